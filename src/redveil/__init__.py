@@ -1,0 +1,56 @@
+"""Private redescription mining: what two tables say about the same people, without seeing a row.
+
+>>> import redveil
+>>> sorted(redveil.__all__)[:4]
+['Constraints', 'Dataset', 'InputError', 'OverBudgetError']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redveil.api import load, mine, plan
+    from redveil.data.dataset import Dataset
+    from redveil.errors import InputError, OverBudgetError, RedveilError
+    from redveil.mining.parameters import Constraints
+    from redveil.report.result import Result
+    from redveil.schema import Schema
+
+__all__ = [
+    "Constraints",
+    "Dataset",
+    "InputError",
+    "OverBudgetError",
+    "RedveilError",
+    "Result",
+    "Schema",
+    "load",
+    "mine",
+    "plan",
+]
+
+# Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
+_HOMES = {
+    "Constraints": "redveil.mining.parameters",
+    "Dataset": "redveil.data.dataset",
+    "InputError": "redveil.errors",
+    "OverBudgetError": "redveil.errors",
+    "RedveilError": "redveil.errors",
+    "Result": "redveil.report.result",
+    "Schema": "redveil.schema",
+    "load": "redveil.api",
+    "mine": "redveil.api",
+    "plan": "redveil.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'redveil' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,100 @@
+"""The public functions: load, plan, mine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from redveil.mining.parameters import Constraints, Parameters, Profile
+from redveil.mining.schedule import make_plan
+from redveil.privacy.loss import parse_epsilon
+from redveil.privacy.plan import Plan
+from redveil.schema import Schema
+
+if TYPE_CHECKING:
+    from redveil.data.dataset import Dataset
+    from redveil.report.result import Result
+
+
+def load(left: Any, right: Any, schema: Schema | str | Path) -> Dataset:
+    """Load two tables that describe the same entities, and seal them.
+
+    left, right: paths (CSV, CSV in gzip, Parquet, ARFF) or pandas, Polars or Arrow tables.
+    schema:      a Schema, or the path of a `datapackage.json`.
+
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> load(*clinic_frames(100), clinic_schema())
+    <Dataset clinic: 18 left and 14 right attributes>
+    """
+    from redveil.data.loading import load as load_tables
+
+    return load_tables(left, right, schema)
+
+
+def plan(epsilon: str | float | Fraction, **parameters: Any) -> Plan:
+    """Return what a run would spend on what. Needs no data; takes the parameters of `mine`.
+
+    >>> plan(1, depth=2, trials=1, alternations=1).steps[0]
+    Step(name='trial 1, tree 1, level 1', mechanism='choose', epsilon=Fraction(1, 6))
+    """
+    return make_plan(Parameters.of(**parameters), parse_epsilon(epsilon))
+
+
+def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list them
+    dataset: Dataset,
+    epsilon: str | float | Fraction,
+    *,
+    algorithm: str | None = None,
+    profile: str | None = None,
+    depth: int | None = None,
+    trials: int | None = None,
+    alternations: int | None = None,
+    steps: int | None = None,
+    tree_share: str | float | Fraction | None = None,
+    counts: str | None = None,
+    pair_score: str | None = None,
+    prune: float | str | None = None,
+    variance_threshold: float | None = None,
+    constraints: Constraints | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Mine redescriptions with ε-differential privacy.
+
+    The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. What is not given has a
+    default. `algorithm` is alt-expm, alt-mcmc or tree-pair; `profile` hardened or published (as
+    the paper has it: for data that is not sensitive). `progress` is called with the share of the
+    plan that is done.
+
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> dataset = load(*clinic_frames(2000), clinic_schema())
+    >>> result = mine(dataset, epsilon=2)
+    >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
+    Fraction(2, 1)
+    """
+    from redveil.mining.mine import run
+    from redveil.mining.published import PublishedRandomness
+    from redveil.privacy.randomness import SystemRandomness
+    from redveil.report.build import build
+    from redveil.report.result import Result
+
+    parameters = Parameters.of(
+        algorithm=algorithm,
+        profile=profile,
+        depth=depth,
+        trials=trials,
+        alternations=alternations,
+        steps=steps,
+        tree_share=tree_share,
+        counts=counts,
+        pair_score=pair_score,
+        prune=prune,
+        variance_threshold=variance_threshold,
+        constraints=constraints,
+    )
+    published = parameters.profile is Profile.PUBLISHED
+    source = PublishedRandomness if published else SystemRandomness
+    report = progress or (lambda _: None)
+    mined = run(dataset, parameters, parse_epsilon(epsilon), lambda _: source(), report)
+    return Result(build(mined))

@@ -1,0 +1,66 @@
+"""The command line. `main` is the console script: one line for an error, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Never
+
+
+def main() -> None:
+    """Run the command line and exit with 0 (fine), 2 (bad usage or input) or 3 (over budget)."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        _stop()
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough.
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        _fail(f"internal error ({type(error).__name__}); please report how to reproduce it", 1)
+
+
+def _run() -> None:
+    """Run a command; errors that were foreseen become one line and an exit code."""
+    import typer
+
+    from redveil.cli.app import app
+    from redveil.errors import InputError, OverBudgetError, RedveilError
+
+    # Its home is click or typer itself, depending on typer's version; the child knows its parent.
+    usage_error: type[Exception] = typer.BadParameter.__bases__[0]
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        _stop()
+    except usage_error as error:
+        _refuse(error)
+    except OverBudgetError as error:
+        _fail(str(error), 3)
+    except InputError as error:
+        _fail(str(error), 2)
+    except RedveilError as error:
+        _fail(str(error), 1)
+    if code == 130:
+        _stop()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(error: Any) -> Never:
+    """Say what is wrong with the usage; a command without arguments shows its help instead."""
+    message: str = error.format_message()
+    if error.ctx is None or "\n\n" in message:
+        error.show()
+        sys.exit(error.exit_code)
+    _fail(f"{message.rstrip('.')}; see `{error.ctx.command_path} --help`", error.exit_code)
+
+
+def _stop() -> Never:
+    """Say that the run was stopped, as shells expect it."""
+    _fail("stopped; no file was left half-written", 130)
+
+
+def _fail(message: str, code: int) -> Never:
+    """Print one line to standard error and exit."""
+    print(f"redveil: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

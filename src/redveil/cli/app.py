@@ -1,0 +1,46 @@
+"""The commands, and where each lives."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from redveil.cli.demo import demo
+from redveil.cli.evaluate import evaluate
+from redveil.cli.mine import mine
+from redveil.cli.plan import plan
+from redveil.cli.schema import schema
+from redveil.cli.show import show
+
+app = typer.Typer(
+    name="redveil",
+    help="Private redescription mining: what two tables say about the same entities.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(mine)
+app.command()(show)
+app.command()(plan)
+app.command()(evaluate)
+app.command()(demo)
+app.add_typer(schema, name="schema")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from redveil.version import software
+
+        typer.echo(software())
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Private redescription mining: what two tables say about the same entities."""

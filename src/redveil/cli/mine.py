@@ -1,0 +1,164 @@
+"""`redveil mine`: the main job."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from redveil.cli.arguments import (
+    AlgorithmName,
+    Alternations,
+    CountsName,
+    Depth,
+    Epsilon,
+    LedgerFile,
+    Left,
+    MaxDisjuncts,
+    MaxPValue,
+    MaxSupport,
+    MinJaccard,
+    MinSupport,
+    Output,
+    PairScoreName,
+    ProfileName,
+    Prune,
+    Quiet,
+    Right,
+    SchemaFile,
+    Steps,
+    TreeShare,
+    Trials,
+    find_schema,
+)
+from redveil.cli.console import output, progress, say
+from redveil.errors import InputError
+from redveil.mining.parameters import Constraints, Parameters, Profile
+from redveil.schema import Schema, Status
+
+if TYPE_CHECKING:
+    from redveil.data.dataset import Dataset
+
+
+def mine(
+    left: Left,
+    right: Right,
+    epsilon: Epsilon,
+    schema: SchemaFile = None,
+    algorithm: AlgorithmName = None,
+    profile: ProfileName = None,
+    depth: Depth = None,
+    trials: Trials = None,
+    alternations: Alternations = None,
+    steps: Steps = None,
+    tree_share: TreeShare = None,
+    counts: CountsName = None,
+    pair_score: PairScoreName = None,
+    prune: Prune = None,
+    max_p_value: MaxPValue = 0.01,
+    min_jaccard: MinJaccard = 0.1,
+    min_support: MinSupport = 10,
+    max_support: MaxSupport = 0.8,
+    max_disjuncts: MaxDisjuncts = None,
+    result: Output = Path("result.json"),
+    ledger: LedgerFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Mine redescriptions of two tables with ε-differential privacy.
+
+    The result file holds released values only and may be passed on; the rows stay here.
+    """
+    from redveil.privacy.loss import parse_epsilon
+
+    given: dict[str, Any] = {
+        "algorithm": algorithm,
+        "profile": profile,
+        "depth": depth,
+        "trials": trials,
+        "alternations": alternations,
+        "steps": steps,
+        "tree_share": tree_share,
+        "counts": counts,
+        "pair_score": pair_score,
+        "prune": prune,
+    }
+    # Everything that can be refused is refused before anything is charged or read.
+    price = parse_epsilon(epsilon)
+    usual = Parameters.of(**given).constraints.max_disjuncts
+    disjuncts = usual if max_disjuncts is None else max_disjuncts
+    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, disjuncts)
+    _must_be_writable(result)
+    declared, schema_path = find_schema(schema, left)
+    if profile == Profile.PUBLISHED:
+        say(
+            "warning: the published profile is NOT private in practice (docs/known-limits.md)",
+            "bold red",
+        )
+    dataset = _load(left, right, declared, schema_path, quiet)
+    _charge(declared, price, ledger or schema_path.with_suffix(".ledger.sqlite"))
+    _run_and_save(dataset, price, given | {"constraints": wanted}, result, quiet)
+
+
+def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:
+    """Load, tell the owner what happened, and warn of a draft."""
+    from redveil import owner
+    from redveil.data.loading import load
+
+    with progress("loading") as report:
+        dataset = load(left, right, schema, progress=lambda _, share: report(share))
+    if not quiet:
+        for line in owner.load_report(dataset).lines():
+            say(f"owner only: {line}", "dim")
+    if schema.status is Status.DRAFT:
+        say(
+            "warning: the schema is a draft; what it read off the data is not private. "
+            f"Review it, then run `redveil schema accept {schema_path}`.",
+            "bold yellow",
+        )
+    return dataset
+
+
+def _run_and_save(
+    dataset: Dataset, price: Fraction, given: dict[str, Any], result: Path, quiet: bool
+) -> None:
+    """Mine, write the result, and show it."""
+    from redveil.api import mine as run
+    from redveil.report.text import result_view
+
+    with progress("mining") as report:
+        found = run(dataset, price, progress=report, **given)
+    kept = _keep_earlier(result)
+    found.save(result)
+    if not quiet:
+        output().print(result_view(found.document))
+        if kept:
+            say(f"an earlier result was kept as {kept}")
+        say(f"written to {result}")
+
+
+def _charge(schema: Schema, price: Fraction, ledger: Path) -> None:
+    """Charge the data set's budget, if its owner has declared one."""
+    if schema.budget is None:
+        return
+    from redveil.budget.ledger import Ledger
+
+    Ledger(ledger).charge(schema.name, price, "mine", schema.budget)
+
+
+def _must_be_writable(path: Path) -> None:
+    """Refuse an output that could not be written after the budget is spent."""
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written; check that its folder exists and is writable")
+
+
+def _keep_earlier(path: Path) -> Path | None:
+    """Move an earlier result aside: it was paid for."""
+    if not path.exists():
+        return None
+    number = 1
+    while (kept := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    path.rename(kept)
+    return kept

@@ -1,0 +1,83 @@
+"""`redveil schema`: propose, check and accept a schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from redveil.cli.arguments import Left, Right
+from redveil.cli.console import output, say
+from redveil.errors import SchemaError
+from redveil.files import write_text
+
+schema = typer.Typer(
+    help="Propose, check and accept schemas (datapackage.json).", no_args_is_help=True
+)
+SchemaArgument = Annotated[Path, typer.Argument(help="A datapackage.json.")]
+
+
+@schema.command()
+def draft(
+    left: Left,
+    right: Right,
+    key: Annotated[str | None, typer.Option(help="The column that names an entity.")] = None,
+    result: Annotated[
+        Path, typer.Option("--output", "-o", help="Where the draft is written.")
+    ] = Path("datapackage.json"),
+) -> None:
+    """Propose a schema from the data, for its owner to edit. A draft is NOT private."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from redveil.data.draft import draft as propose
+
+    proposal = propose(left, right, key=key)
+    proposal.save(result)
+    table = Table(box=None, header_style="bold")
+    for name in ("view", "attribute", "what was read off the data"):
+        table.add_column(name, overflow="fold")
+    for remark in proposal.remarks:
+        table.add_row(remark.side.value, Text(remark.attribute), Text(remark.what_was_read))
+    output().print(table)
+    say(
+        "This draft was read off the data. Replace what it read by what you know from elsewhere, "
+        f"then run `redveil schema accept {result}`.",
+        "bold yellow",
+    )
+    say(f"written to {result}")
+
+
+@schema.command()
+def check(path: SchemaArgument) -> None:
+    """List everything that is wrong with a schema, with place and remedy."""
+    from redveil.schema.reader import check as list_problems
+
+    read, problems = list_problems(path)
+    for problem in problems:
+        typer.echo(str(problem))
+    if read is None:
+        raise SchemaError(f"{path}: {len(problems)} problem(s)")
+    for view in (read.left, read.right):
+        typer.echo(
+            f"{view.name}: key {view.key}, {len(view.attributes)} attributes, "
+            f"{view.split_count} candidate splits"
+        )
+    typer.echo(f"{path}: fine ({read.status.value}), {read.digest}")
+
+
+@schema.command()
+def accept(path: SchemaArgument) -> None:
+    """Declare a reviewed draft: the owner stands behind every bound and category in it."""
+    from redveil.schema.reader import read_schema
+
+    read_schema(path)
+    raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
+    raw["redveil"] = {**(raw.get("redveil") or {}), "status": "declared"}
+    for resource in raw["resources"]:
+        for field in resource["schema"]["fields"]:
+            (field.get("redveil") or {}).pop("draft", None)
+    write_text(path, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
+    say(f"{path}: declared. You stand behind every bound, category and cut point in it.")

@@ -1,0 +1,50 @@
+"""`redveil show`: a result for people, or in another format."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from redveil.cli.console import output, say
+
+
+class Format(StrEnum):
+    """How a result can be shown."""
+
+    TABLE = "table"
+    CSV = "csv"
+    LATEX = "latex"
+    HTML = "html"
+
+
+def show(
+    result: Annotated[Path, typer.Argument(help="A file that redveil mine wrote.")],
+    form: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TABLE,
+    steps: Annotated[bool, typer.Option("--steps", help="List every paid step.")] = False,
+    queries: Annotated[
+        Path | None, typer.Option(help="Also write the queries in clired's .queries format.")
+    ] = None,
+) -> None:
+    """Show a result: redescriptions, certificate and, if wanted, every paid step."""
+    from redveil.report.html import fragment
+    from redveil.report.latex import latex_table
+    from redveil.report.result import Result
+    from redveil.report.text import result_view
+
+    read = Result.read(result)
+    if form is Format.CSV:
+        typer.echo(read.to_frame().write_csv(), nl=False)
+    elif form is Format.LATEX:
+        typer.echo(latex_table(read.document))
+    elif form is Format.HTML:
+        typer.echo(fragment(read.document))
+    else:
+        output().print(result_view(read.document, steps=steps))
+    if queries is not None:
+        from redveil.report.queries_file import write_result_queries
+
+        write_result_queries(read.document, queries)
+        say(f"written to {queries}")

@@ -1,0 +1,1 @@
+"""Private tables: loading, joining and binning them. Everything here ends up sealed."""

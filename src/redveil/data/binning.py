@@ -1,0 +1,125 @@
+"""Columns cut into the schema's bins and packed: one bit a Boolean, one byte anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.data.table import MISSING, Column, NumericColumn, Table
+from redveil.schema import Attribute, Kind, Schema, Side, View
+
+Codes: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedView:
+    """One view, packed column by column. Private; it lives inside a seal.
+
+    bits:       uint64[Booleans, words], bit i % 64 of word i // 64 is entity i; 0 where missing
+    absent:     uint64[Booleans with missing values, words]
+    absent_row: int32[Booleans], row of `absent`, or -1
+    codes:      uint8 (wider with more bins)[other attributes, N], the value's bin, the type's
+                largest number where missing
+    row:        int32[attributes], each attribute's row in `bits` (Booleans) or `codes` (others)
+    """
+
+    rows: int
+    bits: NDArray[np.uint64]
+    absent: NDArray[np.uint64]
+    absent_row: NDArray[np.int32]
+    codes: Codes
+    row: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedTable:
+    """Both views, packed. Private; it lives inside a seal."""
+
+    rows: int
+    left: BinnedView
+    right: BinnedView
+
+    def view(self, side: Side) -> BinnedView:
+        """Return the view on one side."""
+        return self.left if side is Side.LEFT else self.right
+
+
+def bin_table(table: Table, schema: Schema) -> BinnedTable:
+    """Cut and pack both views. Cut points come from the schema, never from the data."""
+    return BinnedTable(
+        table.rows,
+        bin_view(table.left, schema.left, table.rows),
+        bin_view(table.right, schema.right, table.rows),
+    )
+
+
+def bin_view(columns: Mapping[str, Column], view: View, rows: int) -> BinnedView:
+    """Cut and pack one view."""
+    words = -(-rows // 64)
+    bits: list[NDArray[np.uint64]] = []
+    absent: list[NDArray[np.uint64]] = []
+    absent_row: list[int] = []
+    codes: list[Codes] = []
+    dtype = code_type(view)
+    row: list[int] = []
+    for attribute in view.attributes:
+        if attribute.kind is not Kind.BOOLEAN:
+            row.append(len(codes))
+            codes.append(bin_codes(columns[attribute.name], attribute, dtype))
+            continue
+        coded = bin_codes(columns[attribute.name], attribute, np.dtype(np.uint8))
+        row.append(len(bits))
+        bits.append(pack(coded == 1))
+        missing = coded == MISSING
+        absent_row.append(len(absent) if missing.any() else -1)
+        if missing.any():
+            absent.append(pack(missing))
+    return BinnedView(
+        rows,
+        np.array(bits, dtype=np.uint64).reshape(len(bits), words),
+        np.array(absent, dtype=np.uint64).reshape(len(absent), words),
+        np.array(absent_row, dtype=np.int32),
+        np.array(codes, dtype=dtype).reshape(len(codes), rows),
+        np.array(row, dtype=np.int32),
+    )
+
+
+def code_type(view: View) -> np.dtype[Any]:
+    """Return the narrowest type with a code for every bin of a view, and one for missing."""
+    most = max((a.bins for a in view.attributes), default=0)
+    return np.dtype(np.uint8 if most <= 255 else np.uint16 if most <= 65_535 else np.uint32)
+
+
+def bin_codes(column: Column, attribute: Attribute, dtype: np.dtype[Any]) -> Codes:
+    """Return each value's bin, dtype[N]: value <= cuts[j] exactly when bin <= j.
+
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
+    >>> values = NumericColumn(age, np.array([2.0, 2.1, 9.0, np.nan]))
+    >>> bin_codes(values, age, np.dtype(np.uint8)).tolist()
+    [0, 1, 2, 255]
+    """
+    missing = np.iinfo(dtype).max
+    if not isinstance(column, NumericColumn):
+        codes = column.codes.astype(dtype)
+        codes[column.codes == MISSING] = missing
+        return codes
+    cuts = np.asarray(attribute.cuts, dtype=np.float64)
+    codes = np.searchsorted(cuts, column.values, side="left").astype(dtype)
+    codes[np.isnan(column.values)] = missing
+    return codes
+
+
+def pack(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack flags into words, lowest bit first, padded with 0.
+
+    >>> pack(np.array([True, False, True])).tolist()
+    [5]
+    """
+    words = -(-flags.size // 64)
+    packed = np.zeros(words * 8, dtype=np.uint8)
+    packed[: -(-flags.size // 8)] = np.packbits(flags, bitorder="little")
+    return packed.view("<u8").astype(np.uint64)

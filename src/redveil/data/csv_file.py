@@ -1,0 +1,167 @@
+"""CSV files: the header read here, the rows by Arrow, every value as text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from redveil.data.layout import Layout
+from redveil.data.raw import RawTable, check_names, quietly
+from redveil.data.records import Record, is_open, records, split
+from redveil.data.text_file import decode, line_number
+from redveil.errors import LoadError
+
+# Large blocks keep wide tables from falling into thousands of chunks.
+_BLOCK: Final = 8 * 2**20
+_LARGEST_BLOCK: Final = 2**31 - 1
+_QUOTE_REMEDY: Final = "close it, or double a quotation mark that belongs to the text"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CsvFile:
+    r"""A CSV file whose header has been read.
+
+    >>> file = open_csv(b"id,age\n1,30\n2,40\n", Layout(), "left.csv")
+    >>> file.names
+    ('id', 'age')
+    >>> file.read(["age"]).columns["age"].to_pylist()
+    ['30', '40']
+    """
+
+    place: str
+    names: tuple[str, ...]
+    layout: Layout
+    body: bytes
+    first_line: int
+
+    def read(self, wanted: Sequence[str]) -> RawTable:
+        """Read some of the columns as texts."""
+        width = len(self.names)
+        positions = [self.names.index(name) for name in wanted]
+        columns = quietly(
+            lambda: text_columns(
+                self.body,
+                width=width,
+                wanted=[*positions, width - 1],
+                delimiter=self.layout.delimiter,
+                quote='"' if b'"' in self.body else False,
+            ),
+            f"{self.place}: cannot be read as CSV; check its delimiter and quotation marks",
+        )
+        if columns is None:
+            raise self._ragged()
+        *columns, last = columns
+        # An open field has swallowed all rows below it.
+        if is_open(self.body, last[-1].as_py(), self.layout.delimiter):
+            raise self._ragged()
+        named = dict(zip(wanted, columns, strict=True))
+        return RawTable(self.place, len(last), named, self._where)
+
+    def _records(self) -> Iterator[Record]:
+        return records(self.body.decode("utf-8"), self.layout.delimiter, self.first_line)
+
+    def _ragged(self) -> LoadError:
+        """Say where the first row is that is open, or not as long as the header."""
+        width = len(self.names)
+        remedy = "check the delimiter, and put quotation marks around fields that contain it"
+        for record in self._records():
+            place = f"{self.place}, line {record.line}"
+            if not record.is_closed:
+                return LoadError(f"{place}: a quotation mark is not closed; {_QUOTE_REMEDY}")
+            fields = len(split(record.text, self.layout.delimiter))
+            if fields != width:
+                what = f"{fields} field{'s' * (fields != 1)}, the header has {width}"
+                return LoadError(f"{place}: {what}; {remedy}")
+        return LoadError(f"{self.place}: a row does not have the header's {width} fields; {remedy}")
+
+    def _where(self, row: int) -> str:
+        record = next(islice(self._records(), row, None), None)
+        return (
+            f"{self.place}, row {row + 1}"
+            if record is None
+            else f"{self.place}, line {record.line}"
+        )
+
+
+def open_csv(data: bytes, layout: Layout, place: str) -> CsvFile:
+    r"""Read the header of a CSV file.
+
+    >>> open_csv(b"id,age\n", Layout(), "left.csv")
+    Traceback (most recent call last):
+    redveil.errors.LoadError: left.csv: no rows; it holds a header only
+    """
+    text = decode(data, layout.encoding, place)
+    header = next(records(text, layout.delimiter), None)
+    if header is None:
+        raise LoadError(f"{place}: the file is empty; check that it was written")
+    if not header.is_closed:
+        raise LoadError(
+            f"{place}, line {header.line}: a quotation mark in the header is not closed; "
+            f"{_QUOTE_REMEDY}"
+        )
+    names = check_names(split(header.text, layout.delimiter), place)
+    if re.compile(r"[^\r\n]").search(text, header.end) is None:
+        raise LoadError(f"{place}: no rows; it holds a header only")
+    body = _body(data, text, header.end, layout.encoding)
+    return CsvFile(place, names, layout, body, line_number(text[: header.end]))
+
+
+def _body(data: bytes, text: str, start: int, encoding: str) -> bytes:
+    """Return the text from `start` on as UTF-8, which the data may be already."""
+    if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
+        return text[start:].encode("utf-8")
+    mark = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    return data[mark + len(text[:start].encode("utf-8")) :]
+
+
+def text_columns(
+    body: bytes,
+    *,
+    width: int,
+    wanted: Sequence[int],
+    delimiter: str,
+    quote: str | Literal[False],
+) -> list[pa.ChunkedArray] | None:
+    r"""Read some columns of rows without a header as texts; None if a row is not `width` long.
+
+    >>> columns = text_columns(b"1,2\n3,4", width=2, wanted=[1], delimiter=",", quote=False)
+    >>> columns[0].to_pylist()
+    ['2', '4']
+    """
+    ragged: list[int] = []
+
+    def note(row: arrow_csv.InvalidRow) -> str:
+        ragged.append(row.actual_columns)
+        return "error"
+
+    names = [str(i) for i in range(width)]
+    for block in (_BLOCK, min(len(body) + 1, _LARGEST_BLOCK)):
+        try:
+            table = arrow_csv.read_csv(
+                pa.BufferReader(body),
+                read_options=arrow_csv.ReadOptions(column_names=names, block_size=block),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=delimiter,
+                    quote_char=quote,
+                    newlines_in_values=bool(quote),
+                    invalid_row_handler=note,
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()),
+                    include_columns=sorted({names[i] for i in wanted}),
+                ),
+            )
+        except pa.ArrowInvalid:
+            # Either a ragged row, or a row longer than a block, which the second round allows.
+            if ragged or block > _BLOCK:
+                break
+        else:
+            return [table.column(names[i]) for i in wanted]
+    return None

@@ -1,0 +1,39 @@
+"""A loaded pair of tables: the schema in the open, the rows under seal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from redveil.data.report import LoadReport
+from redveil.data.table import Table
+from redveil.schema import Schema
+from redveil.sealed import Sealed
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Dataset:
+    """Two joined views of the same entities. Nothing about the rows shows, not even how many.
+
+    `load` makes one from files or frames; mining takes it from there. The report on what loading
+    changed is under seal too, for the data's owner.
+
+    >>> from redveil.schema import Attribute, Kind, View
+    >>> clinic = Schema(
+    ...     "clinic",
+    ...     View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)),
+    ...     View("laboratory", "id", (Attribute("crp", Kind.NUMERIC, cuts=(0.5,)),)),
+    ... )
+    >>> dataset = Dataset(clinic, Sealed(Table(0, {}, {})), Sealed(LoadReport(0)))
+    >>> dataset
+    <Dataset clinic: 1 left and 1 right attributes>
+    >>> dataset.table
+    <sealed>
+    """
+
+    schema: Schema
+    table: Sealed[Table]
+    report: Sealed[LoadReport]
+
+    def __repr__(self) -> str:
+        left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
+        return f"<Dataset {self.schema.name}: {left} left and {right} right attributes>"

@@ -1,0 +1,168 @@
+"""Tables that are in memory already or know their types: pandas, Polars, PyArrow, Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import parquet, types
+
+from redveil.data.layout import Layout
+from redveil.data.raw import RawTable, check_names, quietly, shown
+from redveil.data.text_file import check_file
+from redveil.errors import LoadError
+
+_PARQUET_MAGIC: Final = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A table with typed columns, each fetched when it is asked for.
+
+    >>> frame = open_frame(pa.table({"id": [1, 2]}), "left frame")
+    >>> frame.read(["id"]).columns["id"].to_pylist()
+    [1, 2]
+    """
+
+    place: str
+    names: tuple[str, ...]
+    fetch: Callable[[int], pa.ChunkedArray]
+    layout: Layout = field(default_factory=Layout)
+
+    def read(self, wanted: Sequence[str]) -> RawTable:
+        """Read some of the columns."""
+        columns = {name: self._column(name) for name in wanted}
+        rows = max((len(column) for column in columns.values()), default=0)
+        if rows == 0:
+            raise LoadError(f"{self.place}: no rows; check that it was filled")
+        return RawTable(self.place, rows, columns, self._where)
+
+    def _column(self, name: str) -> pa.ChunkedArray:
+        complaint = (
+            f"{self.place}, column {shown(name)}: its values are not all texts, all numbers or all "
+            "true and false; convert the column to one of these"
+        )
+        position = self.names.index(name)
+        column = quietly(lambda: simplified(self.fetch(position)), complaint)
+        if column is None:
+            raise LoadError(complaint)
+        return column
+
+    def _where(self, row: int) -> str:
+        return f"{self.place}, row {row + 1}"
+
+
+def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return a column as plain texts, numbers or Booleans, or None if it holds anything else.
+
+    >>> simplified(pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])).to_pylist()
+    ['a', 'b', 'a']
+    """
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.cast(column.type.storage_type)
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_null(kind) or types.is_string_view(kind) or types.is_binary(kind):
+        return column.cast(pa.string())
+    if types.is_large_binary(kind):
+        return column.cast(pa.large_string())
+    if types.is_float16(kind):
+        return column.cast(pa.float64())
+    plain = (
+        types.is_boolean,
+        types.is_integer,
+        types.is_floating,
+        types.is_decimal,
+        types.is_string,
+        types.is_large_string,
+    )
+    return column if any(fits(kind) for fits in plain) else None
+
+
+def open_frame(given: object, place: str) -> Frame:
+    """Look at a pandas, Polars or PyArrow table; neither library is imported for it.
+
+    >>> open_frame([1, 2], "left")
+    Traceback (most recent call last):
+    redveil.errors.LoadError: left: not a table; pass a path or a pandas, Polars or PyArrow table
+    """
+    libraries = {base.__module__.partition(".")[0] for base in type(given).__mro__}
+    openers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
+    for library, opener in openers.items():
+        if library in libraries:
+            frame = quietly(partial(opener, given, place), _not_a_table(place))
+            check_names(frame.names, place)
+            return frame
+    raise LoadError(_not_a_table(place))
+
+
+def _not_a_table(place: str) -> str:
+    return f"{place}: not a table; pass a path or a pandas, Polars or PyArrow table"
+
+
+def _pandas(given: Any, place: str) -> Frame:
+    def fetch(position: int) -> pa.ChunkedArray:
+        array = pa.array(given.iloc[:, position], from_pandas=True)
+        return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+    return Frame(place, tuple(str(name) for name in given.columns), fetch)
+
+
+def _polars(given: Any, place: str) -> Frame:
+    import polars as pl
+
+    def fetch(position: int) -> pa.ChunkedArray:
+        column = given.to_series(position).to_frame()
+        return column.to_arrow(compat_level=pl.CompatLevel.oldest()).column(0)
+
+    if not isinstance(given, pl.DataFrame):
+        raise LoadError(f"{place}: not a Polars DataFrame; collect or convert it first")
+    return Frame(place, tuple(given.columns), fetch)
+
+
+def _arrow(given: Any, place: str) -> Frame:
+    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
+    return Frame(place, tuple(table.column_names), table.column)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParquetFile:
+    """A Parquet file whose footer has been read.
+
+    >>> ParquetFile("left.parquet", ("id", "age"), None).names
+    ('id', 'age')
+    """
+
+    place: str
+    names: tuple[str, ...]
+    file: Any
+    layout: Layout = field(default_factory=Layout)
+
+    def read(self, wanted: Sequence[str]) -> RawTable:
+        """Read some of the columns."""
+        damaged = f"{self.place}: the Parquet data is damaged; copy or write it again"
+        table = quietly(lambda: self.file.read(columns=list(wanted)), damaged)
+        return open_frame(table, self.place).read(wanted)
+
+
+def open_parquet(path: Path, place: str) -> ParquetFile:
+    """Read the footer of a Parquet file.
+
+    >>> open_parquet(Path("nowhere.parquet"), "nowhere.parquet")
+    Traceback (most recent call last):
+    redveil.errors.LoadError: nowhere.parquet: no such file; check the path
+    """
+    check_file(path, place)
+    with path.open("rb") as raw:
+        if raw.read(4) != _PARQUET_MAGIC:
+            raise LoadError(f"{place}: not a Parquet file; let its name end as its format does")
+
+    damaged = f"{place}: the Parquet data is damaged; copy or write it again"
+    file = quietly(lambda: parquet.ParquetFile(path), damaged)
+    names = check_names(quietly(lambda: file.schema_arrow.names, damaged), place)
+    return ParquetFile(place, names, file)

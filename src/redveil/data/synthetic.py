@@ -1,0 +1,190 @@
+"""Generated data: a clinic with planted correspondences, for the demo and for tests.
+
+Nobody's data, so it may be seeded, printed and shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema.cuts import CutRule
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DIAGNOSES: Final = (
+    "diabetes type 2", "hypertension", "chronic kidney disease", "iron deficiency anaemia",
+    "hypothyroidism", "gout", "heart failure", "asthma", "hepatitis", "obesity",
+    "migraine", "back pain", "depression", "cataract",
+)  # fmt: skip
+SMOKING: Final = ("never", "former", "current")
+BLOOD_GROUPS: Final = ("0", "A", "B", "AB")
+
+# name, lowest, highest and the cut rule of each laboratory value, as a handbook would have them
+LABORATORY: Final = (
+    ("HbA1c", 3.0, 15.0, CutRule("equal-width", count=24)),
+    ("fasting glucose", 40.0, 400.0, CutRule("equal-width", count=24)),
+    ("creatinine", 0.2, 12.0, CutRule("explicit", values=(0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0))),
+    ("eGFR", 0.0, 140.0, CutRule("equal-width", count=28)),
+    ("ferritin", 0.0, 2000.0, CutRule("decades", smallest=5.0)),
+    ("haemoglobin", 4.0, 20.0, CutRule("equal-width", count=16)),
+    ("TSH", 0.0, 100.0, CutRule("decades", smallest=0.1)),
+    ("uric acid", 1.0, 15.0, CutRule("equal-width", count=28)),
+    ("NT-proBNP", 0.0, 35000.0, CutRule("decades", smallest=10.0)),
+    ("ALT", 0.0, 3000.0, CutRule("decades", smallest=5.0)),
+    ("CRP", 0.0, 500.0, CutRule("decades", smallest=0.1)),
+    ("sodium", 110.0, 170.0, CutRule("equal-width", count=20)),
+)
+
+
+def clinic_schema() -> Schema:
+    """Return the clinic's schema, declared from common knowledge and not from its patients.
+
+    >>> len(clinic_schema().left.attributes), len(clinic_schema().right.attributes)
+    (18, 14)
+    """
+    left = View(
+        "diagnoses",
+        "patient",
+        (
+            Attribute("age", Kind.NUMERIC, required=True, minimum=0, maximum=110, cuts=_age_cuts()),
+            Attribute("sex", Kind.CATEGORICAL, required=True, categories=("female", "male")),
+            Attribute("smoking", Kind.ORDINAL, categories=SMOKING),
+            Attribute("blood group", Kind.CATEGORICAL, categories=BLOOD_GROUPS),
+            *(Attribute(name, Kind.BOOLEAN, required=True) for name in DIAGNOSES),
+        ),
+    )
+    right = View(
+        "laboratory",
+        "patient",
+        (
+            *(
+                Attribute(
+                    name, Kind.NUMERIC, minimum=low, maximum=high, cuts=rule.points(low, high)
+                )
+                for name, low, high, rule in LABORATORY
+            ),
+            Attribute("proteinuria", Kind.BOOLEAN),
+            Attribute("TPO antibodies", Kind.BOOLEAN),
+        ),
+    )
+    return Schema("clinic", left, right, unit="patient")
+
+
+def clinic_frames(patients: int = 4000, seed: int = 1) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Generate a clinic's two tables.
+
+    Planted: diabetes ↔ HbA1c and glucose, kidney disease ↔ eGFR and creatinine, anaemia ↔
+    ferritin, hypothyroidism ↔ TSH, gout ↔ uric acid, heart failure ↔ NT-proBNP, hepatitis ↔ ALT.
+
+    >>> left, right = clinic_frames(100)
+    >>> left.height, right.height
+    (100, 100)
+    """
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    age = np.clip(rng.normal(58, 18, patients), 18, 101).round()
+    sick = _diagnoses(rng, age)
+    laboratory = _laboratory(rng, sick, age)
+    key = [f"P{number:06d}" for number in rng.permutation(patients)]
+    left = pl.DataFrame(
+        {
+            "patient": key,
+            "age": age.astype(np.int64),
+            "sex": rng.choice(["female", "male"], patients),
+            "smoking": _with_gaps(rng, rng.choice(SMOKING, patients, p=[0.5, 0.3, 0.2]), 0.04),
+            "blood group": _with_gaps(rng, rng.choice(BLOOD_GROUPS, patients), 0.02),
+            **{name: sick[name] for name in DIAGNOSES},
+        }
+    )
+    right = pl.DataFrame({"patient": key, **laboratory})
+    # The laboratory keeps its own order: the join has something to do.
+    return left, right.sample(fraction=1, shuffle=True, seed=seed)
+
+
+def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Path, Path, Path]:
+    """Write the clinic's two CSV files and its schema; returns their paths.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_clinic(Path(folder), 50)]
+    ['diagnoses.csv', 'laboratory.csv', 'datapackage.json']
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    schema = clinic_schema()
+    paths = (folder / "diagnoses.csv", folder / "laboratory.csv", folder / "datapackage.json")
+    for frame, path in zip(clinic_frames(patients, seed), paths, strict=False):
+        frame.write_csv(path)
+    schema.save(paths[2])
+    return paths
+
+
+def _age_cuts() -> tuple[float, ...]:
+    return tuple(float(x) for x in range(20, 100, 5))
+
+
+def _diagnoses(rng: np.random.Generator, age: np.ndarray) -> Mapping[str, np.ndarray]:
+    """Draw who has what; older patients have more of most things."""
+    old = (age - 18) / 80
+    share = {
+        "diabetes type 2": 0.10 + 0.30 * old,
+        "hypertension": 0.10 + 0.55 * old,
+        "chronic kidney disease": 0.02 + 0.25 * old,
+        "iron deficiency anaemia": 0.16 - 0.05 * old,
+        "hypothyroidism": 0.10 + 0.05 * old,
+        "gout": 0.03 + 0.12 * old,
+        "heart failure": 0.01 + 0.20 * old,
+        "hepatitis": 0.04 + 0.0 * old,
+        "cataract": 0.5 * old**2,
+    }
+    return {name: rng.random(age.size) < share.get(name, 0.12 + 0.0 * old) for name in DIAGNOSES}
+
+
+def _laboratory(
+    rng: np.random.Generator, sick: Mapping[str, np.ndarray], age: np.ndarray
+) -> dict[str, object]:
+    """Draw laboratory values that follow the diagnoses, with overlap and with gaps."""
+    n = age.size
+
+    def pick(name: str, ill: np.ndarray, well: np.ndarray, gaps: float) -> object:
+        return _with_gaps(rng, np.where(sick[name], ill, well).round(2), gaps)
+
+    diabetes, kidney = "diabetes type 2", "chronic kidney disease"
+    return {
+        "HbA1c": pick(diabetes, rng.normal(7.9, 1.0, n), rng.normal(5.4, 0.4, n), 0.05),
+        "fasting glucose": pick(diabetes, rng.normal(165, 35, n), rng.normal(92, 10, n), 0.02),
+        "creatinine": pick(kidney, rng.normal(2.3, 0.6, n), rng.normal(0.9, 0.15, n), 0.01),
+        "eGFR": pick(kidney, rng.normal(40, 11, n), 112 - 0.5 * age + rng.normal(0, 9, n), 0.01),
+        "ferritin": pick(
+            "iron deficiency anaemia", rng.gamma(3, 4, n), rng.gamma(2.5, 60, n) + 20, 0.10
+        ),
+        "haemoglobin": pick(
+            "iron deficiency anaemia", rng.normal(10.3, 1.1, n), rng.normal(14, 1.2, n), 0.01
+        ),
+        "TSH": pick(
+            "hypothyroidism", rng.lognormal(2.3, 0.5, n), rng.lognormal(0.5, 0.45, n), 0.15
+        ),
+        "uric acid": pick("gout", rng.normal(9.0, 1.0, n), rng.normal(5.4, 1.0, n), 0.10),
+        "NT-proBNP": pick(
+            "heart failure", rng.lognormal(7.8, 0.8, n), rng.lognormal(4.2, 0.7, n), 0.30
+        ),
+        "ALT": pick("hepatitis", rng.lognormal(5.2, 0.6, n), rng.lognormal(3.1, 0.35, n), 0.03),
+        "CRP": _with_gaps(rng, rng.lognormal(1.0, 1.1, n).round(1), 0.05),
+        "sodium": _with_gaps(rng, rng.normal(140, 2.5, n).round(), 0.01),
+        "proteinuria": _with_gaps(rng, rng.random(n) < np.where(sick[kidney], 0.7, 0.05), 0.1),
+        "TPO antibodies": _with_gaps(
+            rng, rng.random(n) < np.where(sick["hypothyroidism"], 0.8, 0.08), 0.2
+        ),
+    }
+
+
+def _with_gaps(rng: np.random.Generator, values: np.ndarray, share: float) -> list[object]:
+    """Return values with a share of them missing."""
+    absent = rng.random(values.size) < share
+    return [None if gone else value for gone, value in zip(absent, values.tolist(), strict=True)]

@@ -1,0 +1,109 @@
+"""Private columns in memory, typed by the schema. They live inside a seal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.errors import QueryError
+from redveil.schema import Attribute, Kind, Side
+
+Value: TypeAlias = bool | float | str
+BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]
+ByteArray: TypeAlias = NDArray[np.uint8]
+
+MISSING = 255
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericColumn:
+    """Numbers within the declared bounds, float64[N]; NaN is missing.
+
+    >>> column = NumericColumn(Attribute("age", Kind.NUMERIC), np.array([1.0, np.nan, 3.0]))
+    >>> holds, known = column.test("<=", 2.0)
+    >>> holds.tolist(), known.tolist()
+    ([True, False, False], [True, False, True])
+    """
+
+    attribute: Attribute
+    values: FloatArray
+
+    def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
+        """Return where a literal holds and where it is known, both bool[N]."""
+        if isinstance(value, bool | str):
+            raise QueryError(f"[{self.attribute.name}] is numeric; compare it with a number")
+        known = ~np.isnan(self.values)
+        # Comparing NaN gives False for every operator but !=.
+        comparisons = {
+            "<=": self.values <= value,
+            ">": self.values > value,
+            "=": self.values == value,
+            "!=": (self.values != value) & known,
+        }
+        return comparisons[op], known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumn:
+    """Boolean values or categories as codes, uint8[N]; 255 is missing.
+
+    Booleans are coded 0 and 1, categories by their place in the declaration.
+
+    >>> column = CodedColumn(Attribute("sick", Kind.BOOLEAN), np.array([0, 1, 255], np.uint8))
+    >>> holds, known = column.test("=", True)
+    >>> holds.tolist(), known.tolist()
+    ([False, True, False], [True, True, False])
+    """
+
+    attribute: Attribute
+    codes: ByteArray
+
+    def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
+        """Return where a literal holds and where it is known, both bool[N]."""
+        known = self.codes != MISSING
+        code = self._code(value)
+        if op in ("<=", ">"):
+            if self.attribute.kind is not Kind.ORDINAL or code is None:
+                raise QueryError(
+                    f"[{self.attribute.name}] is not ordered by that value; use = or !="
+                )
+            below = self.codes <= code
+            return (below if op == "<=" else ~below) & known, known
+        # A category that is not declared is a category that nobody has.
+        equal = self.codes == code if code is not None else np.zeros_like(known)
+        return (equal if op == "=" else ~equal) & known, known
+
+    def _code(self, value: Value) -> int | None:
+        attribute = self.attribute
+        if attribute.kind is Kind.BOOLEAN:
+            if not isinstance(value, bool):
+                raise QueryError(f"[{attribute.name}] is Boolean; write [{attribute.name}] or ![…]")
+            return int(value)
+        label = value if isinstance(value, str) else repr(value).removesuffix(".0")
+        return attribute.categories.index(label) if label in attribute.categories else None
+
+
+Column: TypeAlias = NumericColumn | CodedColumn
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Both views of all entities, joined: columns by name, every column N long.
+
+    >>> empty = Table(0, {}, {})
+    >>> empty.rows
+    0
+    """
+
+    rows: int
+    left: Mapping[str, Column]
+    right: Mapping[str, Column]
+
+    def view(self, side: Side) -> Mapping[str, Column]:
+        """Return one view's columns."""
+        return self.left if side is Side.LEFT else self.right

@@ -1,0 +1,89 @@
+"""The exception tree. Messages name places and remedies, never data.
+
+RedveilError
+├── InputError           what the caller handed over cannot be used (exit code 2)
+│   ├── SchemaError      a declaration is missing, contradictory or unreadable
+│   ├── LoadError        a file or frame does not fit its schema
+│   ├── QueryError       a query cannot be parsed or evaluated
+│   └── ResultError      a result file is unreadable or of another version
+├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
+├── SealedError          something tried to look at, or failed inside, sealed data
+└── PlanError            a run tried to spend what its plan does not hold
+"""
+
+
+class RedveilError(Exception):
+    """Root of every error this package raises on purpose.
+
+    >>> issubclass(SchemaError, RedveilError)
+    True
+    """
+
+
+class InputError(RedveilError):
+    """What the caller handed over cannot be used; the message says where and what to do.
+
+    >>> issubclass(LoadError, InputError)
+    True
+    """
+
+
+class SchemaError(InputError):
+    """A schema is missing something, contradicts itself, or cannot be read.
+
+    >>> raise SchemaError("left, attribute age: no bounds; declare minimum and maximum")
+    Traceback (most recent call last):
+    redveil.errors.SchemaError: left, attribute age: no bounds; declare minimum and maximum
+    """
+
+
+class LoadError(InputError):
+    """A file or frame does not fit its schema. Seen by the data owner only.
+
+    >>> raise LoadError("left.csv, line 7: 4 fields, expected 5")
+    Traceback (most recent call last):
+    redveil.errors.LoadError: left.csv, line 7: 4 fields, expected 5
+    """
+
+
+class QueryError(InputError):
+    """A query cannot be parsed, or does not fit the table it is asked of.
+
+    >>> raise QueryError("position 4: expected ']'")
+    Traceback (most recent call last):
+    redveil.errors.QueryError: position 4: expected ']'
+    """
+
+
+class ResultError(InputError):
+    """A result file is unreadable, or written by a version this one does not know.
+
+    >>> issubclass(ResultError, InputError)
+    True
+    """
+
+
+class OverBudgetError(RedveilError):
+    """The privacy budget does not cover the request; nothing was touched.
+
+    >>> issubclass(OverBudgetError, InputError)
+    False
+    """
+
+
+class SealedError(RedveilError):
+    """Something tried to look at sealed data, or failed while working inside the seal.
+
+    The message never says why a step failed: the reason may depend on private rows.
+
+    >>> issubclass(SealedError, InputError)
+    False
+    """
+
+
+class PlanError(RedveilError):
+    """A run tried to spend something its plan does not hold, or to spend it twice.
+
+    >>> issubclass(PlanError, RedveilError)
+    True
+    """

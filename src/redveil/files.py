@@ -1,0 +1,54 @@
+"""Writing files so that a crash or Ctrl-C leaves the old file or the new one, never half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from redveil.errors import InputError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8 to a temporary neighbour, then move it into place.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(Path(folder) / "a.txt", "ε")
+    ...     (Path(folder) / "a.txt").read_text(encoding="utf-8")
+    'ε'
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes to a temporary neighbour, flush them to disk, then move it into place.
+
+    >>> write_bytes(Path("nowhere/a.txt"), b"x")
+    Traceback (most recent call last):
+    redveil.errors.InputError: nowhere/a.txt: cannot be written; does its folder exist?
+    """
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError:
+        raise InputError(f"{path}: cannot be written; does its folder exist?") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes the file private to its owner; a result is a document like any other.
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # The disk is full, or the path is a folder.
+            raise InputError(f"{path}: cannot be written; check the disk and the path") from None
+        raise
+
+
+def _umask() -> int:
+    """Return the process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

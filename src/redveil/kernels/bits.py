@@ -1,0 +1,60 @@
+"""Sets of entities as bits: bit i % 64 of word i // 64 is entity i."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.kernels.jit import kernel
+
+# The powers of two leave 64 different remainders when divided by 67: a table finds the bit.
+_REMAINDERS = 67
+_BIT_OF = np.zeros(_REMAINDERS, dtype=np.int64)
+_BIT_OF[[pow(2, bit, _REMAINDERS) for bit in range(64)]] = np.arange(64)
+
+
+@kernel
+def bit_position(power: np.uint64) -> int:
+    """Return the position of the only set bit of a word.
+
+    >>> int(bit_position(np.uint64(2**63)))
+    63
+    """
+    return int(_BIT_OF[np.int64(power % np.uint64(_REMAINDERS))])
+
+
+@kernel
+def lowest_bit(word: np.uint64) -> np.uint64:
+    """Return the lowest set bit of a word that is not 0.
+
+    >>> int(lowest_bit(np.uint64(12)))
+    4
+    """
+    return np.uint64(word & (~word + np.uint64(1)))
+
+
+@kernel
+def range_bits(
+    values: NDArray[np.uint8],
+    attribute: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+) -> NDArray[np.uint64]:
+    """Return for every split the entities for which it holds.
+
+    values: uint8 or wider[attributes, N], bins; a missing value's bin is in no split's range.
+    attribute, low, high: int32[splits]; a split holds if low <= value <= high.
+    Returns uint64[splits, words].
+    """
+    rows = values.shape[1]
+    words = (rows + 63) // 64
+    bits = np.zeros((attribute.shape[0], words), dtype=np.uint64)
+    for split in range(attribute.shape[0]):
+        column, least, most = values[attribute[split]], low[split], high[split]
+        for w in range(words):
+            word = np.uint64(0)
+            for i in range(w * 64, min(w * 64 + 64, rows)):
+                inside = np.uint64(least <= column[i] <= most)
+                word |= inside << np.uint64(i - w * 64)
+            bits[split, w] = word
+    return bits

@@ -1,0 +1,130 @@
+"""The Markov chain over pairs of trees: one split of either tree at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.kernels.bits import bit_position, lowest_bit
+from redveil.kernels.chain import accepts, below, has_settled, propose_split
+from redveil.kernels.jit import kernel
+from redveil.kernels.pair_score import association_units, pair_units
+from redveil.kernels.subtree import SplitSets, first_leaf_below, keep, spread, tally
+
+
+@kernel
+def walk_pair(
+    splits: tuple[NDArray[np.int32], NDArray[np.int32]],
+    sets: tuple[SplitSets, SplitSets],
+    everybody: NDArray[np.uint64],
+    entities: int,
+    target: NDArray[np.int32],
+    classes: int,
+    words: NDArray[np.uint64],
+    rate: float,
+    grid_bits: int,
+    scale: float,
+    window: int,
+    threshold: float,
+    stop: NDArray[np.uint8],
+    trace: NDArray[np.float64],
+) -> tuple[int, int, int]:
+    """Walk; returns the steps taken, the proposals accepted, and the entities moved.
+
+    splits, sets: the two trees, full and of one depth, changed in place, and their views' splits.
+    target: int32[N], what the first tree is to predict; with classes = 0 nothing, and the score is
+            the association of the trees' leaves. scale: what a grid unit counts in `trace`.
+    """
+    inner, steps = splits[0].shape[0], trace.shape[0]
+    reach = np.zeros((2, 2 * inner + 1, everybody.shape[0]), dtype=np.uint64)
+    fresh = np.zeros_like(reach)
+    leaf_of = np.full((2, everybody.shape[0] * 64), -1, dtype=np.int32)
+    # table[side] has the side's own leaves as rows and the other side's as columns.
+    table = np.zeros((2, inner + 1, inner + 1), dtype=np.int64)
+    by_class = np.zeros((inner + 1, max(classes, 1)), dtype=np.int64)
+    for side in range(2):
+        reach[side, 0] = everybody
+        spread(0, splits[side][0], splits[side], sets[side], reach[side], fresh[side])
+        count_moves(0, side, classes, reach[side], fresh[side], leaf_of, target, table, by_class)
+        settle(0, reach[side], fresh[side], leaf_of[side])
+    score = _score(by_class, table[1], entities, classes, grid_bits)
+    tried, tried_class = table.copy(), by_class.copy()
+    accepted, touched = 0, 0
+    for step in range(steps):
+        trace[step] = score * scale
+        if stop[0] != 0 or has_settled(trace, step, window, threshold):
+            return step, accepted, touched
+        node = below(words[step, 0], 2 * inner)
+        side = 0 if node < inner else 1
+        node -= side * inner
+        split = propose_split(words[step, 1], sets[side].first_split)
+        spread(node, split, splits[side], sets[side], reach[side], fresh[side])
+        touched += count_moves(
+            node, side, classes, reach[side], fresh[side], leaf_of, target, tried, tried_class
+        )
+        proposal = _score(tried_class, tried[1], entities, classes, grid_bits)
+        if accepts(words[step, 2], rate, proposal - score):
+            accepted += 1
+            splits[side][node] = split
+            score = proposal
+            settle(node, reach[side], fresh[side], leaf_of[side])
+            table[:] = tried
+            by_class[:] = tried_class
+        else:
+            tried[:] = table
+            tried_class[:] = by_class
+    return steps, accepted, touched
+
+
+@kernel
+def count_moves(
+    node: int,
+    side: int,
+    classes: int,
+    reach: NDArray[np.uint64],
+    fresh: NDArray[np.uint64],
+    leaf_of: NDArray[np.int32],
+    target: NDArray[np.int32],
+    table: NDArray[np.int64],
+    by_class: NDArray[np.int64],
+) -> int:
+    """Bring the tables up to date with a replacement in one tree; returns how many moved.
+
+    leaf_of: int32[2, N or more], each entity's leaf in both trees, -1 where stuck or not yet known.
+    """
+    inner = reach.shape[0] // 2
+    moved = tally(node, inner, reach, fresh, leaf_of[1 - side], table[side])
+    table[1 - side] = table[side].T
+    if side == 0 and classes > 0:
+        tally(node, inner, reach, fresh, target, by_class)
+    return moved
+
+
+@kernel
+def settle(
+    node: int, reach: NDArray[np.uint64], fresh: NDArray[np.uint64], leaf_of: NDArray[np.int32]
+) -> None:
+    """Accept a replacement: write down the new leaf of everybody who moved, -1 for the stuck."""
+    inner = reach.shape[0] // 2
+    first, last = first_leaf_below(node, inner)
+    for phase in range(2):
+        for leaf in range(first, last + 1):
+            for w in range(reach.shape[1]):
+                # Those who left first, then those who joined: who only changed leaves is in both.
+                gone, here = reach[leaf, w] & ~fresh[leaf, w], fresh[leaf, w] & ~reach[leaf, w]
+                moved = gone if phase == 0 else here
+                while moved != np.uint64(0):
+                    bit = lowest_bit(moved)
+                    moved ^= bit
+                    leaf_of[w * 64 + bit_position(bit)] = -1 if phase == 0 else leaf - inner
+    keep(node, reach, fresh)
+
+
+@kernel
+def _score(
+    by_class: NDArray[np.int64], table: NDArray[np.int64], entities: int, classes: int, bits: int
+) -> int:
+    """Return the score of a pair, of whichever kind."""
+    if classes == 0:
+        return association_units(table, bits)
+    return pair_units(by_class, table, entities, bits)

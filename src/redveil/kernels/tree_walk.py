@@ -1,0 +1,79 @@
+"""The Markov chain over trees: replace one split, recount only below it, accept or not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.kernels.chain import accepts, below, has_settled, propose_split
+from redveil.kernels.jit import kernel
+from redveil.kernels.subtree import (
+    SplitSets,
+    first_leaf_below,
+    keep,
+    purity_of_leaves,
+    spread,
+    tally,
+)
+
+
+@kernel
+def walk_tree(
+    splits: NDArray[np.int32],
+    sets: SplitSets,
+    everybody: NDArray[np.uint64],
+    target: NDArray[np.int32],
+    classes: int,
+    words: NDArray[np.uint64],
+    rate: float,
+    grid_bits: int,
+    cost: int,
+    window: int,
+    threshold: float,
+    stop: NDArray[np.uint8],
+    trace: NDArray[np.float64],
+) -> tuple[int, int, int]:
+    """Walk; returns the steps taken, the proposals accepted, and the entities moved.
+
+    splits:    int32[inner], the full tree to start from, changed in place; heap order.
+    everybody: uint64[words], all entities.
+    target:    int32[N], the class of each entity, -1 for none.
+    words:     uint64[steps, 3], uniform.
+    rate:      acceptance is min(1, exp(rate · change of the score in grid units)).
+    cost:      grid units taken off the score for every entity with a class that reaches a leaf.
+    window, threshold: as in `has_settled`, on scores as numbers, not grid units.
+    stop:      uint8[1], looked at before each step; another thread sets it to end the walk.
+    trace:     float64[steps], the score before each step as a number, written.
+    """
+    inner, steps = splits.shape[0], trace.shape[0]
+    reach = np.zeros((2 * inner + 1, everybody.shape[0]), dtype=np.uint64)
+    fresh = np.zeros_like(reach)
+    counts = np.zeros((inner + 1, classes), dtype=np.int64)
+    reach[0] = everybody
+    spread(0, splits[0], splits, sets, reach, fresh)
+    tally(0, inner, reach, fresh, target, counts)
+    keep(0, reach, fresh)
+    proposed = counts.copy()
+    score = purity_of_leaves(0, inner, counts, grid_bits, cost)
+    accepted, touched = 0, 0
+    for step in range(steps):
+        trace[step] = score * 2.0**-grid_bits
+        if stop[0] != 0 or has_settled(trace, step, window, threshold):
+            return step, accepted, touched
+        node = below(words[step, 0], inner)
+        split = propose_split(words[step, 1], sets.first_split)
+        first, last = first_leaf_below(node, inner)
+        first, last = first - inner, last - inner
+        spread(node, split, splits, sets, reach, fresh)
+        touched += tally(node, inner, reach, fresh, target, proposed)
+        before = purity_of_leaves(first, last, counts, grid_bits, cost)
+        change = purity_of_leaves(first, last, proposed, grid_bits, cost) - before
+        if accepts(words[step, 2], rate, change):
+            accepted += 1
+            splits[node] = split
+            score += change
+            keep(node, reach, fresh)
+            counts[first : last + 1] = proposed[first : last + 1]
+        else:
+            proposed[first : last + 1] = counts[first : last + 1]
+    return steps, accepted, touched

@@ -1,0 +1,1 @@
+"""Queries, redescriptions, and the algorithms that find them."""

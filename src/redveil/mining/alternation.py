@@ -1,0 +1,82 @@
+"""Alternation: trees on either side in turn, each predicting the leaves of the one before.
+
+AltExpM chooses every split by itself, AltMCMC walks over whole trees. The pairs of neighbouring
+trees yield leaf tables.
+"""
+
+from __future__ import annotations
+
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.measure import Grown, measure
+from redveil.mining.parameters import Algorithm
+from redveil.mining.schedule import tree_steps
+from redveil.mining.targets import Target, leaf_target
+from redveil.mining.trial import Trial
+from redveil.privacy.randomness import Randomness, below
+from redveil.schema import Schema, Side
+from redveil.sealed import Released
+from redveil.trees.levelwise import grow
+from redveil.trees.walks import walk_to_tree
+
+
+def alternate(trial: Trial) -> list[Released[LeafTable]]:
+    """Run one trial and return its leaf tables."""
+    side, number = random_attribute(trial.schema, trial.randomness)
+    target = trial.targets(trial.data, trial.schema, side, number)
+    latest: dict[Side, Grown] = {}
+    tables: list[Released[LeafTable]] = []
+    for tree_number in range(1, trial.parameters.alternations + 2):
+        side = side.other
+        latest[side] = _grow(trial, side, target, tree_number)
+        tree, positions = latest[side]
+        target = leaf_target(tree.value, positions)
+        trial.progress()
+        if tree_number > 1:
+            tables.append(
+                measure(
+                    latest,
+                    trial.number,
+                    tree_number - 1,
+                    trial.parameters,
+                    trial.purse,
+                    trial.randomness,
+                )
+            )
+            trial.progress()
+    return tables
+
+
+def random_attribute(schema: Schema, randomness: Randomness) -> tuple[Side, int]:
+    """Return a uniformly random attribute of either view. Has nothing to do with the data."""
+    lefts, rights = len(schema.left.attributes), len(schema.right.attributes)
+    number = below(randomness, lefts + rights)
+    return (Side.LEFT, number) if number < lefts else (Side.RIGHT, number - lefts)
+
+
+def _grow(trial: Trial, side: Side, target: Target, number: int) -> Grown:
+    """Grow one tree, in the algorithm's way."""
+    steps = tree_steps(trial.parameters, trial.number, number)
+    if trial.parameters.algorithm is Algorithm.ALT_EXPM:
+        return grow(
+            trial.data,
+            side,
+            trial.ground.splits[side],
+            target.classes,
+            target.number,
+            steps,
+            trial.purse,
+            trial.randomness,
+            trial.ground.rules,
+        )
+    receipt = trial.purse.pay(steps[0], "walk")
+    tree = walk_to_tree(
+        trial.ground,
+        side,
+        trial.parameters.depth,
+        target.classes,
+        target.number,
+        trial.parameters.steps,
+        receipt,
+        trial.randomness,
+    )
+    return tree, trial.positions(tree.value)

@@ -1,0 +1,184 @@
+"""Redescriptions read off a leaf table: pairs of leaves, negated or not, grown by disjuncts.
+
+Everything here works on released numbers, so it is free. In the hardened profile candidates are
+compared by the lower bound of their Jaccard index, never by the luckiest estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.mining.estimate import Estimate, Moments, estimate
+from redveil.mining.leaf_query import term_cells, union_query
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import Constraints
+from redveil.mining.query_simplify import simplified
+from redveil.mining.redescription import Interval, Redescription
+from redveil.mining.statistics import (
+    jaccard_bounds,
+    p_values,
+    pessimistic_p_values,
+    simultaneous_reach,
+)
+from redveil.schema import Schema
+from redveil.trees.splits import Splits
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+# Starting pairs that are extended together; bounds the memory of one batch.
+BATCH = 256
+
+
+@dataclass(slots=True, eq=False)
+class _Candidates:
+    """Query pairs under construction: covered cells, and the terms that cover them."""
+
+    left: Flags  # bool[pairs, left cells]
+    right: Flags  # bool[pairs, right cells]
+    left_terms: list[tuple[int, ...]]
+    right_terms: list[tuple[int, ...]]
+
+
+class Extractor:
+    """Reads redescriptions off one leaf table.
+
+    Cautious: candidates are judged by the pessimistic ends of their intervals. Otherwise, as the
+    paper has it, by their estimates.
+    """
+
+    def __init__(
+        self,
+        table: LeafTable,
+        schema: Schema,
+        constraints: Constraints,
+        *,
+        cautious: bool = True,
+    ) -> None:
+        self._trees = table.left, table.right
+        self._splits = Splits.of(schema.left), Splits.of(schema.right)
+        self._constraints = constraints
+        self._terms = term_cells(table.left), term_cells(table.right)
+        self._estimate = estimate(table)
+        self.reach = simultaneous_reach(table, *self._terms)
+        self._caution = self.reach if cautious else 0.0
+
+    @property
+    def estimate(self) -> Estimate:
+        """The table's best guess."""
+        return self._estimate
+
+    def extract(self, number: int) -> Iterator[Redescription]:
+        """Yield all redescriptions that satisfy the constraints, one for each pair of extents."""
+        seen: dict[tuple[bytes, bytes], Redescription] = {}
+        for batch in self._simple():
+            self._grow(batch)
+            found = self._statistics(batch.left, batch.right)
+            for i in np.flatnonzero(found.satisfied):
+                redescription = self._describe(batch, found, int(i), number)
+                key = batch.left[i].tobytes(), batch.right[i].tobytes()
+                # The same extents under other words: the shorter wording wins.
+                if key not in seen or redescription.literals < seen[key].literals:
+                    seen[key] = redescription
+        yield from seen.values()
+
+    def _simple(self) -> Iterator[_Candidates]:
+        """Yield every pair of terms, in batches."""
+        lefts, rights = self._terms
+        pairs = [(a, b) for a in range(len(lefts)) for b in range(len(rights))]
+        for begin in range(0, len(pairs), BATCH):
+            chunk = pairs[begin : begin + BATCH]
+            yield _Candidates(
+                lefts[[a for a, _ in chunk]],
+                rights[[b for _, b in chunk]],
+                [(a,) for a, _ in chunk],
+                [(b,) for _, b in chunk],
+            )
+
+    def _grow(self, batch: _Candidates) -> None:
+        """Add the best disjunct to each side in turn, as long as it helps and satisfies Γ."""
+        for _ in range(self._constraints.max_disjuncts - 1):
+            before = batch.left.copy(), batch.right.copy()
+            self._grow_side(batch, 0)
+            self._grow_side(batch, 1)
+            if np.array_equal(before[0], batch.left) and np.array_equal(before[1], batch.right):
+                return
+
+    def _grow_side(self, batch: _Candidates, side: int) -> None:
+        """Extend every pair on one side by the disjunct that raises its lower bound most."""
+        terms = self._terms[side]
+        ours, theirs = (batch.left, batch.right) if side == 0 else (batch.right, batch.left)
+        wordings = batch.left_terms if side == 0 else batch.right_terms
+        pairs, options = len(ours), len(terms)
+        wider = (ours[:, None, :] | terms[None, :, :]).reshape(pairs * options, -1)
+        other = np.repeat(theirs, options, axis=0)
+        found = self._statistics(*((wider, other) if side == 0 else (other, wider)))
+        worth = np.where(found.satisfied, found.low, -1.0).reshape(pairs, options)
+        best = worth.argmax(axis=1)
+        now = self._statistics(batch.left, batch.right).low
+        for i in np.flatnonzero(worth[np.arange(pairs), best] > now):
+            ours[i] |= terms[best[i]]
+            wordings[i] = (*wordings[i], int(best[i]))
+
+    def _statistics(self, left: Flags, right: Flags) -> _Statistics:
+        """Evaluate pairs of extents and check the constraints."""
+        moments = self._estimate.moments(left, right)
+        low = jaccard_bounds(moments, self._caution)[1]
+        p = pessimistic_p_values(moments, self._estimate, self._caution)
+        wanted = self._constraints
+        certain = moments.both - self._caution * np.sqrt(moments.both_both)
+        satisfied = (
+            (p <= wanted.max_p_value)
+            & (low >= wanted.min_jaccard)
+            & (certain >= wanted.min_support)
+            & (moments.both <= wanted.max_support * max(self._estimate.size, 0.0))
+            & _describes(left, len(self._trees[0].leaves))
+            & _describes(right, len(self._trees[1].leaves))
+        )
+        return _Statistics(moments, low, satisfied)
+
+    def _describe(
+        self, batch: _Candidates, found: _Statistics, i: int, number: int
+    ) -> Redescription:
+        """Put one pair into words and numbers."""
+        m = found.moments
+        likely, low, high = (float(bound[i]) for bound in jaccard_bounds(m, self.reach))
+        worst = pessimistic_p_values(m, self._estimate, self.reach)[i]
+        likeliest = p_values(m.both[i], m.left[i], m.right[i], self._estimate.size)
+        return Redescription(
+            left=simplified(union_query(self._trees[0], self._splits[0], batch.left_terms[i])),
+            right=simplified(union_query(self._trees[1], self._splits[1], batch.right_terms[i])),
+            jaccard=Interval(likely, low, high),
+            support_left=self._support(m.left[i], m.left_left[i]),
+            support_right=self._support(m.right[i], m.right_right[i]),
+            support_both=self._support(m.both[i], m.both_both[i]),
+            p_value=float(worst),
+            p_value_estimate=float(likeliest),
+            table=number,
+            left_cells=tuple(np.flatnonzero(batch.left[i]).tolist()),
+            right_cells=tuple(np.flatnonzero(batch.right[i]).tolist()),
+        )
+
+    def _support(self, estimate: float, variance: float) -> Interval:
+        """Return a support's interval; nobody can be covered by less than nobody."""
+        reach = self.reach * float(np.sqrt(variance))
+        low, middle, high = (max(0.0, float(estimate) + x) for x in (-reach, 0.0, reach))
+        return Interval(middle, low, high)
+
+
+def _describes(extents: Flags, leaves: int) -> Flags:
+    """Return which extents are neither nothing nor everybody whose value is known, bool[pairs]."""
+    return np.asarray(extents.any(axis=1) & ~extents[:, :leaves].all(axis=1), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Statistics:
+    """What is known of some pairs, each [pairs]."""
+
+    moments: Moments
+    low: Floats
+    satisfied: Flags

@@ -1,0 +1,54 @@
+"""From released leaf tables to redescriptions. Nothing private comes in here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from redveil.mining.estimate import Estimate
+from redveil.mining.extraction import Extractor
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import Parameters, Profile
+from redveil.mining.pruning import pruned_by_support, without_redundancy
+from redveil.mining.redescription import Redescription
+from redveil.privacy.plan import Plan
+from redveil.schema import Schema
+from redveil.sealed import Released
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mined:
+    """Everything a run releases. `pruned` are redescriptions that may be nothing but noise.
+
+    `schema` is the one whose splits the trees are made of: the declared one, but for the published
+    profile, which makes its own from the data.
+    """
+
+    declared: Schema
+    schema: Schema
+    parameters: Parameters
+    plan: Plan
+    tables: tuple[LeafTable, ...]
+    estimates: tuple[Estimate, ...]
+    redescriptions: tuple[Redescription, ...]
+    pruned: tuple[Redescription, ...]
+
+
+def interpret(
+    declared: Schema,
+    schema: Schema,
+    parameters: Parameters,
+    plan: Plan,
+    released: Sequence[Released[LeafTable]],
+) -> Mined:
+    """Extract, prune and rank. Free, because it sees released tables only."""
+    tables = tuple(table.value for table in released)
+    cautious = parameters.profile is Profile.HARDENED
+    readers = [
+        Extractor(table, schema, parameters.constraints, cautious=cautious) for table in tables
+    ]
+    found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
+    estimates = tuple(reader.estimate for reader in readers)
+    kept, pruned = pruned_by_support(found, parameters.prune)
+    ranked = without_redundancy(kept, estimates if cautious else ())
+    return Mined(declared, schema, parameters, plan, tables, estimates, ranked, tuple(pruned))

@@ -1,0 +1,68 @@
+"""The released leaf table: noisy counts of the cells of two trees, and of their margins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
+
+from redveil.trees.tree import Tree
+
+# Whole numbers, but for the published profile's noise.
+Counted = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafTable:
+    """What was measured for a pair of trees. Released.
+
+    cells: int64[left cells, right cells]; left_margin: int64[left cells]; right_margin alike, or
+    None if it was not measured. The prices are those of the measurements.
+    """
+
+    left: Tree
+    right: Tree
+    cells: Counted
+    left_margin: Counted
+    right_margin: Counted | None
+    cells_price: Fraction
+    left_price: Fraction
+    right_price: Fraction | None
+
+    @classmethod
+    def of(
+        cls,
+        left: Tree,
+        right: Tree,
+        shape: tuple[int, int],
+        parts: Mapping[str, Counted],
+        prices: Mapping[str, Fraction],
+    ) -> LeafTable:
+        """Return the table made of named parts."""
+        return cls(
+            left,
+            right,
+            parts["cells"].reshape(shape),
+            parts["left margin"],
+            parts.get("right margin"),
+            prices["cells"],
+            prices["left margin"],
+            prices.get("right margin"),
+        )
+
+
+def noise_variance(epsilon: Fraction) -> float:
+    """Return the variance of integer Laplace noise, plus a quarter for living on whole numbers.
+
+    The quarter keeps intervals honest where the noise is seldom anything but 0 or ±1.
+
+    >>> round(noise_variance(Fraction(1, 10)), 1)
+    200.1
+    """
+    rate = float(epsilon)
+    # expm1: 1 − exp(−ε) would lose the digits of a small ε.
+    return 2 * math.exp(-rate) / math.expm1(-rate) ** 2 + 0.25

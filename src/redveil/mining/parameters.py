@@ -1,0 +1,200 @@
+"""The public parameters of a run. Its price and its plan follow from these alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Final
+
+from redveil.errors import InputError
+
+DEEPEST: Final = 6
+MOST_REPEATS: Final = 1000
+MOST_STEPS: Final = 10_000_000
+
+
+class Algorithm(StrEnum):
+    """The algorithms by name.
+
+    >>> Algorithm("alt-mcmc").uses_walks
+    True
+    """
+
+    ALT_EXPM = "alt-expm"
+    ALT_MCMC = "alt-mcmc"
+    TREE_PAIR = "tree-pair"
+
+    @property
+    def uses_walks(self) -> bool:
+        """Whether trees come from a Markov chain, whose privacy is that of its limit."""
+        return self is not Algorithm.ALT_EXPM
+
+
+class Profile(StrEnum):
+    """Really private and better, or exactly as the paper has it.
+
+    >>> Profile("hardened")
+    <Profile.HARDENED: 'hardened'>
+    """
+
+    HARDENED = "hardened"
+    PUBLISHED = "published"
+
+
+class Counts(StrEnum):
+    """How leaf tables are measured.
+
+    >>> [counts.value for counts in Counts]
+    ['least-squares', 'two-pass']
+    """
+
+    LEAST_SQUARES = "least-squares"
+    TWO_PASS = "two-pass"
+
+
+class PairScore(StrEnum):
+    """What the walk over tree pairs climbs.
+
+    >>> [score.value for score in PairScore]
+    ['association', 'purity']
+    """
+
+    ASSOCIATION = "association"
+    PURITY = "purity"
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What a redescription must satisfy to be reported (Γ).
+
+    In the hardened profile `max_p_value`, `min_jaccard` and `min_support` are required of the
+    pessimistic end of each interval, in the published one of the estimates. `max_support` is a
+    share of the (noisy) number of entities.
+
+    >>> Constraints(min_jaccard=2)
+    Traceback (most recent call last):
+    redveil.errors.InputError: min_jaccard must lie between 0 and 1
+    """
+
+    max_p_value: float = 0.01
+    min_jaccard: float = 0.1
+    min_support: int = 10
+    max_support: float = 0.8
+    max_disjuncts: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("max_p_value", "min_jaccard", "max_support"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie between 0 and 1")
+        if self.min_support < 0:
+            raise InputError("min_support must not be negative")
+        if not 1 <= self.max_disjuncts <= 10:
+            raise InputError("max_disjuncts must lie between 1 and 10")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """How to mine. What is not said has a default that depends on the algorithm and the profile.
+
+    `prune` drops redescriptions whose noisy support is below it; "auto" takes the threshold from
+    the noise law, None prunes nothing.
+
+    >>> Parameters(depth=0)
+    Traceback (most recent call last):
+    redveil.errors.InputError: depth must lie between 1 and 6
+    """
+
+    algorithm: Algorithm = Algorithm.ALT_EXPM
+    profile: Profile = Profile.HARDENED
+    depth: int = 2
+    trials: int = 1
+    alternations: int = 2
+    steps: int = 10_000
+    tree_share: Fraction = Fraction(1, 2)
+    variance_threshold: float = 0.005
+    counts: Counts = Counts.LEAST_SQUARES
+    pair_score: PairScore = PairScore.ASSOCIATION
+    prune: float | str | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= DEEPEST:
+            raise InputError(f"depth must lie between 1 and {DEEPEST}")
+        for name, most in (
+            ("trials", MOST_REPEATS),
+            ("alternations", MOST_REPEATS),
+            ("steps", MOST_STEPS),
+        ):
+            if not 1 <= getattr(self, name) <= most:
+                raise InputError(f"{name} must lie between 1 and {most}")
+        if not 0 < self.tree_share < 1:
+            raise InputError("tree_share must lie between 0 and 1, both excluded")
+        if isinstance(self.prune, str) and self.prune != "auto":
+            raise InputError("prune must be a number of entities, or auto")
+
+    @classmethod
+    def of(cls, **given: Any) -> Parameters:
+        """Return parameters from what was given; None means the default.
+
+        >>> Parameters.of(algorithm="tree-pair", profile="published").depth
+        4
+        """
+        said = {name: value for name, value in given.items() if value is not None}
+        for name, kind in (
+            ("algorithm", Algorithm),
+            ("profile", Profile),
+            ("counts", Counts),
+            ("pair_score", PairScore),
+        ):
+            if name in said:
+                if said[name] not in list(kind):
+                    raise InputError(f"unknown {name}; use one of {', '.join(kind)}")
+                said[name] = kind(said[name])
+        if "tree_share" in said:
+            said["tree_share"] = _fraction(said["tree_share"])
+        if "prune" in said and said["prune"] != "auto":
+            said["prune"] = float(_fraction(said["prune"]))
+        if said.get("profile") is Profile.PUBLISHED:
+            return replace(_published(said.get("algorithm", cls().algorithm)), **said)
+        return cls(**said)
+
+    def public(self) -> dict[str, int | float | str | None]:
+        """Return everything as plain values, for a certificate.
+
+        >>> Parameters().public()["depth"]
+        2
+        """
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "constraints"}
+        del own["algorithm"], own["profile"]
+        own |= {f.name: getattr(self.constraints, f.name) for f in fields(self.constraints)}
+        return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
+
+
+def _published(algorithm: Algorithm) -> Parameters:
+    """Return the paper's parameters for its smaller data sets."""
+    return Parameters(
+        algorithm=algorithm,
+        profile=Profile.PUBLISHED,
+        depth=4,
+        trials=4 if algorithm is Algorithm.TREE_PAIR else 1,
+        alternations=4,
+        tree_share=Fraction(1, 10),
+        counts=Counts.TWO_PASS,
+        pair_score=PairScore.PURITY,
+        prune="auto",
+        # A simple query and up to three disjuncts more.
+        constraints=Constraints(max_disjuncts=4),
+    )
+
+
+def _fraction(value: object) -> Fraction:
+    """Read a number as people write it."""
+    text = str(value)
+    try:
+        # By way of a float: a huge exponent would be written out digit by digit.
+        number = Fraction(str(float(text))) if "e" in text.lower() else Fraction(text)
+        float(number)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise InputError("tree_share and prune must be numbers, as in 0.5 or 1/2") from None
+    return number

@@ -1,0 +1,324 @@
+"""Queries: Boolean formulas over one view's attributes, and what they say of each entity.
+
+A query is a `Literal`, or a `Not`, `And` or `Or` of queries. Evaluation has three values. A literal
+on a missing value is unknown. `And` is read from left to right and stops at the first operand that
+is not true, so that a conjunction of the literals on a tree's path treats every entity as the tree
+does: an entity that stops at a node for want of a value is unknown to all leaves below that node.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.errors import QueryError
+
+Op: TypeAlias = typing.Literal["=", "!=", "<=", ">"]
+Value: TypeAlias = bool | float | str
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+#: How deep a query may nest. All code on queries is recursive, and relies on it.
+MAX_DEPTH = 100
+
+_COMPLEMENT: Mapping[Op, Op] = {"=": "!=", "!=": "=", "<=": ">", ">": "<="}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """One test of one attribute.
+
+    Numbers become floats, and a Boolean `!=` becomes `=` of the other value. Labels of ordinal
+    attributes may be compared by `<=` and `>`, too.
+
+    >>> Literal("age", "<=", 40)
+    Literal(attribute='age', op='<=', value=40.0)
+    >>> Literal("smokes", "!=", True)
+    Literal(attribute='smokes', op='=', value=False)
+    """
+
+    attribute: str
+    op: Op
+    value: Value
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attribute, str) or not self.attribute:
+            raise QueryError("literal: the attribute must be a text that is not empty")
+        _check_encodable(self.attribute, "the attribute's name")
+        object.__setattr__(self, "attribute", str(self.attribute))
+        if self.op not in _COMPLEMENT:
+            raise QueryError(f"literal on {self.attribute!r}: the operator must be =, !=, <= or >")
+        value = _normal_value(self.attribute, self.value)
+        if isinstance(value, bool):
+            if self.op in ("<=", ">"):
+                raise QueryError(f"literal on {self.attribute!r}: a Boolean takes = or != only")
+            # A Boolean has two values, so one operator is enough.
+            value = value if self.op == "=" else not value
+            object.__setattr__(self, "op", "=")
+        object.__setattr__(self, "value", value)
+
+    # True == 1.0 in Python, yet [a] and [a = 1] are different literals.
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, Op, type, Value]:
+        return self.attribute, self.op, type(self.value), self.value
+
+
+def _normal_value(attribute: str, value: object) -> Value:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str):
+        _check_encodable(value, f"the value compared with {attribute!r}")
+        return str(value)
+    if isinstance(value, numbers.Real):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number + 0.0  # -0.0 becomes 0.0: they compare equal, so they should print equal.
+        raise QueryError(f"literal on {attribute!r}: the number must be finite")
+    raise QueryError(f"literal on {attribute!r}: the value must be a Boolean, a number or a text")
+
+
+def _check_encodable(text: str, place: str) -> None:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise QueryError(f"literal: {place} holds a lone surrogate; use text that UTF-8 can encode")
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True where its operand is false, false where it is true.
+
+    >>> Not(Literal("smokes", "=", True)).operand
+    Literal(attribute='smokes', op='=', value=True)
+    """
+
+    operand: Query
+    depth: int = field(init=False, repr=False, compare=False, default=1)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", _depth_above((self.operand,), "not"))
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """A conjunction, read from left to right up to the first operand that is not true.
+
+    >>> And((Literal("age", ">", 20), Literal("age", "<=", 40))).operands[1].value
+    40.0
+    """
+
+    operands: tuple[Query, ...]
+    depth: int = field(init=False, repr=False, compare=False, default=1)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operands", tuple(self.operands))
+        object.__setattr__(self, "depth", _depth_above(self.operands, "and"))
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """A disjunction: true where any operand is, false where all are, in whatever order.
+
+    >>> Or((Literal("state", "=", "CA"), Literal("state", "=", "NV"))).operands[0].value
+    'CA'
+    """
+
+    operands: tuple[Query, ...]
+    depth: int = field(init=False, repr=False, compare=False, default=1)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operands", tuple(self.operands))
+        object.__setattr__(self, "depth", _depth_above(self.operands, "or"))
+
+
+Query: TypeAlias = Literal | Not | And | Or
+
+
+def _depth_above(operands: tuple[Query, ...], name: str) -> int:
+    if not operands:
+        raise QueryError(f"{name}: needs at least one operand")
+    if not all(isinstance(operand, Query) for operand in operands):
+        raise QueryError(f"{name}: every operand must be a Literal, Not, And or Or")
+    depth = 1 + max(1 if isinstance(operand, Literal) else operand.depth for operand in operands)
+    if depth > MAX_DEPTH:
+        raise QueryError(f"{name}: the query nests deeper than {MAX_DEPTH} levels; flatten it")
+    return depth
+
+
+def literals(query: Query) -> Iterator[Literal]:
+    """Yield the literals in reading order, repeats included.
+
+    >>> query = And((Literal("age", ">", 20), Not(Literal("sick", "=", True))))
+    >>> [literal.attribute for literal in literals(query)]
+    ['age', 'sick']
+    """
+    match query:
+        case Literal():
+            yield query
+        case Not(operand):
+            yield from literals(operand)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from literals(operand)
+
+
+def literal_count(query: Query) -> int:
+    """Return how many literals a query holds.
+
+    >>> literal_count(And((Literal("age", ">", 20), Literal("age", "<=", 40))))
+    2
+    """
+    return sum(1 for _ in literals(query))
+
+
+def attributes(query: Query) -> tuple[str, ...]:
+    """Return the names of the attributes, in the order of their first appearance.
+
+    >>> attributes(And((Literal("sick", "=", True), Literal("age", ">", 20))))
+    ('sick', 'age')
+    """
+    return tuple(dict.fromkeys(literal.attribute for literal in literals(query)))
+
+
+def complement(literal: Literal) -> Literal:
+    """Return the literal that is true where this one is false, and false where it is true.
+
+    >>> complement(Literal("age", "<=", 40))
+    Literal(attribute='age', op='>', value=40.0)
+    """
+    return Literal(literal.attribute, _COMPLEMENT[literal.op], literal.value)
+
+
+def negate(query: Query) -> Query:
+    """Return the negation, without a `Not` where none is needed.
+
+    >>> negate(Literal("sick", "=", True))
+    Literal(attribute='sick', op='=', value=False)
+    >>> negate(Not(Literal("age", ">", 20)))
+    Literal(attribute='age', op='>', value=20.0)
+    """
+    match query:
+        case Literal():
+            return complement(query)
+        case Not(operand):
+            return operand
+        case _:
+            return Not(query)
+
+
+def interval_pairs(operands: tuple[Query, ...]) -> list[tuple[Query, ...]]:
+    """Split a conjunction's operands: pairs that read as one interval together, others alone.
+
+    >>> low, high = Literal("age", ">", 20), Literal("age", "<=", 40)
+    >>> [len(group) for group in interval_pairs((high, low, high))]
+    [1, 2]
+    """
+    groups: list[tuple[Query, ...]] = []
+    for operand in operands:
+        last = groups[-1] if groups else ()
+        if len(last) == 1 and _is_interval(last[0], operand):
+            groups[-1] = (last[0], operand)
+        else:
+            groups.append((operand,))
+    return groups
+
+
+def _is_interval(first: Query, second: Query) -> bool:
+    return (
+        isinstance(first, Literal)
+        and isinstance(second, Literal)
+        and first.attribute == second.attribute
+        and (first.op, second.op) == (">", "<=")
+    )
+
+
+class Column(Protocol):
+    """What evaluation asks of a column: where a literal holds, and where it is known.
+
+    Both arrays are bool[N], and `holds` is False wherever `known` is. Where an attribute is known
+    does not depend on the literal, and of two complementary literals exactly one holds there.
+
+    >>> class Ages:
+    ...     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
+    ...         return np.array([True, False]), np.array([True, False])
+    >>> column: Column = Ages()
+    """
+
+    def test(self, op: Op, value: Value, /) -> tuple[BoolArray, BoolArray]:
+        """Return (holds, known)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """Where a query is true and where it is false, both bool[N]; elsewhere it is unknown.
+
+    >>> Truth(np.array([True, False, False]), np.array([False, True, False])).unknown.tolist()
+    [False, False, True]
+    """
+
+    true: BoolArray
+    false: BoolArray
+
+    @property
+    def unknown(self) -> BoolArray:
+        """Where the query is neither true nor false, bool[N].
+
+        >>> Truth(np.array([True]), np.array([False])).unknown.tolist()
+        [False]
+        """
+        return ~(self.true | self.false)
+
+
+def evaluate(query: Query, columns: Mapping[str, Column]) -> Truth:
+    """Evaluate a query for all entities at once.
+
+    >>> class Ages:
+    ...     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
+    ...         return np.array([True, False, False]), np.array([True, True, False])
+    >>> truth = evaluate(Not(Literal("age", "<=", 40)), {"age": Ages()})
+    >>> truth.true.tolist(), truth.false.tolist()
+    ([False, True, False], [True, False, False])
+    """
+    match query:
+        case Literal():
+            return _evaluate_literal(query, columns)
+        case Not(operand):
+            inner = evaluate(operand, columns)
+            return Truth(inner.false, inner.true)
+        case And(operands):
+            first, *rest = operands
+            truth = evaluate(first, columns)
+            for operand in rest:
+                part = evaluate(operand, columns)
+                # Only an entity for which all so far is true gets to this operand.
+                truth = Truth(truth.true & part.true, truth.false | (truth.true & part.false))
+            return truth
+        case Or(operands):
+            parts = [evaluate(operand, columns) for operand in operands]
+            return Truth(
+                np.logical_or.reduce([part.true for part in parts]),
+                np.logical_and.reduce([part.false for part in parts]),
+            )
+
+
+def _evaluate_literal(literal: Literal, columns: Mapping[str, Column]) -> Truth:
+    column = columns.get(literal.attribute)
+    if column is None:
+        raise QueryError(f"no attribute named {literal.attribute!r}; check the view's attributes")
+    holds, known = column.test(literal.op, literal.value)
+    return Truth(holds & known, known & ~holds)

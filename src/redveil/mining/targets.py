@@ -1,0 +1,75 @@
+"""What a tree is grown to predict: an attribute at first, then the leaves of the other tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from redveil.data.binning import BinnedTable
+from redveil.schema import Attribute, Kind, Schema, Side
+from redveil.sealed import Sealed, within
+from redveil.trees.counting import Classes, Positions
+from redveil.trees.tree import Tree
+
+# A numeric attribute's bins are merged into at most this many classes of neighbouring bins.
+MOST_ORDERED_CLASSES: Final = 6
+
+
+def class_count(attribute: Attribute) -> int:
+    """Return how many classes an attribute makes as a target.
+
+    >>> class_count(Attribute("sick", Kind.BOOLEAN))
+    2
+    """
+    if attribute.kind.is_ordered:
+        return min(attribute.bins, MOST_ORDERED_CLASSES)
+    return attribute.bins
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to predict: sealed int32[N], classes 0 … number − 1, -1 for entities without one."""
+
+    classes: Sealed[Classes]
+    number: int
+
+
+def attribute_target(data: Sealed[BinnedTable], schema: Schema, side: Side, number: int) -> Target:
+    """Return an attribute as a target; entities without a value have no class."""
+    classes = within(partial(_attribute_classes, schema, side, number), data)
+    return Target(classes, class_count(schema.view(side).attributes[number]))
+
+
+def leaf_target(tree: Tree, positions: Sealed[Positions]) -> Target:
+    """Return the leaves of a released tree as a target; stuck entities have no class."""
+    return Target(within(partial(_leaf_classes, tree), positions), len(tree.leaves))
+
+
+def _attribute_classes(schema: Schema, side: Side, number: int, table: BinnedTable) -> Classes:
+    attribute = schema.view(side).attributes[number]
+    view = table.view(side)
+    row = int(view.row[number])
+    if attribute.kind is Kind.BOOLEAN:
+        classes = _unpack(view.bits[row], table.rows).astype(np.int32)
+        if view.absent_row[row] >= 0:
+            classes[_unpack(view.absent[view.absent_row[row]], table.rows)] = -1
+        return classes
+    codes = view.codes[row].astype(np.int64)
+    merged = codes * class_count(attribute) // attribute.bins
+    missing = view.codes[row] == np.iinfo(view.codes.dtype).max
+    return np.where(missing, -1, merged).astype(np.int32)
+
+
+def _leaf_classes(tree: Tree, positions: Positions) -> Classes:
+    number = np.full(max(tree.cells) + 1, -1, dtype=np.int32)
+    number[list(tree.leaves)] = np.arange(len(tree.leaves), dtype=np.int32)
+    return number[positions]
+
+
+def _unpack(words: np.ndarray, rows: int) -> np.ndarray:
+    """Return packed bits as flags, bool[N]."""
+    flat = words.astype("<u8").view(np.uint8)
+    return np.unpackbits(flat, count=rows, bitorder="little").astype(np.bool_)

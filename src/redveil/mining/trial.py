@@ -1,0 +1,39 @@
+"""One trial of a run: everything it may touch, with its own stream of randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from redveil.data.binning import BinnedTable
+from redveil.mining.parameters import Parameters
+from redveil.mining.targets import Target, attribute_target
+from redveil.privacy.plan import Purse
+from redveil.privacy.randomness import Randomness
+from redveil.schema import Schema, Side
+from redveil.sealed import Sealed, within
+from redveil.trees.counting import Positions, route
+from redveil.trees.tree import Tree
+from redveil.trees.walks import Ground
+
+Targets = Callable[[Sealed[BinnedTable], Schema, Side, int], Target]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one trial works with. Trials share nothing that changes, so they run in parallel."""
+
+    number: int
+    data: Sealed[BinnedTable]
+    schema: Schema
+    ground: Ground
+    parameters: Parameters
+    purse: Purse
+    randomness: Randomness
+    progress: Callable[[], None]
+    targets: Targets = attribute_target
+
+    def positions(self, tree: Tree) -> Sealed[Positions]:
+        """Return where everybody ends in a released tree, sealed int16[N]."""
+        splits = self.ground.splits[tree.side]
+        return within(lambda table: route(table.view(tree.side), splits, tree), self.data)

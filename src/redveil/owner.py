@@ -1,0 +1,65 @@
+"""For the data's owner only: looking at the data. Nothing here is private; nothing is charged.
+
+The one room outside `audit` and `baselines` that opens seals without paying.
+"""
+
+from __future__ import annotations
+
+from redveil.data.dataset import Dataset
+from redveil.data.report import LoadReport
+from redveil.data.table import Table
+from redveil.errors import ResultError
+from redveil.mining.query import evaluate as evaluate_query
+from redveil.mining.query_json import from_json
+from redveil.mining.statistics import p_values
+from redveil.report.document import RedescriptionPart, TruePart, TrueSupportPart
+from redveil.report.result import Result
+from redveil.sealed import open_for_owner
+
+WARNING = (
+    "NOT PRIVATE: this file holds true values, computed from the data without noise. "
+    "It is for the data's owner; do not pass it on."
+)
+
+
+def load_report(dataset: Dataset) -> LoadReport:
+    """Return what happened while loading: clamped, undeclared and missing values, lost entities.
+
+    >>> import redveil
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> load_report(redveil.load(*clinic_frames(50), clinic_schema())).joined
+    50
+    """
+    return open_for_owner(dataset.report)
+
+
+def evaluate(result: Result, dataset: Dataset) -> Result:
+    """Return the result with the truth beside every redescription. NOT private.
+
+    >>> import redveil
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> dataset = redveil.load(*clinic_frames(500), clinic_schema())
+    >>> evaluate(redveil.mine(dataset, epsilon=1), dataset).document.warning[:11]
+    'NOT PRIVATE'
+    """
+    if result.certificate.schema_digest != dataset.schema.digest:
+        raise ResultError("the result was mined under another schema; evaluate it with its own")
+    table = open_for_owner(dataset.table)
+    evaluated = tuple(
+        one.model_copy(update={"true": _truth(one, table)}) for one in result.redescriptions
+    )
+    update = {"redescriptions": evaluated, "warning": WARNING}
+    return Result(result.document.model_copy(update=update))
+
+
+def _truth(one: RedescriptionPart, table: Table) -> TruePart:
+    """Evaluate both queries on the data."""
+    left = evaluate_query(from_json(one.left.tree), table.left).true
+    right = evaluate_query(from_json(one.right.tree), table.right).true
+    both, either = int((left & right).sum()), int((left | right).sum())
+    lefts, rights = int(left.sum()), int(right.sum())
+    return TruePart(
+        jaccard=both / either if either else 0.0,
+        support=TrueSupportPart(left=lefts, right=rights, both=both, either=either),
+        p_value=float(p_values(both, lefts, rights, table.rows)),
+    )

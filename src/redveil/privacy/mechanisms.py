@@ -1,0 +1,86 @@
+"""The doors through which private knowledge leaves: `choose`, `count`, and the asymptotic `walk`.
+
+Each takes sealed input, a receipt and a source of randomness, and returns a released value. Both
+hold for adding or removing one entity. Nothing else in the package opens a seal for an analyst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.errors import PlanError
+from redveil.privacy.loss import round_down
+from redveil.privacy.randomness import Randomness, Words
+from redveil.privacy.score import Score
+from redveil.privacy.selection import draw
+from redveil.sealed import Receipt, Released, Sealed, open_paid
+
+Integers = NDArray[np.int64]
+T = TypeVar("T")
+
+
+def choose(
+    units: Sealed[Integers],
+    score: Score,
+    base: Integers,
+    receipt: Receipt,
+    randomness: Randomness,
+) -> Released[tuple[int, ...]]:
+    """Choose one candidate for each part by its score: the exponential mechanism, exactly.
+
+    units: sealed int64[parts, candidates], scores in grid units of `score`.
+    base:  public int64[parts, candidates], the base measure; 0 leaves a candidate out.
+
+    The parts must hold disjoint entities, so that one entity moves the scores of one part only:
+    all parts together then cost one ε (proofs/parallel.md). Proof: proofs/choose.md.
+    """
+    _must_pay_for(receipt, "choose")
+    rate = score.rate(receipt.epsilon)
+    rows = open_paid(units, receipt)
+    if rows.shape != base.shape:
+        raise PlanError("scores and base measure differ in shape")
+    chosen = tuple(
+        draw(part, rate, weights, randomness) for part, weights in zip(rows, base, strict=True)
+    )
+    return Released(chosen, (receipt,))
+
+
+def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) -> Released[Integers]:
+    """Count disjoint groups of entities, each with integer Laplace noise P(k) ∝ exp(−ε·|k|).
+
+    counts: sealed int64[groups]; an entity belongs to at most one group. Proof: proofs/count.md.
+    """
+    _must_pay_for(receipt, "count")
+    exact = open_paid(counts, receipt)
+    noisy = exact + randomness.laplace(receipt.epsilon, exact.size)
+    noisy.flags.writeable = False
+    return Released(noisy, (receipt,))
+
+
+def walk(
+    chain: Callable[[float, Words], Sealed[T]],
+    score: Score,
+    words: int,
+    receipt: Receipt,
+    randomness: Randomness,
+) -> Released[T]:
+    """Release where a Markov chain stands after a fixed number of steps.
+
+    chain: runs the chain on sealed data, given the acceptance rate per grid unit of `score` and
+    `words` uniform words; its length must not depend on the data. In the limit of many steps the
+    outcome follows the exponential mechanism's law and costs the receipt's ε; after finitely many
+    steps no bound is claimed: certificates say `asymptotic`. Proof: proofs/walk.md.
+    """
+    _must_pay_for(receipt, "walk")
+    rate = round_down(score.rate(receipt.epsilon))
+    return Released(open_paid(chain(rate, randomness.words(words)), receipt), (receipt,))
+
+
+def _must_pay_for(receipt: Receipt, mechanism: str) -> None:
+    """Refuse a receipt that was issued for something else."""
+    if receipt.mechanism != mechanism:
+        raise PlanError(f"the receipt for {receipt.step!r} pays for {receipt.mechanism}")

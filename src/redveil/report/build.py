@@ -1,0 +1,198 @@
+"""From what a run released to the document that is kept of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from redveil.mining.estimate import Estimate
+from redveil.mining.interpretation import Mined
+from redveil.mining.leaf_query import leaf_query, split_literal
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import Parameters, Profile
+from redveil.mining.query import Query
+from redveil.mining.query_json import to_json
+from redveil.mining.query_latex import to_latex
+from redveil.mining.query_simplify import simplified
+from redveil.mining.query_text import to_text
+from redveil.mining.redescription import Interval, Redescription
+from redveil.report.document import (
+    CertificatePart,
+    Guarantee,
+    IntervalPart,
+    LeafTablePart,
+    PointPart,
+    QueryPart,
+    RedescriptionPart,
+    ResultDocument,
+    SourcePart,
+    StepPart,
+    SupportPart,
+    TreePairPart,
+    TreePart,
+)
+from redveil.schema import Schema, Status
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+from redveil.version import software
+
+
+def build(mined: Mined) -> ResultDocument:
+    """Return the document of a run."""
+    pairs = tuple(
+        _tree_pair(table, guess, mined.schema)
+        for table, guess in zip(mined.tables, mined.estimates, strict=True)
+    )
+    found = tuple(_redescription(one) for one in mined.redescriptions)
+    return ResultDocument(
+        certificate=certificate(mined),
+        entities=_entities(mined),
+        redescriptions=found,
+        pruned=tuple(
+            PointPart(support=one.support_both.estimate, jaccard=one.jaccard.estimate)
+            for one in mined.pruned
+        ),
+        tree_pairs=pairs,
+        message=None if found else _nothing_found(mined),
+    )
+
+
+def certificate(mined: Mined) -> CertificatePart:
+    """State what the run promises."""
+    schema, parameters = mined.declared, mined.parameters
+    return CertificatePart(
+        unit=f"one {schema.unit}: its row in both views",
+        neighbouring=f"adding or removing one {schema.unit}",
+        epsilon=str(mined.plan.epsilon),
+        guarantee=_guarantee(parameters),
+        profile=parameters.profile.value,
+        algorithm=parameters.algorithm.value,
+        parameters=parameters.public(),
+        steps=tuple(
+            StepPart(name=s.name, mechanism=s.mechanism, epsilon=str(s.epsilon))
+            for s in mined.plan.steps
+        ),
+        schema_name=schema.name,
+        schema_digest=schema.digest,
+        schema_status=schema.status.value,
+        conditions=_conditions(schema, parameters),
+        software=software(),
+    )
+
+
+def _guarantee(parameters: Parameters) -> Guarantee:
+    """Say how far the proof carries."""
+    if parameters.profile is Profile.PUBLISHED:
+        return "as published; see known limits"
+    return "asymptotic" if parameters.algorithm.uses_walks else "exact"
+
+
+def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
+    """Say what the promise rests on."""
+    conditions = [
+        f"each {schema.unit} has one row a view, as the entity key declares",
+        "the schema holds nothing that was learned from these rows without being paid for",
+        "other results from the same rows add their own epsilon to this one",
+    ]
+    if parameters.profile is Profile.PUBLISHED:
+        conditions.append(
+            "NOT MET: the published profile takes cut points and targets from the data and stops "
+            "when the data says so; use it on data that is not sensitive"
+        )
+    elif parameters.algorithm.uses_walks:
+        conditions.append(
+            f"the Markov chains have converged after {parameters.steps} steps; no bound is claimed"
+        )
+    if schema.status is Status.DRAFT:
+        conditions.append(
+            "NOT MET: the schema is a draft whose bounds or categories were read off the data; "
+            "review it, then run `redveil schema accept`"
+        )
+    return tuple(conditions)
+
+
+def _entities(mined: Mined) -> IntervalPart | None:
+    """Return the best of the noisy sizes with its interval, three standard errors wide."""
+    if not mined.estimates:
+        return None
+    best = min(mined.estimates, key=lambda guess: guess.size_deviation)
+    reach = 3 * best.size_deviation
+    return IntervalPart(
+        estimate=max(best.size, 0.0),
+        low=max(best.size - reach, 0.0),
+        high=max(best.size + reach, 0),
+    )
+
+
+def _nothing_found(mined: Mined) -> str:
+    """Say why the list is empty, from released values only."""
+    entities = _entities(mined)
+    size = f"about {entities.estimate:,.0f}" if entities else "few"
+    noise = max((guess.cell_deviation for guess in mined.estimates), default=0.0)
+    return (
+        f"Nothing holds up against the noise. With {size} entities, epsilon = "
+        f"{float(mined.plan.epsilon):g} leaves an error of about {noise:,.0f} entities in every "
+        "overlap that was measured. Fewer trials or alternations, a larger epsilon, or more "
+        "entities would help; so may another run, which starts elsewhere and costs its own epsilon."
+    )
+
+
+def _redescription(one: Redescription) -> RedescriptionPart:
+    return RedescriptionPart(
+        left=_query(one.left),
+        right=_query(one.right),
+        jaccard=_interval(one.jaccard),
+        support=SupportPart(
+            left=_interval(one.support_left),
+            right=_interval(one.support_right),
+            both=_interval(one.support_both),
+        ),
+        p_value=one.p_value,
+        p_value_estimate=one.p_value_estimate,
+        source=SourcePart(
+            tree_pair=one.table, left_cells=one.left_cells, right_cells=one.right_cells
+        ),
+    )
+
+
+def _query(query: Query) -> QueryPart:
+    return QueryPart.model_validate(
+        {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
+    )
+
+
+def _interval(interval: Interval) -> IntervalPart:
+    return IntervalPart(estimate=interval.estimate, low=interval.low, high=interval.high)
+
+
+def _tree_pair(table: LeafTable, guess: Estimate, schema: Schema) -> TreePairPart:
+    return TreePairPart(
+        left=_tree(table.left, schema),
+        right=_tree(table.right, schema),
+        leaf_table=LeafTablePart(
+            cells=_rows(table.cells),
+            left_margin=tuple(table.left_margin.tolist()),
+            right_margin=None if table.right_margin is None else tuple(table.right_margin.tolist()),
+            cells_epsilon=str(table.cells_price),
+            left_margin_epsilon=str(table.left_price),
+            right_margin_epsilon=None if table.right_price is None else str(table.right_price),
+            fitted=_rows(guess.cells),
+        ),
+    )
+
+
+def _rows(matrix: Any) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def _tree(tree: Tree, schema: Schema) -> TreePart:
+    view = schema.view(tree.side)
+    splits = Splits.of(view)
+    leaves = [simplified(leaf_query(tree, splits, leaf)) for leaf in tree.leaves]
+    return TreePart(
+        view=view.name,
+        splits=tuple(
+            None if s is None else to_json(split_literal(splits, s, held=True)) for s in tree.splits
+        ),
+        cells=(*(_query(leaf) for leaf in leaves), *(None for _ in tree.stuck)),
+        stuck_at=tree.stuck,
+    )

@@ -1,0 +1,162 @@
+"""The result file, field by field. `result.schema.json` beside this file is made from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT_VERSION: Final = 1
+Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
+
+# A positive fraction in digits. Python reads whole numbers of up to 4300 digits.
+Price = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?$")]
+
+
+class Part(BaseModel):
+    """A piece of the document: frozen, and strict about unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class StepPart(Part):
+    """One paid step of the plan; ε as an exact fraction."""
+
+    name: str
+    mechanism: Literal["choose", "count", "walk"]
+    epsilon: Price
+
+
+class CertificatePart(Part):
+    """What is promised, to whom, at which price, and on which conditions."""
+
+    unit: str = Field(description="what is protected: one entity, its rows in both views")
+    neighbouring: str = Field(description="which data sets must be hard to tell apart")
+    epsilon: Price = Field(description="the whole run's privacy loss, an exact fraction")
+    delta: Literal["0"] = Field(default="0", description="always 0: pure differential privacy")
+    guarantee: Guarantee
+    profile: Literal["hardened", "published"]
+    algorithm: str
+    parameters: dict[str, int | float | str | None]
+    steps: tuple[StepPart, ...]
+    schema_name: str
+    schema_digest: str
+    schema_status: Literal["declared", "draft"]
+    conditions: tuple[str, ...] = Field(description="what the promise rests on")
+    software: str
+
+
+class QueryPart(Part):
+    """A query as text, as nested JSON and as LaTeX."""
+
+    text: str
+    tree: dict[str, Any] = Field(alias="json")
+    latex: str
+
+
+class IntervalPart(Part):
+    """An estimate and the ends of its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class SupportPart(Part):
+    """Noisy support sizes."""
+
+    left: IntervalPart
+    right: IntervalPart
+    both: IntervalPart
+
+
+class TrueSupportPart(Part):
+    """Exact support sizes. Not private."""
+
+    left: int
+    right: int
+    both: int
+    either: int
+
+
+class TruePart(Part):
+    """What the data's owner finds when looking. Not private."""
+
+    jaccard: float
+    support: TrueSupportPart
+    p_value: float
+
+
+class SourcePart(Part):
+    """Where in the released tables a redescription was read."""
+
+    tree_pair: int
+    left_cells: tuple[int, ...]
+    right_cells: tuple[int, ...]
+
+
+class RedescriptionPart(Part):
+    """Two queries and how well they match, as far as the noise lets us know."""
+
+    left: QueryPart
+    right: QueryPart
+    jaccard: IntervalPart
+    support: SupportPart
+    p_value: float = Field(description="at the pessimistic end of every interval")
+    p_value_estimate: float = Field(description="at the estimates")
+    source: SourcePart
+    true: TruePart | None = None
+
+
+class PointPart(Part):
+    """A redescription that was pruned: where it stood in the scatter plot."""
+
+    support: float
+    jaccard: float
+
+
+class TreePart(Part):
+    """A released tree: nodes in heap order, null where there is no split."""
+
+    view: str
+    splits: tuple[dict[str, Any] | None, ...]
+    cells: tuple[QueryPart | None, ...] = Field(
+        description="leaf queries, then null for each cell of entities stopped by a missing value"
+    )
+    stuck_at: tuple[int, ...]
+
+
+class LeafTablePart(Part):
+    """A released leaf table: noisy counts as measured, and fitted to one consistent table."""
+
+    cells: tuple[tuple[int | float, ...], ...]
+    left_margin: tuple[int | float, ...]
+    right_margin: tuple[int | float, ...] | None
+    cells_epsilon: Price
+    left_margin_epsilon: Price
+    right_margin_epsilon: Price | None
+    fitted: tuple[tuple[float, ...], ...]
+
+
+class TreePairPart(Part):
+    """Two trees and the table of their leaves."""
+
+    left: TreePart
+    right: TreePart
+    leaf_table: LeafTablePart
+
+
+class ResultDocument(Part):
+    """A whole result file."""
+
+    format: Literal["redveil-result"] = "redveil-result"
+    version: Literal[1] = FORMAT_VERSION
+    certificate: CertificatePart
+    entities: IntervalPart | None = Field(description="noisy number of entities")
+    redescriptions: tuple[RedescriptionPart, ...]
+    pruned: tuple[PointPart, ...] = Field(
+        default=(), description="what was dropped because its support may be noise"
+    )
+    tree_pairs: tuple[TreePairPart, ...]
+    message: str | None = None
+    warning: str | None = Field(default=None, description="set when the file is not private")

@@ -1,0 +1,47 @@
+"""A result as a fragment of a page, for notebooks. Names come from files: everything is escaped."""
+
+from __future__ import annotations
+
+from html import escape
+
+from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
+from redveil.report.text import p_text
+
+
+def fragment(document: ResultDocument) -> str:
+    """Return a table of the redescriptions and a line about the promise."""
+    promise = document.certificate
+    evaluated = any(one.true for one in document.redescriptions)
+    heads = ["left", "right", "Jaccard", "entities", "p-value"] + ["true J"] * evaluated
+    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
+    body = "".join(_row(one, evaluated=evaluated) for one in document.redescriptions)
+    line = (
+        f"ε = {escape(promise.epsilon)} ({escape(promise.guarantee)}), "
+        f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
+        f"schema {escape(promise.schema_status)}; {escape(promise.software)}"
+    )
+    notes = "".join(
+        f"<p><b>{escape(note)}</b></p>" for note in (document.warning, document.message) if note
+    )
+    return (
+        f"<div class='redveil'>{notes}<table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table><p><small>{line}</small></p></div>"
+    )
+
+
+def _row(one: RedescriptionPart, *, evaluated: bool) -> str:
+    cells = [
+        f"<code>{escape(one.left.text)}</code>",
+        f"<code>{escape(one.right.text)}</code>",
+        _interval(one.jaccard, 2),
+        _interval(one.support.both, 0),
+        f"≤ {p_text(one.p_value)}",
+    ]
+    if evaluated:
+        cells.append(f"{one.true.jaccard:.3f}" if one.true else "")
+    return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _interval(interval: IntervalPart, digits: int) -> str:
+    low, high = f"{interval.low:,.{digits}f}", f"{interval.high:,.{digits}f}"
+    return f"{interval.estimate:,.{digits}f} <small>[{low}, {high}]</small>"

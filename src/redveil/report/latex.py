@@ -1,0 +1,21 @@
+"""A result as a LaTeX table."""
+
+from __future__ import annotations
+
+from redveil.report.document import ResultDocument
+from redveil.report.text import p_text
+
+
+def latex_table(document: ResultDocument) -> str:
+    r"""Return a `tabular` (needs booktabs) with one row a redescription."""
+    rows = [
+        f"${one.left.latex}$ & ${one.right.latex}$ & {one.jaccard.estimate:.2f} "
+        f"[{one.jaccard.low:.2f}, {one.jaccard.high:.2f}] & {one.support.both.estimate:.0f} & "
+        f"{p_text(one.p_value)} \\\\"
+        for one in document.redescriptions
+    ]
+    head = r"left & right & Jaccard [95\,\%] & entities & $p \leq$ \\"
+    lines = [r"\begin{tabular}{llrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
+    lines.append(r"\end{tabular}")
+    lines.append(f"% epsilon = {document.certificate.epsilon}, {document.certificate.guarantee}")
+    return "\n".join(lines)

@@ -1,0 +1,108 @@
+"""A result: what an analyst holds in hand. Every value in it has been released."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from redveil.errors import ResultError
+from redveil.files import write_text
+from redveil.report.document import CertificatePart, RedescriptionPart, ResultDocument
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Redescriptions with their certificate, trees and leaf tables.
+
+    >>> import redveil
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
+    >>> result.certificate.epsilon
+    '1'
+    >>> result.to_frame().columns[:3]
+    ['left', 'right', 'jaccard']
+    """
+
+    document: ResultDocument
+
+    @property
+    def redescriptions(self) -> tuple[RedescriptionPart, ...]:
+        """The redescriptions, best first."""
+        return self.document.redescriptions
+
+    @property
+    def certificate(self) -> CertificatePart:
+        """What the run promises, and what it spent."""
+        return self.document.certificate
+
+    def __len__(self) -> int:
+        return len(self.redescriptions)
+
+    def __iter__(self) -> Iterator[RedescriptionPart]:
+        return iter(self.redescriptions)
+
+    def __repr__(self) -> str:
+        promise = self.certificate
+        return (
+            f"Result({len(self)} redescriptions, ε = {promise.epsilon}, {promise.guarantee}, "
+            f"{promise.algorithm})"
+        )
+
+    def _repr_html_(self) -> str:
+        from redveil.report.html import fragment
+
+        return fragment(self.document)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the redescriptions as a Polars frame, one a row (`.to_pandas()` gives pandas')."""
+        from redveil.report.frame import to_frame
+
+        return to_frame(self.document)
+
+    def to_json(self) -> str:
+        """Return the result file's text."""
+        plain = self.document.model_dump(mode="json", by_alias=True, exclude_none=False)
+        for redescription in plain["redescriptions"]:
+            # Only an owner's evaluation has true values; a private file does not mention them.
+            if redescription["true"] is None:
+                del redescription["true"]
+        return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the result file, atomically."""
+        write_text(Path(path), self.to_json())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Result:
+        """Read a result file.
+
+        >>> Result.read("nowhere.json")
+        Traceback (most recent call last):
+        redveil.errors.ResultError: nowhere.json: no such file; name a file that redveil mine wrote
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ResultError(
+                f"{path}: no such file; name a file that redveil mine wrote"
+            ) from None
+        except (OSError, UnicodeDecodeError):
+            raise ResultError(f"{path}: cannot be read as text; mine again") from None
+        try:
+            return cls(ResultDocument.model_validate_json(text))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+            # A foreign file's keys can hold anything, line ends too.
+            problem = " ".join(f"at {place} ({first['msg']})".split())
+            raise ResultError(
+                f"{path}: not a result of this version {problem}; mine again"
+            ) from None

@@ -1,0 +1,119 @@
+"""A result for the terminal: the table people look at, and the certificate under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from redveil.report.document import CertificatePart, IntervalPart, ResultDocument, StepPart
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+
+
+def result_view(document: ResultDocument, *, steps: bool = False) -> Group:
+    """Return everything there is to see of a result."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    if document.warning:
+        parts.append(Text(document.warning, style="bold red"))
+    if document.redescriptions:
+        parts.append(redescription_table(document))
+    if document.message:
+        parts.append(Text(document.message, style="yellow"))
+    parts.append(certificate_view(document.certificate, document.entities))
+    if steps:
+        parts.append(steps_table(document.certificate.steps, document.certificate.epsilon))
+    return Group(*parts)
+
+
+def redescription_table(document: ResultDocument) -> Table:
+    """Return the redescriptions as a table, best first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    evaluated = any(one.true for one in document.redescriptions)
+    table = Table(box=None, pad_edge=False, header_style="bold", row_styles=["", "dim"])
+    table.add_column("#", justify="right")
+    table.add_column("left", ratio=5, overflow="fold")
+    table.add_column("right", ratio=5, overflow="fold")
+    table.add_column("Jaccard [95 %]", no_wrap=True)
+    table.add_column("entities [95 %]", no_wrap=True)
+    table.add_column("p ≤", no_wrap=True)
+    if evaluated:
+        table.add_column("true J", no_wrap=True, style="red")
+        table.add_column("true p", no_wrap=True, style="red")
+    for number, one in enumerate(document.redescriptions, start=1):
+        # Text, not str: attribute names may look like markup.
+        cells = [
+            Text(str(number)),
+            Text(one.left.text),
+            Text(one.right.text),
+            Text(_interval(one.jaccard, 2)),
+            Text(_interval(one.support.both, 0)),
+            Text(p_text(one.p_value)),
+        ]
+        if evaluated and one.true:
+            cells += [Text(f"{one.true.jaccard:.3f}"), Text(p_text(one.true.p_value))]
+        table.add_row(*cells)
+    return table
+
+
+def certificate_view(promise: CertificatePart, entities: IntervalPart | None) -> Table:
+    """Return the certificate as a table of facts."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, title="Privacy certificate", title_justify="left")
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    # Text, not str: what a file says may look like markup.
+    promised = f"ε = {promise.epsilon}, {promise.guarantee}, δ = {promise.delta}"
+    table.add_row("promise", Text(promised))
+    table.add_row("protects", Text(promise.unit))
+    table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))
+    total = sum(Fraction(step.epsilon) for step in promise.steps)
+    table.add_row("spent in", f"{len(promise.steps)} steps that add up to exactly {total}")
+    table.add_row("method", Text(f"{promise.algorithm} ({promise.profile}), {promise.software}"))
+    if entities is not None:
+        table.add_row("entities", f"{_interval(entities, 0)} (noisy)")
+    table.add_row("schema", Text(f"{promise.schema_name} ({promise.schema_status})"))
+    table.add_row("digest", Text(promise.schema_digest))
+    for number, condition in enumerate(promise.conditions):
+        style = "bold yellow" if condition.startswith("NOT MET") else ""
+        table.add_row("conditions" if number == 0 else "", Text(condition, style=style))
+    return table
+
+
+def steps_table(steps: Iterable[StepPart], epsilon: str) -> Table:
+    """Return the steps of a plan with their prices, and the sum."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", show_footer=True)
+    table.add_column("step", footer="sum")
+    table.add_column("mechanism")
+    table.add_column("ε", justify="right", footer=epsilon)
+    for step in steps:
+        table.add_row(Text(step.name), step.mechanism, Text(step.epsilon))
+    return table
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value as people read it.
+
+    >>> p_text(0.0), p_text(2e-30), p_text(0.0123)
+    ('1e-300', '2e-30', '0.012')
+    """
+    if p_value < 1e-300:
+        return "1e-300"
+    return f"{p_value:.2g}" if p_value >= 1e-4 else f"{p_value:.0e}"
+
+
+def _interval(interval: IntervalPart, digits: int) -> str:
+    low, high = f"{interval.low:,.{digits}f}", f"{interval.high:,.{digits}f}"
+    return f"{interval.estimate:,.{digits}f} [{low}, {high}]"

@@ -1,0 +1,7 @@
+"""What is public about the data: views, attributes, categories, bounds, cut points, entity key."""
+
+from redveil.schema.attribute import Attribute, Kind
+from redveil.schema.model import Schema, Side, Status, View
+from redveil.schema.problem import Problem
+
+__all__ = ["Attribute", "Kind", "Problem", "Schema", "Side", "Status", "View"]

@@ -1,0 +1,69 @@
+"""One attribute as its owner declares it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The four kinds of attributes.
+
+    >>> Kind("ordinal").is_ordered
+    True
+    """
+
+    BOOLEAN = "boolean"
+    CATEGORICAL = "categorical"
+    ORDINAL = "ordinal"
+    NUMERIC = "numeric"
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether literals compare (`<=`, `>`) rather than match (`=`, `!=`)."""
+        return self in (Kind.ORDINAL, Kind.NUMERIC)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A declared attribute: everything about it that is public.
+
+    A value's *bin* is its position among the cut points (numeric) or the categories; a Boolean
+    has bins 0 and 1. `required` declares that no value is missing.
+
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0, 65.0))
+    >>> age.bins
+    3
+    >>> Attribute("sex", Kind.CATEGORICAL, categories=("f", "m")).bins
+    2
+    """
+
+    name: str
+    kind: Kind
+    required: bool = False
+    categories: tuple[str, ...] = ()
+    minimum: float = 0.0
+    maximum: float = 1.0
+    cuts: tuple[float, ...] = ()
+    true_values: tuple[str, ...] = ("true", "True", "TRUE", "1", "1.0")
+    false_values: tuple[str, ...] = ("false", "False", "FALSE", "0", "0.0")
+
+    @property
+    def bins(self) -> int:
+        """How many bins the attribute's values fall into, missing not counted."""
+        if self.kind is Kind.BOOLEAN:
+            return 2
+        if self.kind is Kind.NUMERIC:
+            return len(self.cuts) + 1
+        return len(self.categories)
+
+    @property
+    def splits(self) -> int:
+        """How many ways there are to split on this attribute.
+
+        >>> Attribute("sick", Kind.BOOLEAN).splits
+        1
+        """
+        if self.kind is Kind.CATEGORICAL and self.bins > 2:
+            return self.bins
+        return self.bins - 1

@@ -1,0 +1,211 @@
+"""One field of a descriptor read as an attribute, with every problem it has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from redveil.schema.attribute import Attribute, Kind
+from redveil.schema.cuts import METHODS, MOST_BINS, CutRule, default_rule, faults
+from redveil.schema.problem import Problem
+
+
+@dataclass(slots=True)
+class FieldReader:
+    """Reads one field; what is wrong is collected, not raised, so that a check can list it all.
+
+    >>> reader = FieldReader("left, attribute age", {"name": "age", "type": "number"})
+    >>> reader.attribute() is None
+    True
+    >>> print(reader.problems[0])
+    left, attribute age: no bounds; declare constraints.minimum and constraints.maximum
+    """
+
+    place: str
+    raw: Mapping[str, object]
+    problems: list[Problem] = field(default_factory=list)
+
+    def attribute(self) -> Attribute | None:
+        """Return the declared attribute, or None when there are problems or it is not used."""
+        if self._extras().get("use") is False:
+            return None
+        kind = self._kind()
+        if kind is None:
+            return None
+        readers = {
+            Kind.BOOLEAN: self._boolean,
+            Kind.NUMERIC: self._numeric,
+            Kind.CATEGORICAL: self._categories,
+            Kind.ORDINAL: self._categories,
+        }
+        attribute = readers[kind](kind)
+        return None if self.problems else attribute
+
+    def _fail(self, what: str, remedy: str) -> None:
+        problem = Problem(self.place, what, remedy)
+        # Several readers look at the same part of a field; one complaint about it is enough.
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def _extras(self) -> Mapping[str, object]:
+        return self._mapping(self.raw.get("redveil"), "redveil")
+
+    def _constraints(self) -> Mapping[str, object]:
+        return self._mapping(self.raw.get("constraints"), "constraints")
+
+    def _mapping(self, value: object, name: str) -> Mapping[str, object]:
+        if value is None:
+            return {}
+        if isinstance(value, Mapping):
+            return value
+        self._fail(f"{name} is not an object", f"write {name} as {{…}}")
+        return {}
+
+    def _name(self) -> str:
+        return str(self.raw.get("name"))
+
+    def _required(self) -> bool:
+        required = self._constraints().get("required", False)
+        if not isinstance(required, bool):
+            self._fail("constraints.required is not true or false", "write true or false")
+        return required is True
+
+    def _kind(self) -> Kind | None:
+        declared = self._extras().get("kind")
+        if declared is not None:
+            if declared in list(Kind):
+                return Kind(str(declared))
+            self._fail("unknown redveil.kind", f"use one of {', '.join(Kind)}")
+            return None
+        kind = self.raw.get("type")
+        if kind == "boolean":
+            return Kind.BOOLEAN
+        if "enum" in self._constraints() or "categories" in self.raw:
+            return Kind.ORDINAL if self.raw.get("categoriesOrdered") is True else Kind.CATEGORICAL
+        if kind in ("number", "integer"):
+            return Kind.NUMERIC
+        if kind == "string":
+            self._fail(
+                "no categories", "list them in constraints.enum, or set redveil.use to false"
+            )
+        else:
+            self._fail(
+                "its type cannot be mined",
+                "use boolean, integer, number or string, or set redveil.use to false",
+            )
+        return None
+
+    def _boolean(self, kind: Kind) -> Attribute:
+        plain = Attribute(self._name(), kind, required=self._required())
+        true = self._texts(self.raw.get("trueValues"), "trueValues") or plain.true_values
+        false = self._texts(self.raw.get("falseValues"), "falseValues") or plain.false_values
+        if set(true) & set(false):
+            self._fail("a value is listed as true and as false", "list each value once")
+        return Attribute(self._name(), kind, plain.required, true_values=true, false_values=false)
+
+    def _categories(self, kind: Kind) -> Attribute:
+        values = self._constraints().get("enum", self.raw.get("categories"))
+        categories = self._texts(values, "constraints.enum")
+        if len(set(categories)) != len(categories):
+            self._fail("a category is listed twice", "list each category once")
+        elif not 2 <= len(categories) <= MOST_BINS:
+            self._fail(
+                f"{len(categories)} categories",
+                f"list 2 to {MOST_BINS}, merging rare ones, or set redveil.use to false",
+            )
+        return Attribute(self._name(), kind, self._required(), categories=categories)
+
+    def _texts(self, values: object, name: str) -> tuple[str, ...]:
+        if values is None:
+            return ()
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            self._fail(f"{name} is not a list", f"write {name} as […]")
+            return ()
+        if not all(isinstance(v, str | int | float) for v in values):
+            self._fail(f"{name} holds something that is not a text or number", "write texts")
+            return ()
+        return tuple(_label(v) for v in values)
+
+    def _numeric(self, kind: Kind) -> Attribute | None:
+        minimum = self._number(self._constraints().get("minimum"), "constraints.minimum")
+        maximum = self._number(self._constraints().get("maximum"), "constraints.maximum")
+        if minimum is None or maximum is None:
+            if not self.problems:
+                self._fail("no bounds", "declare constraints.minimum and constraints.maximum")
+            return None
+        if not minimum < maximum or not math.isfinite(maximum - minimum):
+            self._fail(
+                "the bounds are empty or too wide",
+                "declare a minimum below the maximum, both finite",
+            )
+            return None
+        cuts = self._cuts(minimum, maximum)
+        return Attribute(
+            self._name(), kind, self._required(), minimum=minimum, maximum=maximum, cuts=cuts
+        )
+
+    def _cuts(self, minimum: float, maximum: float) -> tuple[float, ...]:
+        rule = self._rule(minimum, maximum)
+        if rule is None:
+            return ()
+        fault = faults(rule.values, minimum, maximum)
+        if fault is not None:
+            self._fail(fault, "correct redveil.cuts.values")
+            return ()
+        cuts = rule.points(minimum, maximum)
+        if not 1 <= len(cuts) < MOST_BINS:
+            self._fail(
+                f"{len(cuts)} cut points within the bounds",
+                f"declare redveil.cuts that give 1 to {MOST_BINS - 1}",
+            )
+        return cuts
+
+    def _rule(self, minimum: float, maximum: float) -> CutRule | None:
+        declared = self._extras().get("cuts")
+        if declared is None:
+            return default_rule(minimum, maximum, integer=self.raw.get("type") == "integer")
+        if isinstance(declared, str):
+            declared = {"method": declared}
+        elif isinstance(declared, Sequence):
+            declared = {"method": "explicit", "values": declared}
+        raw = self._mapping(declared, "redveil.cuts")
+        method = raw.get("method")
+        if method not in METHODS:
+            self._fail("unknown redveil.cuts.method", f"use one of {', '.join(METHODS)}")
+            return None
+        values = raw.get("values", [])
+        if not isinstance(values, Sequence) or not all(_is_number(v) for v in values):
+            self._fail("redveil.cuts.values is not a list of numbers", "write numbers")
+            return None
+        count = raw.get("count", CutRule("equal-width").count)
+        if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MOST_BINS:
+            self._fail("redveil.cuts.count is out of range", f"use 2 to {MOST_BINS} intervals")
+            return None
+        smallest = self._number(raw.get("smallest"), "redveil.cuts.smallest")
+        if smallest is not None and not smallest > 0:
+            self._fail("redveil.cuts.smallest is not positive", "use a positive number")
+            return None
+        # By way of text: an integer too large for a float becomes infinite, which is a fault.
+        return CutRule(method, count, tuple(float(str(v)) for v in values), smallest)
+
+    def _number(self, value: object, name: str) -> float | None:
+        if value is None:
+            return None
+        if _is_number(value) and math.isfinite(float(str(value))):
+            return float(str(value))
+        self._fail(f"{name} is not a finite number", "write a number")
+        return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _label(value: str | float) -> str:
+    """Return a category's text as data files write it; whole numbers without a point."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,147 @@
+"""The schema of a pair of tables: immutable, public, with a digest that names it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+
+from redveil.schema.attribute import Attribute
+
+
+class Side(StrEnum):
+    """Which of the two views.
+
+    >>> Side.LEFT.other
+    <Side.RIGHT: 'right'>
+    """
+
+    LEFT = "left"
+    RIGHT = "right"
+
+    @property
+    def other(self) -> Side:
+        """The opposite view."""
+        return Side.RIGHT if self is Side.LEFT else Side.LEFT
+
+
+class Status(StrEnum):
+    """Whether an owner stands behind the declarations, or a draft only proposes them.
+
+    >>> Status("draft")
+    <Status.DRAFT: 'draft'>
+    """
+
+    DECLARED = "declared"
+    DRAFT = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One of the two tables: its entity key and its attributes in declared order.
+
+    >>> from redveil.schema import Kind
+    >>> View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)).names
+    ('asthma',)
+    """
+
+    name: str
+    key: str
+    attributes: tuple[Attribute, ...]
+    path: str | None = None
+    missing_values: tuple[str, ...] = ("",)
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        # A data package gives every resource a path; with one here too, saving changes nothing.
+        if self.path is None:
+            object.__setattr__(self, "path", f"{self.name}.csv")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names, in order."""
+        return tuple(a.name for a in self.attributes)
+
+    @property
+    def split_count(self) -> int:
+        """How many candidate splits the view offers."""
+        return sum(a.splits for a in self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Two views over the same entities, and what their owner says about them.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> schema = clinic_schema()
+    >>> schema.left.name, schema.right.name
+    ('diagnoses', 'laboratory')
+    >>> schema.digest.startswith("sha256:")
+    True
+    """
+
+    name: str
+    left: View
+    right: View
+    unit: str = "entity"
+    status: Status = Status.DECLARED
+    budget: Fraction | None = None
+
+    def view(self, side: Side) -> View:
+        """Return the view on one side."""
+        return self.left if side is Side.LEFT else self.right
+
+    @property
+    def digest(self) -> str:
+        """A hash of every declaration about the data.
+
+        Formatting, file names, the budget and the status do not matter: accepting a draft or
+        raising a budget does not make it another schema.
+        """
+        plain = [replace(view, path="", name="") for view in (self.left, self.right)]
+        declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED, budget=None)
+        canonical = json.dumps(declared.to_datapackage(), sort_keys=True, ensure_ascii=True)
+        return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+
+    def to_datapackage(self) -> dict[str, object]:
+        """Return the schema as a Frictionless data package descriptor.
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> [r["name"] for r in clinic_schema().to_datapackage()["resources"]]
+        ['diagnoses', 'laboratory']
+        """
+        from redveil.schema.descriptor import describe
+
+        return describe(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema as `datapackage.json`, atomically.
+
+        >>> import tempfile
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "datapackage.json"
+        ...     clinic_schema().save(file)
+        ...     Schema.read(file) == clinic_schema()
+        True
+        """
+        from redveil.files import write_text
+
+        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
+        write_text(Path(path), text + "\n")
+
+    @classmethod
+    def read(cls, path: str | Path) -> Schema:
+        """Read `datapackage.json`; a SchemaError names the first problem.
+
+        >>> Schema.read("nowhere.json")
+        Traceback (most recent call last):
+        redveil.errors.SchemaError: nowhere.json: no such file; name the data package's descriptor
+        """
+        from redveil.schema.reader import read_schema
+
+        return read_schema(Path(path))

@@ -1,0 +1,205 @@
+"""A descriptor read as a schema; `check` lists every problem, `read_schema` raises the first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from redveil.errors import SchemaError
+from redveil.schema.attribute import Attribute
+from redveil.schema.field import FieldReader
+from redveil.schema.model import Schema, Side, Status, View
+from redveil.schema.problem import Problem
+
+# "1e999999999" is a short text, but its exact value fills the memory.
+_SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
+
+
+def read_schema(path: Path) -> Schema:
+    """Read a schema or raise a SchemaError that names the first problem.
+
+    >>> read_schema(Path("nowhere.json"))
+    Traceback (most recent call last):
+    redveil.errors.SchemaError: nowhere.json: no such file; name the data package's descriptor
+    """
+    schema, problems = check(path)
+    if schema is None or problems:
+        more = len(problems) - 1
+        rest = f" (and {more} more: redveil schema check {path})" if more else ""
+        raise SchemaError(f"{problems[0]}{rest}")
+    return schema
+
+
+def check(path: Path) -> tuple[Schema | None, list[Problem]]:
+    """Read a schema and list everything that is wrong with it.
+
+    >>> print(check(Path("nowhere.json"))[1][0])
+    nowhere.json: no such file; name the data package's descriptor
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None, [Problem(str(path), "no such file", "name the data package's descriptor")]
+    except (OSError, ValueError):
+        return None, [Problem(str(path), "cannot be read as UTF-8 text", "save it as UTF-8")]
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{path}, line {error.lineno}, column {error.colno}"
+        return None, [Problem(place, "not valid JSON", f"{error.msg}")]
+    except ValueError:
+        return None, [Problem(str(path), "a number with too many digits", "shorten it")]
+    except RecursionError:
+        return None, [Problem(str(path), "nested too deeply", "write a data package descriptor")]
+    return parse(raw, str(path))
+
+
+def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
+    """Turn a descriptor into a schema and a list of problems; the schema is None if there are any.
+
+    >>> schema, problems = parse({"resources": []}, "datapackage.json")
+    >>> print(problems[0])
+    datapackage.json: 0 resources; list exactly two: the left view and the right view
+    """
+    if not isinstance(raw, Mapping):
+        return None, [Problem(file, "not a JSON object", "write a data package descriptor")]
+    resources = raw.get("resources")
+    if not isinstance(resources, Sequence) or len(resources) != 2:
+        found = len(resources) if isinstance(resources, Sequence) else "no"
+        remedy = "list exactly two: the left view and the right view"
+        return None, [Problem(file, f"{found} resources", remedy)]
+    problems: list[Problem] = []
+    views = [
+        _view(resource, side, file, problems)
+        for side, resource in zip(Side, resources, strict=True)
+    ]
+    extras = raw.get("redveil") or {}
+    if not isinstance(extras, Mapping):
+        problems.append(Problem(file, "redveil is not an object", "write redveil as {…}"))
+        extras = {}
+    status, budget = _extras(extras, file, problems)
+    left, right = views
+    if problems or left is None or right is None:
+        return None, problems
+    name, unit = str(raw.get("name", "dataset")), str(extras.get("unit", "entity"))
+    return Schema(name, left, right, unit, status, budget), []
+
+
+def _extras(
+    extras: Mapping[str, object], file: str, problems: list[Problem]
+) -> tuple[Status, Fraction | None]:
+    """Read the package-level extras."""
+    status = extras.get("status", Status.DECLARED.value)
+    if status not in list(Status):
+        problems.append(Problem(file, "unknown redveil.status", f"use one of {', '.join(Status)}"))
+        status = Status.DECLARED.value
+    budget: Fraction | None = None
+    if extras.get("budget") is not None:
+        budget = _fraction(str(extras["budget"]))
+        if budget <= 0:
+            remedy = 'write a positive number such as "3" or "1/2"'
+            problems.append(Problem(file, "redveil.budget is not a positive number", remedy))
+    return Status(str(status)), budget
+
+
+def _fraction(text: str) -> Fraction:
+    """Return a number written as text exactly, or 0 if it is not one or absurdly long."""
+    if _SHORT_NUMBER.fullmatch(text):
+        try:
+            return Fraction(text)
+        except (ValueError, ZeroDivisionError):
+            pass
+    return Fraction(0)
+
+
+def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> View | None:
+    """Read one resource as a view."""
+    place = f"{file}, {side}"
+    if not isinstance(resource, Mapping) or not isinstance(resource.get("schema"), Mapping):
+        problems.append(Problem(place, "no table schema", "give the resource a schema object"))
+        return None
+    table = resource["schema"]
+    fields = table.get("fields")
+    if not isinstance(fields, Sequence) or not all(
+        isinstance(f, Mapping) and isinstance(f.get("name"), str) and f["name"] for f in fields
+    ):
+        problems.append(Problem(place, "fields without names", "list fields, each with a name"))
+        return None
+    names = [f["name"] for f in fields]
+    problems.extend(
+        Problem(f"{place}, attribute {name}", "declared twice", "give each field its own name")
+        for name, times in Counter(names).items()
+        if times > 1
+    )
+    key = _key(table.get("primaryKey"), names, place, problems)
+    attributes: list[Attribute] = []
+    for field in fields:
+        if field["name"] == key:
+            continue
+        reader = FieldReader(f"{place}, attribute {field['name']}", field)
+        attribute = reader.attribute()
+        problems.extend(reader.problems)
+        if attribute is not None:
+            attributes.append(attribute)
+    if not attributes and not problems:
+        problems.append(Problem(place, "no attribute to mine", "declare at least one attribute"))
+    delimiter, encoding, missing = _format(resource, table, place, problems)
+    path = resource.get("path")
+    return View(
+        name=str(resource.get("name", side.value)),
+        key=key or "",
+        attributes=tuple(attributes),
+        path=path if isinstance(path, str) else None,
+        missing_values=missing,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
+
+
+def _key(declared: object, names: list[str], place: str, problems: list[Problem]) -> str | None:
+    """Read the entity key."""
+    if isinstance(declared, Sequence) and not isinstance(declared, str) and len(declared) == 1:
+        declared = declared[0]
+    if isinstance(declared, str) and declared in names:
+        return declared
+    remedy = "set primaryKey to the one field that names an entity"
+    problems.append(Problem(place, "no entity key", remedy))
+    return None
+
+
+def _format(
+    resource: Mapping[str, object], table: Mapping[str, object], place: str, problems: list[Problem]
+) -> tuple[str, str, tuple[str, ...]]:
+    """Read what the file looks like: delimiter, encoding, missing-value markers."""
+    dialect = resource.get("dialect", {})
+    delimiter = dialect.get("delimiter", ",") if isinstance(dialect, Mapping) else None
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or not _can_delimit(delimiter):
+        problems.append(
+            Problem(place, "dialect.delimiter is not one ASCII character", 'use "," or ";"')
+        )
+        delimiter = ","
+    encoding = str(resource.get("encoding", "utf-8"))
+    try:
+        # Not codecs.lookup, which also knows codecs that do not make text, such as "hex".
+        "text".encode(encoding)
+    except (LookupError, ValueError):
+        problems.append(Problem(place, "unknown encoding", 'use "utf-8" or "latin-1"'))
+    missing = table.get("missingValues", [""])
+    if (
+        isinstance(missing, str)
+        or not isinstance(missing, Sequence)
+        or not all(isinstance(m, str) for m in missing)
+    ):
+        problems.append(Problem(place, "missingValues is not a list of texts", 'write [""]'))
+        missing = [""]
+    return delimiter, encoding, tuple(missing)
+
+
+def _can_delimit(character: str) -> bool:
+    """Whether a CSV reader can tell the character from text, quotation marks and line ends."""
+    return character.isascii() and character not in '"\r\n\0'

@@ -1,0 +1,141 @@
+"""The wall: `Sealed` holds what has touched private rows, `Released` what has been paid for.
+
+A sealed value cannot be printed, measured, compared, iterated, copied or pickled. Work on it goes
+on inside the seal (`within`), and it leaves only through a mechanism that holds a `Receipt`, or,
+for the data's owner, through one door with a telling name (`open_for_owner`). Python cannot stop
+code in the same process that is determined to look; the wall stops accidents, logs and tracebacks,
+and a contract test keeps the list of modules that may use each door short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, Never, TypeVar
+
+from redveil.errors import SealedError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof that one named step of a plan was paid for, before the data was touched.
+
+    >>> Receipt("counts", "count", Fraction(1, 2)).epsilon
+    Fraction(1, 2)
+    """
+
+    step: str
+    mechanism: str
+    epsilon: Fraction
+
+
+class Sealed(Generic[T]):
+    """A private value that nobody can look at.
+
+    >>> diagnoses = Sealed(["asthma", "gout"])
+    >>> diagnoses
+    <sealed>
+    >>> len(diagnoses)
+    Traceback (most recent call last):
+    redveil.errors.SealedError: sealed data cannot be looked at; only a paid mechanism opens it
+    """
+
+    # A closure instead of an attribute: debuggers, `vars` and tracebacks with locals show a
+    # function, not the rows.
+    __slots__ = ("__contents",)
+
+    def __init__(self, value: T) -> None:
+        self.__contents = lambda: value
+
+    def __repr__(self) -> str:
+        return "<sealed>"
+
+    def __format__(self, _spec: str) -> str:
+        return "<sealed>"
+
+    def __refuse(self, *_: object) -> Never:
+        raise SealedError("sealed data cannot be looked at; only a paid mechanism opens it")
+
+    __len__ = __iter__ = __contains__ = __getitem__ = __bool__ = __eq__ = __hash__ = __refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __int__ = __float__ = __index__ = __array__ = __refuse
+    __copy__ = __deepcopy__ = __reduce_ex__ = __reduce__ = __getstate__ = __refuse
+
+
+class Released(Generic[T]):
+    """A value that a paid mechanism let out, with the receipts that paid for it.
+
+    Only `redveil.privacy.mechanisms` makes one from sealed data; `combine` makes one from others.
+
+    >>> Released("anything", ())
+    Traceback (most recent call last):
+    redveil.errors.SealedError: only a paid mechanism releases values
+    """
+
+    __slots__ = ("receipts", "value")
+    value: T
+    receipts: tuple[Receipt, ...]
+
+    def __init__(self, value: T, receipts: tuple[Receipt, ...]) -> None:
+        if not receipts:
+            raise SealedError("only a paid mechanism releases values")
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "receipts", receipts)
+
+    def __setattr__(self, *_: object) -> Never:
+        raise AttributeError("released values are frozen")
+
+    __delattr__ = __setattr__
+
+    def __repr__(self) -> str:
+        return f"Released({self.value!r})"
+
+
+def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
+    """Compute on sealed values; the answer is sealed too.
+
+    An exception is replaced by one that says nothing about its cause, for the cause may be a row.
+
+    >>> within(len, Sealed([1, 2, 3]))
+    <sealed>
+    >>> within(lambda rows: 1 / 0, Sealed([1]))
+    Traceback (most recent call last):
+    redveil.errors.SealedError: a computation on sealed data failed; its reason stays sealed
+    """
+    try:
+        return Sealed(function(*(_contents(sealed) for sealed in contents)))
+    except Exception:
+        pass
+    # Raised outside the handler, so that no __context__ keeps the original alive.
+    raise SealedError("a computation on sealed data failed; its reason stays sealed")
+
+
+def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]:
+    """Post-process: what is computed from released values alone is as private as they are."""
+    receipts = dict.fromkeys(receipt for one in releases for receipt in one.receipts)
+    return Released(function(*(one.value for one in releases)), tuple(receipts))
+
+
+def open_paid(sealed: Sealed[T], receipt: Receipt) -> T:
+    """Open a sealed value against a receipt. Contract: called by `privacy.mechanisms` only."""
+    if not isinstance(receipt, Receipt):
+        raise SealedError("sealed data opens only against a receipt")
+    return _contents(sealed)
+
+
+def open_for_owner(sealed: Sealed[T]) -> T:
+    """Open a sealed value for the person whose data it is. NOT private; nothing is charged.
+
+    >>> open_for_owner(Sealed(7))
+    7
+    """
+    return _contents(sealed)
+
+
+def _contents(sealed: Sealed[T]) -> T:
+    """Return what a seal holds."""
+    contents: Callable[[], T] = object.__getattribute__(sealed, "_Sealed__contents")
+    return contents()

@@ -1,0 +1,1 @@
+"""Trees: candidate splits, scores, the released tree, and how trees are grown privately."""

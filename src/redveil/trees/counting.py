@@ -1,0 +1,137 @@
+"""From packed columns to counts and positions: the kernels, called with a view's own arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.data.binning import BinnedView
+from redveil.kernels.crosstab import crosstab
+from redveil.kernels.histogram import histogram_bits, histogram_codes
+from redveil.kernels.purity import purity_units
+from redveil.kernels.route import AT_MOST, BIT, EQUAL, LEAF, descend
+from redveil.schema import Kind
+from redveil.trees.scores import GRID_BITS
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+
+Integers = NDArray[np.int64]
+Positions = NDArray[np.int16]
+Classes = NDArray[np.int32]
+
+
+def start(rows: int) -> Positions:
+    """Return everybody's position before the first split: the root, int16[N]."""
+    return np.zeros(rows, dtype=np.int16)
+
+
+def count_bins(view: BinnedView, splits: Splits, group: Classes, groups: int) -> Integers:
+    """Count entities per bin and group over all attributes, int64[bins, groups].
+
+    group: int32[N] in 0 … groups, the last meaning "nowhere".
+    """
+    attributes = splits.view.attributes
+    is_bit = np.array([a.kind is Kind.BOOLEAN for a in attributes], dtype=np.bool_)
+    counts = np.zeros((int(splits.first_bin[-1]), groups), dtype=np.int64)
+    bin_is_bit = np.repeat(is_bit, np.diff(splits.first_bin))
+    if is_bit.any():
+        counts[bin_is_bit] = histogram_bits(view.bits, view.absent, view.absent_row, group, groups)
+    if not is_bit.all():
+        bins = np.diff(splits.first_bin)[~is_bit]
+        counts[~bin_is_bit] = histogram_codes(view.codes, bins, group, groups)
+    return counts
+
+
+def score_splits(
+    view: BinnedView,
+    splits: Splits,
+    positions: Positions,
+    nodes: NDArray[np.int64],
+    target: Classes,
+    classes: int,
+) -> Integers:
+    """Score all splits at some nodes by how pure their sides are, int64[nodes, splits].
+
+    target: int32[N], the class of each entity, -1 for none (it is then counted nowhere).
+    """
+    number = np.full(int(max(positions.max(initial=0), nodes.max())) + 1, -1, dtype=np.int32)
+    number[nodes] = np.arange(nodes.size, dtype=np.int32)
+    node = number[positions]
+    groups = nodes.size * classes
+    counted = (node >= 0) & (target >= 0)
+    group = np.where(counted, node * classes + target, groups).astype(np.int32)
+    counts = count_bins(view, splits, group, groups)
+    return purity_units(
+        counts,
+        splits.first_bin,
+        splits.low,
+        splits.high,
+        splits.attribute,
+        nodes.size,
+        classes,
+        GRID_BITS,
+    )
+
+
+def move_down(view: BinnedView, splits: Splits, tree: Tree, positions: Positions) -> Positions:
+    """Send entities through a tree's lowest level of splits; returns new positions, int16[N]."""
+    moved = positions.copy()
+    first = 2 ** ((len(tree.splits)).bit_length() - 1) - 1 if tree.splits else 0
+    _descend(view, splits, tree, moved, first)
+    return moved
+
+
+def route(view: BinnedView, splits: Splits, tree: Tree) -> Positions:
+    """Send everybody through a whole tree; returns where each entity ends, int16[N]."""
+    positions = start(view.rows)
+    for level in range(len(tree.splits).bit_length()):
+        _descend(view, splits, tree, positions, 2**level - 1)
+    return positions
+
+
+def cross_tabulate(left: Tree, right: Tree, at_left: Positions, at_right: Positions) -> Integers:
+    """Count entities per pair of cells, int64[left cells, right cells]."""
+    return crosstab(
+        at_left,
+        at_right,
+        _cell_numbers(left),
+        _cell_numbers(right),
+        len(left.cells),
+        len(right.cells),
+    )
+
+
+def _descend(
+    view: BinnedView, splits: Splits, tree: Tree, positions: Positions, first: int
+) -> None:
+    """Call the kernel with a tree's splits spelled out per node."""
+    nodes = 2 * len(tree.splits) + 1
+    test = np.full(nodes, LEAF, dtype=np.int8)
+    row = np.zeros(nodes, dtype=np.int32)
+    code = np.zeros(nodes, dtype=np.uint32)
+    for node in tree.inner:
+        split = tree.splits[node]
+        attribute = splits.attribute[split]
+        kind = splits.view.attributes[attribute].kind
+        test[node] = BIT if kind is Kind.BOOLEAN else AT_MOST if kind.is_ordered else EQUAL
+        row[node] = view.row[attribute]
+        code[node] = splits.high[split]
+    descend(
+        positions,
+        first,
+        test,
+        row,
+        code,
+        view.bits,
+        view.absent,
+        view.absent_row,
+        view.codes,
+    )
+
+
+def _cell_numbers(tree: Tree) -> NDArray[np.int16]:
+    """Return the cell of every node at which an entity can end, int16[nodes]."""
+    cells = tree.cells
+    numbers = np.zeros(max(cells) + 1, dtype=np.int16)
+    numbers[list(cells)] = np.arange(len(cells), dtype=np.int16)
+    return numbers

@@ -1,0 +1,101 @@
+"""Growing a tree level by level: one private choice per node, one price per level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from redveil.data.binning import BinnedTable
+from redveil.privacy.mechanisms import choose
+from redveil.privacy.plan import Purse
+from redveil.privacy.randomness import Randomness
+from redveil.schema import Side
+from redveil.sealed import Released, Sealed, combine, within
+from redveil.trees.counting import Classes, Integers, Positions, move_down, score_splits, start
+from redveil.trees.rules import HARDENED, Rules
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+
+
+def grow(
+    data: Sealed[BinnedTable],
+    side: Side,
+    splits: Splits,
+    target: Sealed[Classes],
+    classes: int,
+    steps: Sequence[str],
+    purse: Purse,
+    randomness: Randomness,
+    rules: Rules = HARDENED,
+) -> tuple[Released[Tree], Sealed[Positions]]:
+    """Grow a tree on one view that predicts a target; returns it, and where everybody ends in it.
+
+    target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
+    steps:  the plan's steps, one for each level. The nodes of a level hold disjoint entities, so
+            a level costs its step's price once (proofs/parallel.md).
+    """
+    grown: Released[Tree] | None = None
+    tree = Tree(side, ())
+    positions = within(lambda table: start(table.rows), data)
+    for step in steps:
+        receipt = purse.pay(step, "choose")
+        nodes, base = _open_nodes(tree, splits, rules)
+        if nodes.size == 0:
+            continue
+        units = within(partial(_score, side, splits, nodes, classes), data, positions, target)
+        chosen = choose(units, rules.split, base, receipt, randomness)
+        extend = partial(_extend, tree, splits, nodes.tolist())
+        grown = combine(extend, chosen, *([grown] if grown else []))
+        tree = grown.value
+        positions = within(partial(_move, side, splits, tree), data, positions)
+    assert grown is not None, "a schema always offers a split at the root"
+    return grown, positions
+
+
+def _score(
+    side: Side,
+    splits: Splits,
+    nodes: Integers,
+    classes: int,
+    table: BinnedTable,
+    positions: Positions,
+    target: Classes,
+) -> Integers:
+    return score_splits(table.view(side), splits, positions, nodes, target, classes)
+
+
+def _move(
+    side: Side, splits: Splits, tree: Tree, table: BinnedTable, positions: Positions
+) -> Positions:
+    return move_down(table.view(side), splits, tree, positions)
+
+
+def _open_nodes(tree: Tree, splits: Splits, rules: Rules) -> tuple[Integers, Integers]:
+    """Return the leaves of the lowest level that can still be split, and what may be chosen there.
+
+    Public: follows from the released tree and the schema alone.
+    """
+    lowest = [n for n in tree.leaves if n >= len(tree.splits)]
+    everything = np.ones(len(splits), dtype=np.bool_)
+    allowed = {
+        n: splits.informative(tree.path(n)) if rules.informative_only else everything
+        for n in lowest
+    }
+    nodes = [n for n in lowest if allowed[n].any()]
+    base = np.array([allowed[n] for n in nodes], dtype=np.int64).reshape(len(nodes), len(splits))
+    return np.array(nodes, dtype=np.int64), base
+
+
+def _extend(
+    tree: Tree, splits: Splits, nodes: list[int], chosen: tuple[int, ...], *_earlier: Tree
+) -> Tree:
+    """Return the tree with one more level."""
+    level: list[int | None] = [None] * (len(tree.splits) + 1)
+    stuck = list(tree.stuck)
+    for node, split in zip(nodes, chosen, strict=True):
+        level[node - len(tree.splits)] = split
+        if splits.may_stop(split):
+            stuck.append(node)
+    return Tree(tree.side, (*tree.splits, *level), tuple(stuck))

@@ -1,0 +1,52 @@
+"""A view's candidate splits as sets of entities, for walks. Private; it lives inside a seal."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.data.binning import BinnedView, pack
+from redveil.kernels.bits import range_bits
+from redveil.kernels.subtree import SplitSets
+from redveil.schema import Kind
+from redveil.trees.splits import Splits
+
+
+def split_sets(view: BinnedView, splits: Splits) -> SplitSets:
+    """Return the sets of entities for which each split holds, and for which its value is known."""
+    attributes = splits.view.attributes
+    is_bit = np.array([attributes[a].kind is Kind.BOOLEAN for a in splits.attribute])
+    rows = view.row[splits.attribute]
+    holds = np.zeros((len(splits), -(-view.rows // 64)), dtype=np.uint64)
+    holds[is_bit] = view.bits[rows[is_bit]]
+    if not is_bit.all():
+        coded = ~is_bit
+        holds[coded] = range_bits(view.codes, rows[coded], splits.low[coded], splits.high[coded])
+    known, row_of = _known(view, splits)
+    first = np.concatenate([[0], np.cumsum(np.bincount(splits.attribute))])
+    return SplitSets(holds, known, row_of[splits.attribute], first.astype(np.int32))
+
+
+def everybody(rows: int) -> NDArray[np.uint64]:
+    """Return the set of all entities, uint64[words]."""
+    return pack(np.ones(rows, dtype=np.bool_))
+
+
+def _known(view: BinnedView, splits: Splits) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Return sets of entities with a known value (the first is everybody), and each attribute's."""
+    sets = [everybody(view.rows)]
+    row_of = np.zeros(len(splits.view.attributes), dtype=np.int32)
+    for number, attribute in enumerate(splits.view.attributes):
+        row = int(view.row[number])
+        if attribute.kind is Kind.BOOLEAN:
+            if view.absent_row[row] < 0:
+                continue
+            absent = view.absent[view.absent_row[row]]
+        else:
+            missing = view.codes[row] == np.iinfo(view.codes.dtype).max
+            if not missing.any():
+                continue
+            absent = pack(missing)
+        row_of[number] = len(sets)
+        sets.append(sets[0] & ~absent)
+    return np.array(sets, dtype=np.uint64), row_of

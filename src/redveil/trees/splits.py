@@ -1,0 +1,96 @@
+"""The candidate splits of a view: a public list, the same for every data set with the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.schema import Attribute, Kind, View
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """All candidate splits of a view. A split holds for one run of bins of one attribute.
+
+    attribute: int32[splits], number of the attribute in the view
+    low, high: int32[splits], first and last bin for which the split holds
+    first_bin: int64[attributes + 1], where each attribute's bins begin when all are laid in a row
+    """
+
+    view: View
+    attribute: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    first_bin: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, view: View) -> Splits:
+        """List a view's splits: true for Booleans, up to each cut, or one category.
+
+        >>> from redveil.schema import Attribute, Kind, View
+        >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
+        >>> splits = Splits.of(View("people", "id", (Attribute("sick", Kind.BOOLEAN), age)))
+        >>> splits.attribute.tolist(), splits.low.tolist(), splits.high.tolist()
+        ([0, 1, 1], [1, 0, 0], [1, 0, 1])
+        """
+        runs = [
+            (number, low, high)
+            for number, attribute in enumerate(view.attributes)
+            for low, high in _runs(attribute)
+        ]
+        table = np.array(runs, dtype=np.int32).reshape(len(runs), 3).T
+        bins = [a.bins for a in view.attributes]
+        first_bin = np.concatenate([[0], np.cumsum(bins)]).astype(np.int64)
+        return cls(view, table[0].copy(), table[1].copy(), table[2].copy(), first_bin)
+
+    def __len__(self) -> int:
+        return self.attribute.size
+
+    def may_stop(self, split: int) -> bool:
+        """Return whether an entity can lack the value that a split asks for, by the schema."""
+        return not self.view.attributes[self.attribute[split]].required
+
+    def follows(self, path: Sequence[tuple[int, bool]], split: int) -> bool:
+        """Return whether a split holds for everybody who took a path, by the path alone."""
+        attribute = self.attribute[split]
+        begin, end = self.first_bin[attribute : attribute + 2]
+        possible = self._possible(path)[begin:end]
+        inside = possible[self.low[split] : self.high[split] + 1]
+        return bool(inside.sum() == possible.sum())
+
+    def informative(self, path: Sequence[tuple[int, bool]]) -> NDArray[np.bool_]:
+        """Return which splits can still divide entities that took a path, bool[splits].
+
+        path: the splits taken from the root, each with whether it held. Depends on nothing
+        private; a split whose answer follows from the path would only waste budget.
+        """
+        possible = self._possible(path)
+        before = np.concatenate([[0], np.cumsum(possible)])
+        begin, end = self.first_bin[self.attribute], self.first_bin[self.attribute + 1]
+        holding = before[begin + self.high + 1] - before[begin + self.low]
+        remaining = before[end] - before[begin]
+        divides: NDArray[np.bool_] = (holding > 0) & (holding < remaining)
+        return divides
+
+    def _possible(self, path: Sequence[tuple[int, bool]]) -> NDArray[np.bool_]:
+        """Return the bins that a path leaves possible, bool[bins]."""
+        possible = np.ones(self.first_bin[-1], dtype=np.bool_)
+        for split, held in path:
+            attribute = self.attribute[split]
+            begin, end = self.first_bin[attribute : attribute + 2]
+            inside = np.zeros(end - begin, dtype=np.bool_)
+            inside[self.low[split] : self.high[split] + 1] = True
+            possible[begin:end] &= inside if held else ~inside
+        return possible
+
+
+def _runs(attribute: Attribute) -> list[tuple[int, int]]:
+    """Return the runs of bins that an attribute can be split into."""
+    if attribute.kind is Kind.BOOLEAN:
+        return [(1, 1)]
+    if attribute.kind.is_ordered:
+        return [(0, last) for last in range(attribute.bins - 1)]
+    return [(bin_, bin_) for bin_ in range(attribute.splits)]

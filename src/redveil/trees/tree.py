@@ -1,0 +1,74 @@
+"""A tree as it is released: splits and shape, no counts, no gains, nothing private."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from redveil.schema import Side
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A binary tree over one view. Nodes are numbered as in a heap; None marks a leaf or nothing.
+
+    `splits[n]` is the number of the split at inner node n in the view's public list. Its children
+    are 2n + 1 (the split holds) and 2n + 2. `stuck` lists the inner nodes at which a missing
+    value can stop an entity; the schema decides that, not the data.
+
+    >>> tree = Tree(Side.LEFT, (4, None, 7), stuck=(2,))
+    >>> tree.leaves
+    (1, 5, 6)
+    >>> tree.cells
+    (1, 5, 6, 2)
+    >>> tree.path(6)
+    ((4, False), (7, False))
+    """
+
+    side: Side
+    splits: tuple[int | None, ...]
+    stuck: tuple[int, ...] = ()
+
+    def split(self, node: int) -> int | None:
+        """Return the split at a node, None if it is not an inner node."""
+        return self.splits[node] if node < len(self.splits) else None
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The leaves' node numbers, from top to bottom, left to right."""
+        if self.split(0) is None:
+            return (0,)
+        return tuple(
+            sorted(child for n in self.inner for child in _children(n) if self.split(child) is None)
+        )
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """The inner nodes' numbers."""
+        return tuple(n for n, split in enumerate(self.splits) if split is not None)
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """Every node at which an entity can end: the leaves, then the nodes it can be stuck at."""
+        return self.leaves + self.stuck
+
+    def path(self, node: int) -> tuple[tuple[int, bool], ...]:
+        """Return the splits from the root to a node, each with whether it held."""
+        return tuple(
+            (split, held)
+            for at, held in self.ancestors(node)
+            if (split := self.split(at)) is not None
+        )
+
+    def ancestors(self, node: int) -> Iterator[tuple[int, bool]]:
+        """Yield (ancestor, whether its split held on the way to the node), root first."""
+        steps: list[tuple[int, bool]] = []
+        while node > 0:
+            parent = (node - 1) // 2
+            steps.append((parent, node == 2 * parent + 1))
+            node = parent
+        return reversed(steps)
+
+
+def _children(node: int) -> tuple[int, int]:
+    return 2 * node + 1, 2 * node + 2

@@ -1,0 +1,112 @@
+"""Redescriptions read off people, not off tables: every extent is a set of entities.
+
+An entity may stand for many that are alike; its weight says for how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from scipy.stats import binom
+
+Extent = frozenset[int]
+Pair = tuple[Extent, Extent]
+
+
+class TieError(Exception):
+    """Two disjuncts are equally good, so that either could be taken."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a redescription must satisfy, and how many disjuncts a side may have."""
+
+    max_p_value: float
+    min_jaccard: float
+    min_support: int
+    max_support: float
+    max_disjuncts: int
+
+
+def leaf_extents(leaves: Sequence[int], ends: Sequence[int]) -> list[Extent]:
+    """Return who is in each leaf, then who is known not to be in each leaf.
+
+    ends: the node at which each entity stopped; inner nodes are numbered as in a heap.
+    """
+    inside = [frozenset(e for e, end in enumerate(ends) if end == leaf) for leaf in leaves]
+    outside = []
+    for leaf in leaves:
+        way = [leaf]
+        while way[-1] > 0:
+            way.append((way[-1] - 1) // 2)
+        outside.append(frozenset(e for e, end in enumerate(ends) if end not in way))
+    return inside + outside
+
+
+@dataclass(frozen=True)
+class People:
+    """Entities with their weights, and the extents of the terms on both sides."""
+
+    weights: Sequence[int]
+    left: Sequence[Extent]
+    right: Sequence[Extent]
+
+    def weigh(self, extent: Extent) -> int:
+        """Return how many entities there are in an extent."""
+        return sum(self.weights[e] for e in extent)
+
+    def jaccard(self, pair: Pair) -> Fraction:
+        """Return |both| / |either|, 0 when there is nobody."""
+        either = self.weigh(pair[0] | pair[1])
+        return Fraction(self.weigh(pair[0] & pair[1]), either) if either else Fraction(0)
+
+    def p_value(self, pair: Pair) -> float:
+        """Return the chance of such an overlap between independent queries."""
+        size = sum(self.weights)
+        left, right, both = (self.weigh(x) for x in (pair[0], pair[1], pair[0] & pair[1]))
+        return float(binom.sf(both - 1, size, left / size * (right / size)))
+
+    def satisfies(self, pair: Pair, rules: Rules) -> bool:
+        """Whether a pair may be reported."""
+        both = self.weigh(pair[0] & pair[1])
+        return (
+            self.says_something(pair[0], self.left)
+            and self.says_something(pair[1], self.right)
+            and both >= rules.min_support
+            and both <= rules.max_support * sum(self.weights)
+            and self.jaccard(pair) >= rules.min_jaccard
+            and self.p_value(pair) <= rules.max_p_value
+        )
+
+    def says_something(self, extent: Extent, terms: Sequence[Extent]) -> bool:
+        """Whether somebody is in an extent, and somebody whose leaf is known is not."""
+        known = frozenset[int]().union(*terms[: len(terms) // 2])
+        return bool(extent) and not known <= extent
+
+
+def redescriptions(people: People, rules: Rules) -> set[Pair]:
+    """Start from every pair of terms, grow it greedily, and keep what satisfies the rules."""
+    grown = {_grow(people, rules, (a, b)) for a in people.left for b in people.right}
+    return {pair for pair in grown if people.satisfies(pair, rules)}
+
+
+def _grow(people: People, rules: Rules, pair: Pair) -> Pair:
+    """Widen left, then right, then left again, each time by the best disjunct if one helps."""
+    for _ in range(rules.max_disjuncts - 1):
+        pair = _best(people, rules, pair, [(pair[0] | term, pair[1]) for term in people.left])
+        pair = _best(people, rules, pair, [(pair[0], pair[1] | term) for term in people.right])
+    return pair
+
+
+def _best(people: People, rules: Rules, now: Pair, wider: Sequence[Pair]) -> Pair:
+    """Return the allowed pair with the highest J, if that is higher than now."""
+    allowed = {pair for pair in wider if people.satisfies(pair, rules)}
+    top = max((people.jaccard(pair) for pair in allowed), default=Fraction(0))
+    if top <= people.jaccard(now):
+        return now
+    first, *others = [pair for pair in allowed if people.jaccard(pair) == top]
+    if others:
+        raise TieError
+    return first

@@ -1,0 +1,68 @@
+"""Random queries, and small tables with missing values that some of them fit."""
+
+from collections.abc import Mapping, Sequence
+
+from hypothesis import strategies as st
+
+from oracle.query_rows import ListColumn, Order, Row
+from redveil.mining.query import And, Literal, Not, Op, Or, Query, Value
+
+ORDER: Order = {"grade": ("low", "mid", "high")}
+VALUES: Mapping[str, Sequence[Value]] = {
+    "wet": (False, True),
+    "cold": (False, True),
+    "depth": (1.0, 2.0, 3.0, 4.0),
+    "width": (1.0, 2.0, 3.0),
+    "state": ("CA", "NV", "NY"),
+    "grade": ORDER["grade"],
+}
+UNORDERED = ("wet", "cold", "state")
+
+
+def columns_of(rows: Sequence[Row]) -> dict[str, ListColumn]:
+    return {name: ListColumn([row[name] for row in rows], ORDER.get(name)) for name in VALUES}
+
+
+@st.composite
+def table_literals(draw: st.DrawFn, names: Sequence[str] = tuple(VALUES)) -> Literal:
+    """Literals that fit the rows of `tables`."""
+    name = draw(st.sampled_from(names))
+    ops: list[Op] = ["=", "!="] if name in UNORDERED else ["=", "!=", "<=", ">"]
+    return Literal(name, draw(st.sampled_from(ops)), draw(st.sampled_from(VALUES[name])))
+
+
+def tables(*, with_missing: bool = True) -> st.SearchStrategy[list[Row]]:
+    """A few rows each."""
+    missing = [None] if with_missing else []
+    row = st.fixed_dictionaries(
+        {name: st.sampled_from([*missing, *values]) for name, values in VALUES.items()}
+    )
+    return st.lists(row, min_size=1, max_size=12)
+
+
+def queries_of(
+    literals: st.SearchStrategy[Literal], max_leaves: int = 12
+) -> st.SearchStrategy[Query]:
+    """Queries of any shape, odd ones included."""
+
+    def extend(inner: st.SearchStrategy[Query]) -> st.SearchStrategy[Query]:
+        operands = st.lists(inner, min_size=1, max_size=4).map(tuple)
+        return st.one_of(st.builds(Not, inner), st.builds(And, operands), st.builds(Or, operands))
+
+    return st.recursive(literals, extend, max_leaves=max_leaves)
+
+
+def texts() -> st.SearchStrategy[str]:
+    """Any text that UTF-8 can encode, with a taste for what a parser trips over."""
+    tricky = st.sampled_from(["5", "-1e5", "true", "NaN", " a", "a b", 'a"b', "v1", "a\\", "x < y"])
+    return st.one_of(tricky, st.text(st.characters(exclude_categories=["Cs"]), max_size=6))
+
+
+@st.composite
+def any_literals(draw: st.DrawFn) -> Literal:
+    """Literals with arbitrary names and values; the names repeat, so that intervals arise."""
+    name = draw(st.one_of(st.sampled_from(["a", "b"]), texts().filter(bool)))
+    number = st.floats(allow_nan=False, allow_infinity=False)
+    value = draw(st.one_of(st.booleans(), number, texts()))
+    ops: list[Op] = ["=", "!="] if isinstance(value, bool) else ["=", "!=", "<=", ">"]
+    return Literal(name, draw(st.sampled_from(ops)), value)

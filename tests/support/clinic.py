@@ -1,0 +1,50 @@
+"""The generated clinic, mined with randomness that repeats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import redveil
+from redveil.data.synthetic import clinic_frames, clinic_schema
+from redveil.mining.mine import run
+from redveil.mining.parameters import Constraints, Parameters
+from redveil.report.build import build
+from redveil.report.result import Result
+from redveil.schema import Schema, Status
+from support.seeded import SeededRandomness
+
+#: Satisfied by nearly every pair of queries, so that there is much to look at.
+ANYTHING = Constraints(max_p_value=1, min_jaccard=0, min_support=0, max_support=1)
+#: Satisfied by no pair of queries at all.
+NOTHING = Constraints(max_p_value=0, min_jaccard=1)
+
+#: Labels from the lowest to the highest, for an evaluator that does not know the schema.
+ORDERS = {"smoking": ("never", "former", "current")}
+
+
+@cache
+def clinic(patients: int = 2000) -> redveil.Dataset:
+    """Return the clinic, loaded and sealed."""
+    return redveil.load(*clinic_frames(patients), clinic_schema())
+
+
+@cache
+def mined_clinic(
+    constraints: Constraints = ANYTHING, seed: int = 1, *, draft: bool = False, **parameters: Any
+) -> Result:
+    """Return the same result each time."""
+    schema: Schema = clinic_schema()
+    if draft:
+        schema = replace(schema, status=Status.DRAFT)
+    dataset = redveil.load(*clinic_frames(2000), schema) if draft else clinic()
+    chosen = {"trials": 2, "alternations": 2, "constraints": constraints, **parameters}
+    return mined(dataset, Parameters.of(**chosen), Fraction(3), seed)
+
+
+def mined(dataset: redveil.Dataset, parameters: Parameters, epsilon: Fraction, seed: int) -> Result:
+    """Mine with randomness that repeats, each trial with its own stream."""
+    found = run(dataset, parameters, epsilon, lambda trial: SeededRandomness(1000 * seed + trial))
+    return Result(build(found))

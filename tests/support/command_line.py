@@ -1,0 +1,83 @@
+"""The command line called in this process, and a small clinic on disk for it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redveil.cli import main
+from redveil.data.synthetic import write_clinic
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Outcome]
+
+
+@dataclass(frozen=True)
+class Clinic:
+    """The files of a small clinic."""
+
+    folder: Path
+    left: Path
+    right: Path
+    schema: Path
+
+    @classmethod
+    def write(cls, folder: Path, patients: int = 300) -> Clinic:
+        """Write the files."""
+        return cls(folder, *write_clinic(folder, patients))
+
+    @property
+    def result(self) -> Path:
+        """Where `mine` puts its result."""
+        return self.folder / "result.json"
+
+    @property
+    def mine(self) -> list[object]:
+        """The shortest command that mines the clinic."""
+        return ["mine", self.left, self.right, "--epsilon", "1", "--output", self.result]
+
+    def change_schema(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """Edit the schema as its owner would."""
+        raw = json.loads(self.schema.read_text(encoding="utf-8"))
+        change(raw)
+        self.schema.write_text(json.dumps(raw), encoding="utf-8")
+
+    def set_budget(self, budget: Fraction) -> Path:
+        """Declare a budget; returns where charges are kept by default."""
+        self.change_schema(lambda raw: raw["redveil"].update(budget=str(budget)))
+        return self.folder / "datapackage.ledger.sqlite"
+
+    def names(self) -> list[str]:
+        """Return what is in the folder."""
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that runs `main` and catches its exit."""
+
+    def run(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["redveil", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        seen = capsys.readouterr()
+        code = caught.value.code
+        assert isinstance(code, int)
+        return Outcome(code, seen.out, seen.err)
+
+    return run

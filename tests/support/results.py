@@ -1,0 +1,93 @@
+"""Result documents made by hand."""
+
+from __future__ import annotations
+
+from redveil.mining.query import Literal, Query
+from redveil.mining.query_json import to_json
+from redveil.mining.query_latex import to_latex
+from redveil.mining.query_text import to_text
+from redveil.report.document import (
+    CertificatePart,
+    IntervalPart,
+    QueryPart,
+    RedescriptionPart,
+    ResultDocument,
+    SourcePart,
+    StepPart,
+    SupportPart,
+    TruePart,
+    TrueSupportPart,
+)
+
+CERTIFICATE = CertificatePart(
+    unit="one patient: its row in both views",
+    neighbouring="adding or removing one patient",
+    epsilon="1",
+    guarantee="exact",
+    profile="hardened",
+    algorithm="alt-expm",
+    parameters={"depth": 2, "min_jaccard": 0.1},
+    steps=(
+        StepPart(name="tree", mechanism="choose", epsilon="1/3"),
+        StepPart(name="table", mechanism="count", epsilon="2/3"),
+    ),
+    schema_name="clinic",
+    schema_digest="sha256:00",
+    schema_status="declared",
+    conditions=("each patient has one row a view",),
+    software="redveil 0",
+)
+TRUE = TruePart(
+    jaccard=0.625,
+    support=TrueSupportPart(left=60, right=70, both=50, either=80),
+    p_value=0.00125,
+)
+
+
+def boolean(name: str) -> Literal:
+    """Return the literal that a Boolean attribute is true."""
+    return Literal(name, "=", value=True)
+
+
+def query_part(query: Query) -> QueryPart:
+    """Return a query in its three notations."""
+    return QueryPart.model_validate(
+        {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
+    )
+
+
+def redescription(
+    left: str = "asthma", right: str = "cough", *, true: TruePart | None = None
+) -> RedescriptionPart:
+    """Return a redescription of one Boolean attribute by another."""
+    return RedescriptionPart(
+        left=query_part(boolean(left)),
+        right=query_part(boolean(right)),
+        jaccard=IntervalPart(estimate=0.5, low=0.25, high=0.75),
+        support=SupportPart(
+            left=IntervalPart(estimate=60, low=50, high=70),
+            right=IntervalPart(estimate=65, low=55, high=75),
+            both=IntervalPart(estimate=1234, low=1200, high=1268),
+        ),
+        p_value=1e-30,
+        p_value_estimate=1e-40,
+        source=SourcePart(tree_pair=0, left_cells=(0,), right_cells=(1, 2)),
+        true=true,
+    )
+
+
+def document(
+    *redescriptions: RedescriptionPart,
+    certificate: CertificatePart = CERTIFICATE,
+    message: str | None = None,
+    warning: str | None = None,
+) -> ResultDocument:
+    """Return a document that holds the given redescriptions and no trees."""
+    return ResultDocument(
+        certificate=certificate,
+        entities=IntervalPart(estimate=1000, low=990, high=1010),
+        redescriptions=redescriptions,
+        tree_pairs=(),
+        message=message,
+        warning=warning,
+    )

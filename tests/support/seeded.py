@@ -1,0 +1,37 @@
+"""A repeatable source of randomness. It lives in the tests; the package has no way to reach it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class SeededRandomness:
+    """Implements `redveil.privacy.randomness.Randomness` from a seed."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        return self._generator.integers(0, 2**64, size=count, dtype=np.uint64)
+
+    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        chance = -math.expm1(-float(epsilon))
+        return self._generator.geometric(chance, count) - self._generator.geometric(chance, count)
+
+
+class ScriptedRandomness:
+    """Hands out words that a test has written down, and no noise."""
+
+    def __init__(self, *words: int) -> None:
+        self._words = list(words)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        taken, self._words = self._words[:count], self._words[count:]
+        return np.array(taken, dtype=np.uint64)
+
+    def laplace(self, _epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        return np.zeros(count, dtype=np.int64)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from redveil.budget.ledger import Ledger
+from redveil.errors import InputError, OverBudgetError
+from support.spending import REFUSED, WON, spend_and_die, spend_together
+
+ONE = Fraction(1)
+
+
+def rows(path: Path) -> list[tuple[str, str, str]]:
+    """Read the charges without the package."""
+    with sqlite3.connect(path) as connection:
+        found = connection.execute("SELECT dataset, epsilon, purpose FROM charges").fetchall()
+    connection.close()
+    return found
+
+
+def test_nothing_is_spent_at_first(tmp_path: Path) -> None:
+    assert Ledger(tmp_path / "ledger.sqlite").spent("clinic") == 0
+
+
+def test_thirds_add_up_to_exactly_one(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for _ in range(3):
+        ledger.charge("clinic", Fraction(1, 3), "mine", ONE)
+    assert ledger.spent("clinic") == ONE
+    with pytest.raises(OverBudgetError):
+        ledger.charge("clinic", Fraction(1, 10**6), "mine", ONE)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.fractions(Fraction(1, 10**6), 100, max_denominator=10**6), max_size=4))
+def test_sums_are_exact(prices: list[Fraction]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        for price in prices:
+            ledger.charge("clinic", price, "mine", Fraction(1000))
+        assert ledger.spent("clinic") == sum(prices, Fraction(0))
+
+
+def test_an_overdraft_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    ledger.charge("clinic", Fraction(3, 4), "mine", ONE)
+    with pytest.raises(OverBudgetError) as caught:
+        ledger.charge("clinic", Fraction(1, 2), "mine", ONE)
+    assert "1/2 asked, 1/4 left of the budget of 1" in str(caught.value)
+    assert rows(path) == [("clinic", "3/4", "mine")]
+    ledger.charge("clinic", Fraction(1, 4), "mine", ONE)
+    assert ledger.spent("clinic") == ONE
+
+
+def test_a_cap_that_was_lowered_below_what_is_spent_leaves_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", ONE, "mine", ONE)
+    with pytest.raises(OverBudgetError, match="0 left of the budget of 1/2"):
+        ledger.charge("clinic", Fraction(1, 4), "mine", Fraction(1, 2))
+
+
+def test_data_sets_have_separate_budgets(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", ONE, "mine", ONE)
+    ledger.charge("school", Fraction(1, 2), "mine", ONE)
+    assert ledger.spent("clinic") == ONE
+    assert ledger.spent("school") == Fraction(1, 2)
+    assert ledger.spent("Clinic") == 0
+
+
+def test_charges_outlive_the_ledger_that_made_them(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Fraction(1, 7), "mine", ONE)
+    assert Ledger(path).spent("clinic") == Fraction(1, 7)
+
+
+@pytest.mark.parametrize("name", ["what?mode=memory", "a#b", "50%20off", "with space", ":memory:"])
+def test_a_ledger_is_where_its_path_says(name: str, tmp_path: Path) -> None:
+    Ledger(tmp_path / name).charge("clinic", ONE, "mine", ONE)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert rows(tmp_path / name) == [("clinic", "1", "mine")]
+
+
+def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(tmp_path: Path) -> None:
+    path, racers = tmp_path / "ledger.sqlite", 3
+    Ledger(path).charge("clinic", Fraction(2, 3), "mine", ONE)
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(racers)
+    processes = [
+        context.Process(target=spend_together, args=(path, start, Fraction(1, 3), ONE))
+        for _ in range(racers)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    codes = Counter(process.exitcode for process in processes)
+    assert codes == {WON: 1, REFUSED: racers - 1}
+    assert Ledger(path).spent("clinic") == ONE
+    assert len(rows(path)) == 2
+
+
+def test_a_charge_survives_a_process_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    process = multiprocessing.get_context("spawn").Process(target=spend_and_die, args=(path,))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    assert Ledger(path).spent("clinic") == Fraction(1, 3)
+
+
+def _no_database(path: Path) -> None:
+    path.write_text("this is not a database, and long enough to be sure of it " * 20)
+
+
+def _a_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _another_table(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE charges (something TEXT)")
+    connection.close()
+
+
+def _no_amount(path: Path) -> None:
+    Ledger(path).charge("clinic", ONE, "mine", ONE)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE charges SET epsilon = 'much'")
+    connection.close()
+
+
+def _division_by_zero(path: Path) -> None:
+    Ledger(path).charge("clinic", ONE, "mine", ONE)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE charges SET epsilon = '1/0'")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "make", [_no_database, _a_folder, _another_table, _no_amount, _division_by_zero]
+)
+def test_an_unusable_file_is_named(make: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make(path)
+    with pytest.raises(InputError, match=r"ledger\.sqlite: not a usable ledger"):
+        Ledger(path).charge("clinic", ONE, "mine", Fraction(5))
+    with pytest.raises(InputError, match=r"ledger\.sqlite: not a usable ledger"):
+        Ledger(path).spent("clinic")
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a usable ledger"):
+        Ledger(tmp_path / "nowhere" / "ledger.sqlite").spent("clinic")

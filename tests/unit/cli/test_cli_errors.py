@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec
+
+import pytest
+
+from redveil.cli import app as commands
+from redveil.errors import InputError, OverBudgetError, SealedError
+from support.command_line import Clinic, Command
+from support.console import is_one_line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["mine", "--nonsense"], "--nonsense"),
+        (["mine", "a.csv", "b.csv"], "--epsilon"),
+        (["mine"], "mine --help"),
+        (["nonsense"], "nonsense"),
+        (["--nonsense"], "--nonsense"),
+        (["plan", "--epsilon", "1", "--depth", "deep"], "--depth"),
+        (["show", "a.json", "--format", "pdf"], "--format"),
+        (["schema", "nonsense"], "nonsense"),
+        (["demo", "--patients", "1"], "--patients"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_names_the_mistake(
+    arguments: list[str], hint: str, command: Command
+) -> None:
+    refused = command(*arguments)
+    assert (refused.code, refused.out) == (2, "")
+    assert is_one_line(refused.err)
+    assert hint in refused.err
+    assert "--help`" in refused.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["schema"]])
+def test_no_command_shows_the_help(arguments: list[str], command: Command) -> None:
+    shown = command(*arguments)
+    assert "Usage: " in shown.out + shown.err
+    assert "internal error" not in shown.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["mine", "--help"], ["schema", "-h"]])
+def test_help_is_printed(arguments: list[str], command: Command) -> None:
+    shown = command(*arguments)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith("Usage: ")
+
+
+def test_inputs_that_are_not_there_are_named(clinic_files: Clinic, command: Command) -> None:
+    gone = clinic_files.folder / "gone.csv"
+    for left, right in ((gone, clinic_files.right), (clinic_files.left, gone)):
+        refused = command("mine", left, right, "--epsilon", "1", "-o", clinic_files.result)
+        assert refused.code == 2
+        assert is_one_line(refused.err)
+        assert "gone.csv" in refused.err
+
+
+def test_a_missing_schema_comes_with_two_remedies(clinic_files: Clinic, command: Command) -> None:
+    clinic_files.schema.unlink()
+    refused = command(*clinic_files.mine)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "--schema" in refused.err
+    assert "redveil schema draft" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (InputError("left.csv:\nno rows"), 2, "redveil: left.csv: no rows\n"),
+        (OverBudgetError("spent"), 3, "redveil: spent\n"),
+        (SealedError("sealed"), 1, "redveil: sealed\n"),
+        (KeyboardInterrupt(), 130, "redveil: stopped; no file was left half-written\n"),
+        (EOFError(), 130, "redveil: stopped; no file was left half-written\n"),
+        (
+            RuntimeError("row 7 holds asthma"),
+            1,
+            "redveil: internal error (RuntimeError); please report how to reproduce it\n",
+        ),
+    ],
+)
+def test_every_error_becomes_one_line_and_a_code(
+    error: BaseException, code: int, text: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("redveil.api.plan", fail)
+    failed = command("plan", "--epsilon", "1")
+    assert failed.code == code
+    assert failed.err.lstrip("\n") == text
+
+
+def test_a_reader_that_went_away_is_no_error(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise BrokenPipeError
+
+    class Closable:
+        """Standard error, which `main` closes; the real one belongs to pytest."""
+
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    monkeypatch.setattr(commands, "app", fail)
+    closable = Closable()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", closable)
+        assert command("plan", "--epsilon", "1").code == 0
+    assert closable.closed
+
+
+def test_a_stop_while_the_commands_are_being_imported_is_one_line(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interruption:
+        """Ctrl-C at an unlucky moment."""
+
+        def find_spec(
+            self, name: str, _path: object = None, _target: object = None
+        ) -> ModuleSpec | None:
+            if name == "redveil.cli.app":
+                raise KeyboardInterrupt
+            return None
+
+    monkeypatch.delitem(sys.modules, "redveil.cli.app")
+    monkeypatch.setattr(sys, "meta_path", [Interruption(), *sys.meta_path])
+    stopped = command("--help")
+    assert (stopped.code, stopped.out) == (130, "")
+    assert is_one_line(stopped.err)
+
+
+def test_the_version_is_printed(command: Command) -> None:
+    shown = command("--version")
+    assert shown.code == 0
+    assert shown.out.startswith("redveil ")

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from redveil.budget.ledger import Ledger
+from redveil.report.result import Result
+from support.command_line import Clinic, Command
+from support.console import is_one_line
+
+THREE_FILES = ["datapackage.json", "diagnoses.csv", "laboratory.csv"]
+
+
+def make_draft(clinic_files: Clinic) -> None:
+    clinic_files.change_schema(lambda raw: raw["redveil"].update(status="draft"))
+
+
+def test_a_result_is_written_and_shown(clinic_files: Clinic, command: Command) -> None:
+    done = command(*clinic_files.mine)
+    assert done.code == 0
+    result = Result.read(clinic_files.result)
+    assert sum(Fraction(step.epsilon) for step in result.certificate.steps) == 1
+    assert result.document.warning is None
+    assert "ε = 1, exact, δ = 0" in done.out
+    assert "owner only: 300 entities in both views" in done.err
+    assert done.err.endswith(f"written to {clinic_files.result}\n")
+    assert clinic_files.names() == [*THREE_FILES, "result.json"]
+
+
+def test_what_only_the_owner_may_see_is_not_on_standard_output(
+    clinic_files: Clinic, command: Command
+) -> None:
+    assert "300 entities in both views" not in command(*clinic_files.mine).out
+
+
+def test_quiet_only_writes_the_file(clinic_files: Clinic, command: Command) -> None:
+    done = command(*clinic_files.mine, "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert Result.read(clinic_files.result).certificate.epsilon == "1"
+
+
+def test_earlier_results_are_kept(clinic_files: Clinic, command: Command) -> None:
+    for epsilon in ("1", "2", "3"):
+        clinic_files.folder.joinpath("last").write_text(epsilon)
+        done = command(*clinic_files.mine, "--epsilon", epsilon)
+        assert done.code == 0
+    assert f"kept as {clinic_files.result}.2" in done.err
+    kept = ["result.json.1", "result.json.2", "result.json"]
+    promised = [Result.read(clinic_files.folder / name).certificate.epsilon for name in kept]
+    assert promised == ["1", "2", "3"]
+
+
+def test_options_reach_the_certificate(clinic_files: Clinic, command: Command) -> None:
+    options = "--depth 1 --trials 2 --alternations 3 --max-p-value 0.5 --min-jaccard 0.2"
+    options += " --min-support 7 --max-support 0.9 --max-disjuncts 2 --algorithm alt-expm"
+    assert command(*clinic_files.mine, "-q", *options.split()).code == 0
+    chosen = {
+        "depth": 1,
+        "trials": 2,
+        "alternations": 3,
+        "max_p_value": 0.5,
+        "min_jaccard": 0.2,
+        "min_support": 7,
+        "max_support": 0.9,
+        "max_disjuncts": 2,
+    }
+    assert chosen.items() <= Result.read(clinic_files.result).certificate.parameters.items()
+
+
+def test_a_schema_elsewhere_is_named_with_an_option(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "reviewed.json"
+    clinic_files.schema.rename(elsewhere)
+    assert command(*clinic_files.mine, "-q", "--schema", elsewhere).code == 0
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_draft_is_warned_about_even_when_quiet(
+    quiet: list[str], clinic_files: Clinic, command: Command
+) -> None:
+    make_draft(clinic_files)
+    done = command(*clinic_files.mine, *quiet)
+    assert done.code == 0
+    assert "warning: the schema is a draft" in done.err
+    assert f"redveil schema accept {clinic_files.schema}" in done.err
+    promise = Result.read(clinic_files.result).certificate
+    assert promise.schema_status == "draft"
+    assert promise.conditions[-1].startswith("NOT MET")
+    assert "NOT MET" in command("show", clinic_files.result).out
+
+
+def test_a_declared_schema_is_not_warned_about(clinic_files: Clinic, command: Command) -> None:
+    done = command(*clinic_files.mine)
+    assert "warning" not in done.err
+    assert "NOT MET" not in done.out
+
+
+def test_a_budget_is_charged_until_it_is_spent(clinic_files: Clinic, command: Command) -> None:
+    ledger = clinic_files.set_budget(Fraction(5, 2))
+    assert command(*clinic_files.mine, "-q").code == 0
+    assert command(*clinic_files.mine, "-q").code == 0
+    before = clinic_files.result.read_bytes(), clinic_files.names()
+    refused = command(*clinic_files.mine, "-q")
+    assert refused.code == 3
+    assert is_one_line(refused.err)
+    assert "1 asked, 1/2 left of the budget of 5/2" in refused.err
+    assert Ledger(ledger).spent("clinic") == 2
+    assert (clinic_files.result.read_bytes(), clinic_files.names()) == before
+    assert command(*clinic_files.mine, "-q", "--epsilon", "1/2").code == 0
+    assert Ledger(ledger).spent("clinic") == Fraction(5, 2)
+
+
+def test_the_ledger_can_be_kept_elsewhere(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    default = clinic_files.set_budget(Fraction(1))
+    elsewhere = tmp_path / "charges.sqlite"
+    assert command(*clinic_files.mine, "-q", "--ledger", elsewhere).code == 0
+    assert Ledger(elsewhere).spent("clinic") == 1
+    assert not default.exists()
+
+
+def test_without_a_budget_nothing_is_charged(clinic_files: Clinic, command: Command) -> None:
+    assert command(*clinic_files.mine, "-q").code == 0
+    assert clinic_files.names() == [*THREE_FILES, "result.json"]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ["--epsilon", "0"],
+        ["--epsilon", "much"],
+        ["--depth", "0"],
+        ["--algorithm", "magic"],
+        ["--min-jaccard", "2"],
+        ["--max-disjuncts", "0"],
+        ["--max-disjuncts", "2", "--depth", "0"],
+        ["--profile", "magic"],
+        ["--tree-share", "1"],
+        ["--prune", "much"],
+        ["--steps", "0"],
+        ["--output", "nowhere/at/all.json"],
+        ["--output", "."],
+        ["--schema", "nowhere.json"],
+    ],
+)
+def test_what_is_refused_is_not_charged(
+    mistake: list[str], clinic_files: Clinic, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clinic_files.folder)
+    ledger = clinic_files.set_budget(Fraction(5))
+    refused = command(*clinic_files.mine, *mistake)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert clinic_files.names() == THREE_FILES
+    assert not ledger.exists()
+
+
+def test_data_that_do_not_fit_are_not_charged(clinic_files: Clinic, command: Command) -> None:
+    ledger = clinic_files.set_budget(Fraction(5))
+    clinic_files.right.write_text("patient,HbA1c\nP000001,5.1\n")
+    refused = command(*clinic_files.mine)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert not ledger.exists()
+
+
+def test_an_unusable_ledger_stops_the_run(clinic_files: Clinic, command: Command) -> None:
+    clinic_files.set_budget(Fraction(5))
+    refused = command(*clinic_files.mine, "-q", "--ledger", clinic_files.left)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "not a usable ledger" in refused.err
+    assert not clinic_files.result.exists()
+
+
+def test_the_demo_mines_a_generated_clinic(tmp_path: Path, command: Command) -> None:
+    folder = tmp_path / "new" / "demo"
+    done = command("demo", folder, "--patients", "200", "--epsilon", "2")
+    assert done.code == 0
+    assert sorted(path.name for path in folder.iterdir()) == [*THREE_FILES, "result.json"]
+    assert Result.read(folder / "result.json").certificate.epsilon == "2"
+    assert "generated 200 patients" in done.err
+    assert "redveil show" in done.err
+    assert len(json.loads((folder / "datapackage.json").read_text())["resources"]) == 2
+
+
+def test_the_demo_refuses_a_file_in_its_folders_place(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "taken").write_text("")
+    refused = command("demo", tmp_path / "taken")
+    assert refused.code == 2
+    assert is_one_line(refused.err)

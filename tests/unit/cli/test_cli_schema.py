@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from redveil.schema import Schema, Status
+from support.command_line import Clinic, Command
+from support.console import is_one_line
+
+
+def fields(path: Path) -> list[dict[str, Any]]:
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    return [field for resource in raw["resources"] for field in resource["schema"]["fields"]]
+
+
+@pytest.fixture
+def drafted(clinic_files: Clinic, command: Command) -> Path:
+    path = clinic_files.folder / "draft.json"
+    done = command("schema", "draft", clinic_files.left, clinic_files.right, "--output", path)
+    assert done.code == 0
+    assert "This draft was read off the data." in done.err
+    assert f"redveil schema accept {path}" in done.err
+    assert "HbA1c" in done.out
+    return path
+
+
+def test_a_draft_can_be_mined_and_says_what_it_is(drafted: Path, clinic_files: Clinic) -> None:
+    schema = Schema.read(drafted)
+    assert schema.status is Status.DRAFT
+    assert (schema.left.key, schema.right.key) == ("patient", "patient")
+    assert any("draft" in field.get("redveil", {}) for field in fields(drafted))
+
+
+def test_the_key_can_be_named(clinic_files: Clinic, command: Command) -> None:
+    path = clinic_files.folder / "draft.json"
+    files = clinic_files.left, clinic_files.right
+    assert command("schema", "draft", *files, "--key", "patient", "-o", path).code == 0
+    refused = command("schema", "draft", *files, "--key", "nobody", "-o", path)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+
+
+def test_a_draft_that_was_accepted_is_declared(drafted: Path, command: Command) -> None:
+    before = Schema.read(drafted)
+    done = command("schema", "accept", drafted)
+    assert done.code == 0
+    assert "You stand behind every bound" in done.err
+    after = Schema.read(drafted)
+    assert after.status is Status.DECLARED
+    assert (after.left, after.right) == (before.left, before.right)
+    assert not any("draft" in field.get("redveil", {}) for field in fields(drafted))
+    assert [path.name for path in drafted.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_accepting_does_not_mind_empty_extras(clinic_files: Clinic, command: Command) -> None:
+    def blank(raw: dict[str, Any]) -> None:
+        raw["redveil"] = None
+        raw["resources"][0]["schema"]["fields"][2]["redveil"] = None
+
+    clinic_files.change_schema(blank)
+    assert command("schema", "accept", clinic_files.schema).code == 0
+    assert Schema.read(clinic_files.schema).status is Status.DECLARED
+
+
+def test_a_fine_schema_is_summed_up(clinic_files: Clinic, command: Command) -> None:
+    done = command("schema", "check", clinic_files.schema)
+    assert done.code == 0
+    assert "diagnoses: key patient, 18 attributes" in done.out
+    assert "fine (declared), sha256:" in done.out
+
+
+def test_every_problem_is_listed(clinic_files: Clinic, command: Command) -> None:
+    def damage(raw: dict[str, Any]) -> None:
+        left, right = (resource["schema"]["fields"] for resource in raw["resources"])
+        del left[1]["constraints"]
+        del right[1]["constraints"]
+
+    clinic_files.change_schema(damage)
+    found = command("schema", "check", clinic_files.schema)
+    assert found.code == 2
+    assert "attribute age: no bounds; declare constraints.minimum" in found.out
+    assert "attribute HbA1c: no bounds" in found.out
+    assert found.err == f"redveil: {clinic_files.schema}: 2 problem(s)\n"
+
+
+@pytest.mark.parametrize("verb", ["check", "accept"])
+@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"resources": []}', "\x00"])
+def test_what_is_no_schema_is_refused(
+    verb: str, content: str | None, tmp_path: Path, command: Command
+) -> None:
+    path = tmp_path / "datapackage.json"
+    if content is not None:
+        path.write_text(content)
+    refused = command("schema", verb, path)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert not path.exists() or path.read_text() == content
+
+
+def test_a_draft_that_cannot_be_written_is_one_line(clinic_files: Clinic, command: Command) -> None:
+    files = clinic_files.left, clinic_files.right
+    for output in (clinic_files.folder, clinic_files.folder / "nowhere" / "draft.json"):
+        refused = command("schema", "draft", *files, "--output", output)
+        assert refused.code == 2
+        assert is_one_line(refused.err)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from redveil.mining.clired import read_queries
+from redveil.report.html import fragment
+from redveil.report.latex import latex_table
+from redveil.report.result import Result
+from support.clinic import NOTHING, mined_clinic
+from support.command_line import Command
+from support.console import is_one_line
+from support.results import document, redescription
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "result.json"
+    Result(document(redescription("[bold]a[/bold]"), redescription("gout"))).save(path)
+    return path
+
+
+def test_the_table_shows_queries_and_certificate(file: Path, command: Command) -> None:
+    done = command("show", file)
+    assert (done.code, done.err) == (0, "")
+    assert '["[bold]a[/bold]"]' in done.out
+    assert "Privacy certificate" in done.out
+    assert "2/3" not in done.out
+
+
+def test_steps_are_shown_when_asked_for(file: Path, command: Command) -> None:
+    assert "2/3" in command("show", file, "--steps").out
+
+
+def test_csv_is_the_frame(file: Path, command: Command) -> None:
+    done = command("show", file, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [row["left"] for row in rows] == ['["[bold]a[/bold]"]', "[gout]"]
+    assert [float(row["jaccard"]) for row in rows] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(("form", "expected"), [("latex", latex_table), ("html", fragment)])
+def test_latex_and_html_are_printed_as_they_are(
+    form: str, expected: object, file: Path, command: Command
+) -> None:
+    assert callable(expected)
+    done = command("show", file, "--format", form)
+    assert done.out == expected(Result.read(file).document) + "\n"
+
+
+def test_queries_are_written_for_clired(tmp_path: Path, command: Command) -> None:
+    result = mined_clinic()
+    result.save(tmp_path / "result.json")
+    queries = tmp_path / "result.queries"
+    done = command("show", tmp_path / "result.json", "--queries", queries)
+    assert done.code == 0
+    assert f"written to {queries}" in done.err
+    assert len(read_queries(queries)) == len(result)
+
+
+def test_queries_that_cannot_be_written_are_one_line(file: Path, command: Command) -> None:
+    refused = command("show", file, "--queries", file.parent / "nowhere" / "a.queries")
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+
+
+def test_an_empty_result_says_why(tmp_path: Path, command: Command) -> None:
+    mined_clinic(NOTHING).save(tmp_path / "result.json")
+    done = command("show", tmp_path / "result.json")
+    assert done.code == 0
+    assert done.out.startswith("Nothing holds up against the noise.")
+    csv_text = command("show", tmp_path / "result.json", "-f", "csv").out
+    assert csv_text.count("\n") == 1
+    assert csv_text.startswith("left,right,jaccard")
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"version": 2}', "[" * 2000, "left,right\n1,2\n"])
+def test_a_damaged_result_is_one_line(content: str, tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(content)
+    refused = command("show", path)
+    assert (refused.code, refused.out) == (2, "")
+    assert is_one_line(refused.err)
+    assert str(path) in refused.err
+
+
+def test_prices_that_are_no_numbers_are_one_line(file: Path, command: Command) -> None:
+    file.write_text(file.read_text().replace('"1/3"', '"a third"'))
+    refused = command("show", file)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+
+
+def test_the_plan_is_listed_with_its_sum(command: Command) -> None:
+    done = command("plan", "--epsilon", "1", "--depth", "1", "--alternations", "1")
+    lines = [line.split() for line in done.out.splitlines()]
+    assert done.code == 0
+    assert lines[-1] == ["sum", "1"]
+    assert sum(Fraction(line[-1]) for line in lines[1:-1]) == 1
+
+
+@pytest.mark.parametrize("epsilon", ["1", "0.1", "1/3", "2.5e-3"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 7, 3), (6, 2, 11)])
+def test_a_plan_in_json_adds_up_exactly(
+    epsilon: str, shape: tuple[int, int, int], command: Command
+) -> None:
+    depth, trials, alternations = shape
+    options = "--depth", depth, "--trials", trials, "--alternations", alternations, "--json"
+    done = command("plan", "--epsilon", epsilon, "--algorithm", "alt-expm", *options)
+    made = json.loads(done.out)
+    assert Fraction(made["epsilon"]) == Fraction(epsilon)
+    assert sum(Fraction(step["epsilon"]) for step in made["steps"]) == Fraction(epsilon)
+    assert len(made["steps"]) == trials * (depth * (alternations + 1) + 3 * alternations)

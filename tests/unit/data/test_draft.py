@@ -1,0 +1,384 @@
+"""Drafts: what is proposed for which column, and that what is saved can be loaded with."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from frictionless import Package
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from redveil.data.draft import Draft, Remark, draft
+from redveil.data.layout import Layout, guess_layout
+from redveil.data.loading import load
+from redveil.data.proposal import choose_rule, outward
+from redveil.errors import LoadError
+from redveil.schema import Attribute, Kind, Schema, Side, Status
+from redveil.sealed import open_for_owner
+
+RNG = np.random.default_rng(7)
+SURE = "; no value missing"
+READ = "minimum and maximum read off the data, rounded outward"
+
+
+def drafted(values: Any) -> Draft:
+    """Draft a column x; a second one is there so that x may be left out."""
+    rows = len(values)
+    left = pa.table({"id": list(range(rows)), "x": values, "y": [i % 2 for i in range(rows)]})
+    return draft(left, pa.table({"id": list(range(rows)), "y": [0] * rows}))
+
+
+def proposed(values: Any) -> tuple[Attribute | None, str]:
+    found = drafted(values)
+    attribute = next((a for a in found.schema.left.attributes if a.name == "x"), None)
+    return attribute, next(r.what_was_read for r in found.remarks if r.attribute == "x")
+
+
+def rule_of(values: Any) -> str:
+    rule = drafted(values).rules.get((Side.LEFT, "x"))
+    return "explicit" if rule is None else rule.method
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ([0, 1, 0], "Boolean, because it holds 0 and 1 only; no value missing"),
+        ([0.0, 1.0, None], "Boolean, because it holds 0 and 1 only; some values missing"),
+        (["0", "1", ""], "Boolean, because it holds 0 and 1 only; some values missing"),
+        ([True, False, True], "Boolean, because it holds false and true only; no value missing"),
+        (["TRUE", "FALSE"], "Boolean, because it holds FALSE and TRUE only; no value missing"),
+        ([0, 0, 0], "Boolean, because it holds 0 only; no value missing"),
+        ([True, True], "Boolean, because it holds true only; no value missing"),
+    ],
+)
+def test_booleans(values: Any, what: str) -> None:
+    plain = Attribute("x", Kind.BOOLEAN, required="no value" in what)
+    assert proposed(values) == (plain, what)
+
+
+@pytest.mark.parametrize(
+    ("values", "true", "false"),
+    [
+        (["yes", "no"], ("yes",), ("no",)),
+        (["Yes", "NO", "no"], ("Yes", "yes"), ("NO", "no")),
+        (["no", "no"], ("yes",), ("no",)),
+        (["tRUE", "false"], ("tRUE", "true"), ("false",)),
+    ],
+)
+def test_booleans_in_words(values: Any, true: tuple[str, ...], false: tuple[str, ...]) -> None:
+    attribute, _ = proposed(values)
+    assert attribute == Attribute(
+        "x", Kind.BOOLEAN, required=True, true_values=true, false_values=false
+    )
+
+
+def test_categories() -> None:
+    assert proposed(["b", " a", "b", "c", None]) == (
+        Attribute("x", Kind.CATEGORICAL, categories=("a", "b", "c")),
+        "3 categories read off the data; some values missing",
+    )
+    fifty = [f"c{i:02}" for i in range(50)]
+    assert proposed(fifty)[1] == "50 categories read off the data; no value missing"
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ([f"name {i}" for i in range(51)], "left out: too many different texts"),
+        (["a", "a"], "left out: it holds one text only"),
+        ([5, 5, None], "left out: it holds one number only"),
+        ([math.inf, -math.inf], "left out: it holds one number only"),
+        (["", None], "left out: it holds no value"),
+        ([None, math.nan], "left out: it holds no value"),
+        (pa.nulls(2), "left out: it holds no value"),
+        ([date(2020, 1, 1)] * 2, "left out: neither texts nor numbers nor true and false"),
+        ([1e15 + 0.25, 1e15 + 0.5], "left out: its numbers are too close together to be cut"),
+    ],
+)
+def test_what_is_left_out(values: Any, what: str) -> None:
+    assert proposed(values) == (None, what)
+
+
+def test_short_ranges_of_integers_are_cut_everywhere() -> None:
+    attribute, what = proposed(["1", "5", "3"])
+    cuts = (1.0, 2.0, 3.0, 4.0)
+    assert attribute == Attribute("x", Kind.NUMERIC, True, (), 1, 5, cuts)  # noqa: FBT003 - short
+    assert what == READ + SURE
+    assert rule_of([1, 2, 5]) == "explicit"
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        (RNG.normal(size=200), "equal-width"),
+        (RNG.uniform(0, 1, size=2000), "equal-width"),
+        (RNG.integers(0, 100, size=200), "equal-width"),
+        (RNG.integers(1900, 2000, size=200), "equal-width"),
+        (np.exp(RNG.normal(5, 3, size=500)), "decades"),
+        (np.where(RNG.random(500) < 0.9, 0, RNG.integers(1, 90_000, 500)), "decades"),
+        (np.append(RNG.integers(18, 70, 500), 38_822), "decades"),
+        (RNG.normal(size=500) ** 9, "symmetric-decades"),
+        (np.append(np.zeros(50), [-800, 164_220]), "symmetric-decades"),
+        (10.0 ** np.arange(-150, 150), "equal-width"),
+    ],
+)
+def test_rules(values: Any, rule: str) -> None:
+    assert rule_of(values) == rule
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bounds"),
+    [
+        (0, 164_220, (0, 170_000)),
+        (-0.123, 0.4567, (-0.13, 0.46)),
+        (1, 5, (1, 5)),
+        (1903, 1987, (1903, 1987)),
+        (101.23, 987.6, (100, 990)),
+        (-5.5e-7, -1e-9, (-5.5e-7, 0)),
+        (-1e308, 1.7e308, (-8e307, 8e307)),
+    ],
+)
+def test_bounds_are_rounded_outward(low: float, high: float, bounds: tuple[float, float]) -> None:
+    assert outward(low, high) == bounds
+
+
+@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300))
+def test_bounds_hold_all_values_and_little_more(one: float, other: float) -> None:
+    low, high = min(one, other), max(one, other)
+    if high - low < 1e-300:
+        return
+    minimum, maximum = outward(low, high)
+    assert minimum <= low < high <= maximum
+    assert maximum - minimum <= 1.21 * (high - low)
+    # Two digits of the range: the bounds say no more about the extremes.
+    digit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+    assert minimum / digit == pytest.approx(round(minimum / digit), rel=1e-9, abs=1e-6)
+
+
+def test_a_rule_without_usable_points_gives_way() -> None:
+    wide = np.array([10.0**power for power in range(0, 301, 10)])
+    ones = np.ones(len(wide), dtype=np.int64)
+    assert choose_rule(wide, ones, 0, 1e300, integer=False).method == "equal-width"
+
+
+def test_infinities_do_not_become_bounds() -> None:
+    attribute, _ = proposed([0.5, 2.0, math.inf, -math.inf])
+    assert attribute is not None
+    assert (attribute.minimum, attribute.maximum) == (0.5, 2.0)
+
+
+@pytest.mark.parametrize("marker", ["NA", "N/A", "NaN", "nan", "null", "?"])
+def test_usual_markers_are_declared_where_they_occur(marker: str) -> None:
+    found = drafted(["3.5", marker, "40", " 7 "])
+    assert found.schema.left.missing_values == ("", marker)
+    assert found.schema.right.missing_values == ("",)
+    attribute = found.schema.left.attributes[0]
+    assert (attribute.name, attribute.kind) == ("x", Kind.NUMERIC)
+    assert not attribute.required
+
+
+def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.write_text(text, encoding=encoding)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "keys"),
+    [
+        ("a,ID,b\n1,2,3\n2,3,4\n", "id,c\n2,1\n3,2\n", ("ID", "id")),
+        ("a,p,b\n1,2,3\n1,3,4\n", "b,p\n0,2\n0,3\n", ("p", "p")),
+        ("b,q\n1,5\n2,6\n", "q,b\n5,2\n6,1\n", ("b", "b")),
+    ],
+)
+def test_the_key_is_found(tmp_path: Path, left: str, right: str, keys: tuple[str, str]) -> None:
+    found = draft(write(tmp_path, "l.csv", left), write(tmp_path, "r.csv", right)).schema
+    assert (found.left.key, found.right.key) == keys
+    assert keys[0] not in found.left.names
+
+
+def test_the_key_is_given(tmp_path: Path) -> None:
+    left = write(tmp_path, "l.csv", "id,p,b\n1,2,3\n2,3,4\n")
+    assert draft(left, left, key="p").schema.left.key == "p"
+    with pytest.raises(LoadError, match=r"l.csv: no key column nobody; check --key"):
+        draft(left, left, key="nobody")
+    twice = write(tmp_path, "t.csv", "id,b\n1,3\n2,3\n")
+    with pytest.raises(LoadError, match="line 3, column b: 1 row repeats a key"):
+        draft(twice, left, key="b")
+
+
+def test_no_key_is_found(tmp_path: Path) -> None:
+    left = write(tmp_path, "l.csv", "a,b\n1,2\n1,2\n")
+    right = write(tmp_path, "r.csv", "b,c\n1,2\n2,3\n")
+    with pytest.raises(LoadError) as caught:
+        draft(left, right)
+    assert str(caught.value) == (
+        f"{left} and {right}: no column that both have is different in every row; name the entity "
+        "key with --key"
+    )
+
+
+def test_nothing_to_mine(tmp_path: Path) -> None:
+    left = write(tmp_path, "l.csv", "id,a\n1,x\n2,x\n")
+    with pytest.raises(LoadError, match="no column to mine besides the key"):
+        draft(left, left)
+
+
+@pytest.mark.parametrize("name", ["nowhere.csv", "left.xlsx"])
+def test_files_that_cannot_be_read(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LoadError):
+        draft(tmp_path / name, tmp_path / name)
+
+
+def test_a_frame_without_rows() -> None:
+    with pytest.raises(LoadError, match="left frame: no rows"):
+        draft(pa.table({"id": pa.array([], pa.int8())}), pa.table({"id": [1]}))
+
+
+LEFT = "id,sex,age,sick,note,paid\n" + "".join(
+    f"p{i},{'fm'[i % 2]},{i * 3},{i % 3 == 0},note {i},{10 ** (i % 6)}\n" for i in range(60)
+)
+RIGHT = "id,height,x.y\n" + "".join(f"p{i},{1.5 + i / 100:.3f},{i % 5}\n" for i in range(60))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    write(tmp_path, "data/Some People.csv", LEFT)
+    write(tmp_path, "right.csv", RIGHT)
+    return "data/Some People.csv", "right.csv"
+
+
+def test_a_saved_draft_is_the_drafted_schema(files: tuple[str, str]) -> None:
+    found = draft(*files)
+    found.save("datapackage.json")
+    schema = Schema.read("datapackage.json")
+    assert schema == found.schema
+    assert schema.status is Status.DRAFT
+    assert (schema.left.name, schema.right.name) == ("some-people", "right")
+    assert (schema.left.path, schema.right.path) == files
+    assert sorted(path.name for path in Path().iterdir()) == [
+        "data",
+        "datapackage.json",
+        "right.csv",
+    ]
+
+
+def test_a_saved_draft_is_a_data_package(files: tuple[str, str]) -> None:
+    found = draft(*files)
+    assert list(Package.metadata_validate(found.to_datapackage())) == []
+
+
+def test_a_draft_loads_the_data_it_was_made_from(files: tuple[str, str]) -> None:
+    dataset = load(*files, draft(*files).schema)
+    report = open_for_owner(dataset.report)
+    assert report.lines() == [
+        "60 entities in both views",
+        "left, columns not declared, ignored: note",
+    ]
+
+
+def test_every_field_says_what_was_read_off_the_data(files: tuple[str, str]) -> None:
+    found = draft(*files)
+    package: Any = found.to_datapackage()
+    fields = {f["name"]: f for r in package["resources"] for f in r["schema"]["fields"]}
+    assert fields["id"]["redveil"]["draft"] == "entity key, different in every row"
+    assert fields["sex"]["redveil"] == {"draft": "2 categories read off the data" + SURE}
+    assert fields["paid"]["redveil"] == {"draft": READ + SURE, "cuts": {"method": "decades"}}
+    assert fields["age"]["redveil"]["cuts"] == {"method": "equal-width", "count": 20}
+    assert fields["x.y"]["redveil"]["cuts"] == {"method": "explicit", "values": [0, 1, 2, 3]}
+    assert fields["note"] == {
+        "name": "note",
+        "type": "any",
+        "redveil": {"use": False, "draft": "left out: too many different texts"},
+    }
+    columns = [(remark.side, remark.attribute) for remark in found.remarks]
+    assert columns == [
+        *((Side.LEFT, name) for name in LEFT.splitlines()[0].split(",")),
+        *((Side.RIGHT, name) for name in RIGHT.splitlines()[0].split(",")),
+    ]
+
+
+def test_drafting_does_not_change_the_schema(files: tuple[str, str]) -> None:
+    found = draft(*files)
+    before = found.schema.digest
+    assert found.to_datapackage() == found.to_datapackage()
+    assert found.schema.digest == before
+    json.dumps(found.to_datapackage())
+
+
+def test_files_in_any_layout(tmp_path: Path) -> None:
+    left = write(tmp_path, "l.csv", "id;größe\n1;1,5\n2;groß\n", "latin-1")
+    right = write(tmp_path, "r.csv", "id\tx\n1\t0\n2\t1\n", "utf-16")
+    found = draft(left, right).schema
+    assert (found.left.delimiter, found.left.encoding) == (";", "latin-1")
+    assert (found.right.delimiter, found.right.encoding) == ("\t", "utf-16")
+    load(left, right, found)
+
+
+def test_absolute_paths_are_not_written_down(tmp_path: Path) -> None:
+    left = write(tmp_path, "l.csv", "id,a\n1,0\n2,1\n")
+    found = draft(left, left).schema
+    assert found.left.path == "l.csv"
+    assert (found.left.name, found.right.name) == ("left", "right")
+
+
+def test_frames_parquet_and_arff(tmp_path: Path) -> None:
+    table = pa.table({"id": [1, 2, 3], "x": [0.5, None, 7.25], "when": [date(2020, 1, 1)] * 3})
+    parquet.write_table(table, tmp_path / "r.parquet")
+    arff = write(
+        tmp_path, "l.arff", "@attribute id string\n@attribute x real\n@data\n1,?\n2,3\n3,44\n"
+    )
+    for left in (table, pd.DataFrame({"id": [1, 2, 3], "x": [1.5, 2, 9]}), arff):
+        for right in (table, tmp_path / "r.parquet"):
+            found = draft(left, right)
+            load(left, right, found.schema)
+            assert (
+                Remark(Side.RIGHT, "when", "left out: neither texts nor numbers nor true and false")
+                in found.remarks
+            )
+
+
+cells = st.none() | st.floats() | st.integers(-(2**62), 2**62).map(float)
+words = st.none() | st.text("aZ 0.,é?\n", max_size=3)
+
+
+@settings(max_examples=100)
+@given(st.lists(cells, min_size=2, max_size=8) | st.lists(words, min_size=2, max_size=8))
+def test_any_column_can_be_drafted_and_loaded(values: list[Any]) -> None:
+    ids = list(range(len(values)))
+    left = pa.table({"id": ids, "x": values, "y": [0] * len(ids)})
+    found = draft(left, left)
+    package = found.to_datapackage()
+    dataset = load(left, left, found.schema)
+    assert package["name"] == "dataset"
+    for counts in open_for_owner(dataset.report).attributes:
+        infinite = sum(isinstance(v, float) and math.isinf(v) for v in values)
+        far = sum(isinstance(v, float) and abs(v) > 8e307 for v in values)
+        assert counts.clamped <= max(infinite, far)
+        assert counts.undeclared == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "layout"),
+    [
+        (b"", Layout()),
+        (b"id,age\n", Layout()),
+        (b"\n\nid;a,b;c\n", Layout(";")),
+        (b"\xef\xbb\xbfid|age\n", Layout("|")),
+        ("id\tage".encode("utf-16"), Layout("\t", "utf-16")),
+        (b"caf\xe9", Layout(encoding="latin-1")),
+    ],
+)
+def test_layouts_are_guessed(data: bytes, layout: Layout) -> None:
+    assert guess_layout(data) == layout

@@ -1,0 +1,44 @@
+"""The owner's report: what is zero stays unsaid, long lists are cut short."""
+
+from __future__ import annotations
+
+from redveil.data.report import AttributeCounts, LoadReport
+from redveil.schema import Side
+
+
+def test_nothing_happened() -> None:
+    counts = (AttributeCounts(Side.LEFT, "age"),)
+    assert LoadReport(7, attributes=counts).lines() == ["7 entities in both views"]
+
+
+def test_everything_happened() -> None:
+    report = LoadReport(
+        joined=1,
+        left_only=1,
+        right_only=3,
+        attributes=(
+            AttributeCounts(Side.LEFT, "age", missing=2, clamped=1),
+            AttributeCounts(Side.LEFT, "size"),
+            AttributeCounts(Side.RIGHT, "sex", undeclared=4),
+        ),
+        ignored_left=("note", "when"),
+        ignored_right=("x",),
+    )
+    assert report.lines() == [
+        "1 entity in both views",
+        "1 entity in the left view only: dropped",
+        "3 entities in the right view only: dropped",
+        "left, columns not declared, ignored: note, when",
+        "right, columns not declared, ignored: x",
+        "left, age: 2 missing, 1 clamped to a bound",
+        "right, sex: 4 of no declared category, now missing",
+    ]
+
+
+def test_long_lists_are_cut_short() -> None:
+    names = tuple(f"c{i}" for i in range(30))
+    counts = tuple(AttributeCounts(Side.LEFT, name, missing=1) for name in names)
+    lines = LoadReport(1, attributes=counts, ignored_left=names).lines()
+    assert lines[1].endswith("c18, c19, … and 10 more")
+    assert lines[-1] == "… and 10 more"
+    assert len(lines) == 1 + 1 + 20 + 1

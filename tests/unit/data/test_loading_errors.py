@@ -1,0 +1,448 @@
+"""Loading what does not fit: one line that names the place and the remedy, whatever the file."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from redveil.data import text_file
+from redveil.data.loading import load
+from redveil.data.text_file import read_bytes
+from redveil.errors import LoadError, SchemaError
+from redveil.schema import Attribute, Kind, Schema, View
+
+AGE = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0,))
+SICK = Attribute("sick", Kind.BOOLEAN)
+SEX = Attribute("sex", Kind.CATEGORICAL, categories=("f", "m"))
+RIGHT = pa.table({"id": ["1", "2"], "one": [1, 0]})
+
+
+def schema_of(*attributes: Attribute, **view: Any) -> Schema:
+    one = Attribute("one", Kind.BOOLEAN)
+    return Schema("clinic", View("people", "id", attributes, **view), View("wards", "id", (one,)))
+
+
+def complaint(left: object, schema: Schema, right: object = RIGHT) -> str:
+    with pytest.raises(LoadError) as caught:
+        load(left, right, schema)
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    assert "; " in message or message.endswith("?")
+    # Nothing of the cause is kept: a library's message may quote a row.
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+    return message
+
+
+HOSTILE = {
+    "empty": (b"", "left.csv: the file is empty; check that it was written"),
+    "blank": (b"\n\r\n\n", "left.csv: the file is empty; check that it was written"),
+    "header only": (b"id,age", "left.csv: no rows; it holds a header only"),
+    "header and blank lines": (b"id,age\n\r\n\n", "left.csv: no rows; it holds a header only"),
+    "short line": (
+        b"id,age\n1,2\n\n3\n",
+        "left.csv, line 4: 1 field, the header has 2; check the delimiter, and put quotation marks "
+        "around fields that contain it",
+    ),
+    "long line": (
+        b'id,age\n1,"2\n\n"\n3,4,5\n',
+        "left.csv, line 5: 3 fields, the header has 2; check the delimiter, and put quotation "
+        "marks around fields that contain it",
+    ),
+    "long line after a very long field": (
+        b"id,age\n" + b"1" * 200_000 + b",2\n3,4,5\n",
+        "left.csv, line 3: 3 fields, the header has 2; check the delimiter, and put quotation "
+        "marks around fields that contain it",
+    ),
+    "not UTF-8": (
+        b"id,age\n1,2\n\xe9,3\n",
+        "left.csv, line 3: not utf-8; declare the resource's encoding",
+    ),
+    "UTF-16": (
+        "id,age\n1,2\n".encode("utf-16"),
+        "left.csv, line 1: not utf-8; declare the resource's encoding",
+    ),
+    "UTF-16 without a mark": (
+        "id,age\n1,2\n".encode("utf-16-le"),
+        "left.csv, line 1: a NUL character; save it as text, or declare the resource's encoding",
+    ),
+    "NUL": (
+        b"id,age\n1,2\n3,\0\n",
+        "left.csv, line 3: a NUL character; save it as text, or declare the resource's encoding",
+    ),
+    "duplicate columns": (
+        b"id,age,x,age\n1,2,3,4\n",
+        "left.csv: columns 2 and 4 have the same name; give each its own name",
+    ),
+    "empty name": (
+        b"id,,age\n1,2,3\n",
+        "left.csv: column 2 has no name; name every column in the header",
+    ),
+    "blank name": (
+        b"id,age,  \n1,2,3\n",
+        "left.csv: column 3 has no name; name every column in the header",
+    ),
+    "open quotation mark": (
+        b'id,age\n1,2\n3,"4\n5,6\n',
+        "left.csv, line 3: a quotation mark is not closed; close it, or double a quotation mark "
+        "that belongs to the text",
+    ),
+    "open quotation mark in the header": (
+        b'id,"age\n1,2\n',
+        "left.csv, line 1: a quotation mark in the header is not closed; close it, or double a "
+        "quotation mark that belongs to the text",
+    ),
+    "other spelling": (b"id,Age \n1,2\n", "left.csv: no column age; did you mean Age ?"),
+    "several close names": (
+        b"id,page,ages\n1,2,3\n",
+        "left.csv: no column age; did you mean page or ages?",
+    ),
+    "absent column": (
+        b"id,x\n1,2\n",
+        "left.csv: no column age; add it to the table, or take it out of the schema",
+    ),
+    "absent key": (
+        b"person,age\n1,2\n",
+        "left.csv: no key column id; set primaryKey, or make the index a column",
+    ),
+    "key of another spelling": (b"ID,age\n1,2\n", "left.csv: no key column id; did you mean ID?"),
+    "empty key": (
+        b"id,age\n1,2\n ,3\n",
+        "left.csv, line 3, column id: no key; give every row the key of its entity",
+    ),
+    "marked key": (
+        b"id,age\n1,2\nNA,3\n",
+        "left.csv, line 3, column id: no key; give every row the key of its entity",
+    ),
+    "one duplicate key": (
+        b"id,age\n1,2\n2,3\n1 ,4\n",
+        "left.csv, line 4, column id: 1 row repeats a key; keep one row per entity",
+    ),
+    "duplicate keys": (
+        b"id,age\n1,2\n\n1,3\n3,4\n3,4\n3,5\n",
+        "left.csv, line 4, column id: 3 rows repeat keys; keep one row per entity",
+    ),
+    "text for a number": (
+        b"id,age\n1,2\n2,young\n3,old\n",
+        "left.csv, line 3, column age: not a number; correct it, or list it in missingValues if it "
+        "stands for a missing value",
+    ),
+    "decimal comma": (
+        b'id,age\n1,"1,5"\n',
+        "left.csv, line 2, column age: not a number; correct it, or list it in missingValues if it "
+        "stands for a missing value",
+    ),
+    "digits that are not ASCII": (
+        "id,age\n1,٣\n".encode(),
+        "left.csv, line 2, column age: not a number; correct it, or list it in missingValues if it "
+        "stands for a missing value",
+    ),
+    "text for a number, after a very long field": (
+        b"id,age\n" + b"1" * 200_000 + b",2\n2,young\n",
+        "left.csv, line 3, column age: not a number; correct it, or list it in missingValues if it "
+        "stands for a missing value",
+    ),
+    "no entity in common": (
+        b"id,age\n3,2\n4,3\n",
+        "left.csv and right frame: no entity in common; check that columns id and id hold the same "
+        "keys",
+    ),
+    "gzip without its name": (
+        gzip.compress(b"id,age\n1,2\n"),
+        "left.csv: is packed with gzip; let its name end in .gz",
+    ),
+    "Parquet as CSV": (
+        b"PAR1....PAR1",
+        "left.csv: is a Parquet file; let its name end in .parquet",
+    ),
+    "spreadsheet as CSV": (
+        b"PK\x03\x04....",
+        "left.csv: is a spreadsheet or archive, not text; save it as CSV",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_csv_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("left.csv").write_bytes(content)
+    assert complaint("left.csv", schema_of(AGE, missing_values=("", "NA"))) == message
+
+
+def test_a_boolean_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "left.csv"
+    path.write_text("id,sick\n1,1\n2,perhaps\n", encoding="utf-8")
+    assert complaint(path, schema_of(SICK)) == (
+        f"{path}, line 3, column sick: neither true nor false; correct it, or list it in "
+        "trueValues, falseValues or missingValues"
+    )
+    frame = pa.table({"id": [1, 2], "sick": [1, 2]})
+    assert complaint(frame, schema_of(SICK)).startswith("left frame, row 2, column sick: neither")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values", "what"),
+    [
+        (Attribute("x", Kind.NUMERIC, required=True), ["1", ""], "no value"),
+        (Attribute("x", Kind.NUMERIC, required=True), [1.0, float("nan")], "no value"),
+        (Attribute("x", Kind.BOOLEAN, required=True), [True, None], "no value"),
+        (Attribute("x", Kind.CATEGORICAL, True, ("a", "b")), ["a", None], "no value"),  # noqa: FBT003 - short
+        (Attribute("x", Kind.ORDINAL, True, ("a", "b")), ["a", "c"], "an undeclared category"),  # noqa: FBT003 - short
+    ],
+)
+def test_a_required_value_that_is_missing(attribute: Attribute, values: Any, what: str) -> None:
+    frame = pa.table({"id": ["1", "2"], "x": values})
+    assert complaint(frame, schema_of(attribute)) == (
+        f"left frame, row 2, column x: {what} in a required attribute; correct it, or take "
+        "required out of its constraints"
+    )
+
+
+def test_the_right_view_is_checked_too() -> None:
+    left = pa.table({"id": ["1"], "age": [3]})
+    message = complaint(left, schema_of(AGE), right=pa.table({"id": ["1"]}))
+    assert message.startswith("right frame: no column one;")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere.csv", "no such file; check the path"),
+        ("nowhere.parquet", "no such file; check the path"),
+        ("nowhere.arff.gz", "no such file; check the path"),
+        ("file.csv/left.csv", "no such file; check the path"),
+        ("folder", "a folder; name a file in it"),
+        ("folder.csv", "a folder; name a file in it"),
+        ("folder.parquet", "a folder; name a file in it"),
+        ("left.xlsx", "unknown file type; use .csv, .parquet or .arff"),
+        ("left", "unknown file type; use .csv, .parquet or .arff"),
+        ("empty.parquet", "the file is empty; check that it was written"),
+        ("text.parquet", "not a Parquet file; let its name end as its format does"),
+        ("text.csv.gz", "not packed with gzip; take .gz off its name"),
+        ("empty.csv.gz", "the file is empty; check that it was written"),
+        ("loop.csv", "cannot be read; check the path and its permissions"),
+    ],
+)
+def test_a_path_that_leads_nowhere(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "folder.parquet").mkdir()
+    (tmp_path / "file.csv").write_text("id,age\n", encoding="utf-8")
+    (tmp_path / "text.parquet").write_text("id,age\n1,2\n", encoding="utf-8")
+    (tmp_path / "text.csv.gz").write_text("id,age\n1,2\n", encoding="utf-8")
+    (tmp_path / "empty.parquet").touch()
+    (tmp_path / "empty.csv.gz").write_bytes(gzip.compress(b""))
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    assert complaint(tmp_path / name, schema_of(AGE)) == f"{tmp_path / name}: {message}"
+
+
+def test_a_path_with_a_nul_or_a_newline() -> None:
+    assert "cannot be read" in complaint("a\0b.csv", schema_of(AGE))
+    assert complaint("a\nb.csv", schema_of(AGE)) == "a b.csv: no such file; check the path"
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "left.csv"
+    path.write_text("id,age\n1,2\n", encoding="utf-8")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(text_file, "_content", refuse)
+    assert complaint(path, schema_of(AGE)) == f"{path}: cannot be read; check its permissions"
+
+
+def test_a_file_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "left.csv"
+    path.write_text("id,age\n1,2\n", encoding="utf-8")
+
+    def swell(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(text_file, "_content", swell)
+    assert "does not fit in memory" in complaint(path, schema_of(AGE))
+
+
+def test_a_file_that_unpacks_to_more_than_anybody_wants(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"0" * 100_000))
+    with pytest.raises(LoadError, match="more than 1000 bytes of text; split it or use Parquet"):
+        read_bytes(path, "bomb.csv.gz", most=1000)
+    assert len(read_bytes(path, "bomb.csv.gz", most=100_000)) == 100_000
+
+
+def _cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def _flip(content: bytes) -> bytes:
+    middle = len(content) // 2
+    flipped = bytes(255 - byte for byte in content[middle : middle + 8])
+    return content[:middle] + flipped + content[middle + 8 :]
+
+
+@pytest.mark.parametrize("damage", [_cut, _flip])
+def test_damaged_gzip(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "left.csv.gz"
+    rows = "".join(f"{i},{i * 7919 % 120}\n" for i in range(1000))
+    path.write_bytes(damage(gzip.compress(f"id,age\n{rows}".encode())))
+    message = f"{path}: the gzip data is damaged; copy or pack it again"
+    assert complaint(path, schema_of(AGE)) == message
+
+
+@pytest.mark.parametrize("damage", [_cut, _flip])
+def test_damaged_parquet(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "left.parquet"
+    table = pa.table({"id": [str(i) for i in range(1000)], "age": [i % 120 for i in range(1000)]})
+    parquet.write_table(table, path, use_dictionary=False, compression="gzip")
+    path.write_bytes(damage(path.read_bytes()))
+    message = f"{path}: the Parquet data is damaged; copy or write it again"
+    assert complaint(path, schema_of(AGE)) == message
+
+
+def test_parquet_without_rows(tmp_path: Path) -> None:
+    path = tmp_path / "left.parquet"
+    parquet.write_table(pa.table({"id": pa.array([], pa.string()), "age": pa.array([])}), path)
+    assert complaint(path, schema_of(AGE)) == f"{path}: no rows; check that it was filled"
+
+
+def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
+    path = tmp_path / "left.parquet"
+    twice = pa.Table.from_arrays([pa.array(["1"])] * 2, names=["id", "id"])
+    parquet.write_table(twice, path)
+    assert complaint(path, schema_of(AGE)) == (
+        f"{path}: columns 1 and 2 have the same name; give each its own name"
+    )
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        None,
+        3,
+        [{"id": 1}],
+        {"id": [1]},
+        pd.Series([1]),
+        pa.array([1]),
+        object,
+    ],
+)
+def test_what_is_no_table(frame: object) -> None:
+    assert complaint(frame, schema_of(AGE)) == (
+        "left frame: not a table; pass a path or a pandas, Polars or PyArrow table"
+    )
+
+
+@pytest.mark.parametrize("frame", [pl.LazyFrame({"id": [1]}), pl.Series([1])])
+def test_a_lazy_frame_has_to_be_collected(frame: object) -> None:
+    assert complaint(frame, schema_of(AGE)) == (
+        "left frame: not a Polars DataFrame; collect or convert it first"
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([1, "a"], dtype=object),
+        pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])),
+        pd.Series([[1], [2]]),
+        pd.Series([1j, 2j]),
+        pd.Series([b"\xff", b"1"]),
+    ],
+)
+def test_a_column_of_a_strange_type(values: Any) -> None:
+    frame = pd.DataFrame({"id": ["1", "2"], "age": values})
+    assert complaint(frame, schema_of(AGE)) == (
+        "left frame, column age: its values are not all texts, all numbers or all true and false; "
+        "convert the column to one of these"
+    )
+
+
+def test_strange_columns_that_are_not_declared_do_not_matter() -> None:
+    when = pd.to_datetime(["2020-01-01", "2020-01-02"])
+    frame = pd.DataFrame({"id": ["1", "2"], "age": [1, 2], "when": when})
+    load(frame, RIGHT, schema_of(AGE))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"id": [], "age": []}),
+        pl.DataFrame({"id": [], "age": []}),
+        pa.table({"id": pa.array([], pa.string()), "age": pa.array([], pa.int8())}),
+    ],
+)
+def test_a_frame_without_rows(frame: object) -> None:
+    assert complaint(frame, schema_of(AGE)) == "left frame: no rows; check that it was filled"
+
+
+def test_a_frame_with_the_key_in_its_index() -> None:
+    frame = pd.DataFrame({"id": ["1"], "age": [3]}).set_index("id")
+    assert complaint(frame, schema_of(AGE)) == (
+        "left frame: no key column id; set primaryKey, or make the index a column"
+    )
+
+
+def test_a_missing_key_in_a_frame() -> None:
+    for keys in (["1", None], [1.0, float("nan")], [1.5, float("nan")]):
+        frame = pa.table({"id": keys, "age": [1, 2]})
+        assert complaint(frame, schema_of(AGE)) == (
+            "left frame, row 2, column id: no key; give every row the key of its entity"
+        )
+
+
+def test_column_names_are_shown_on_one_line() -> None:
+    name = "a\nb" + "c" * 100
+    odd = Attribute(name, Kind.NUMERIC, cuts=(0.5,))
+    frame = pa.table({"id": ["1"], name: ["x"]})
+    assert complaint(frame, schema_of(odd)).startswith(
+        f"left frame, row 1, column a b{'c' * 56}…: not a number;"
+    )
+
+
+def test_a_layout_that_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / "left.csv"
+    path.write_text("id,age\n1,2\n", encoding="utf-8")
+    for layout in ({"delimiter": "§"}, {"delimiter": "::"}, {"encoding": "hex"}):
+        complaint(path, schema_of(AGE, **layout))
+
+
+def test_a_schema_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="no such file"):
+        load(RIGHT, RIGHT, tmp_path / "datapackage.json")
+
+
+START = {
+    "left.csv": b"id,age\n",
+    "left.csv.gz": b"\x1f\x8b\x08\0",
+    "left.parquet": b"PAR1",
+    "left.arff": b"@attribute id string\n@attribute age real\n@data\n",
+}
+
+
+@pytest.mark.parametrize("name", START)
+@given(content=st.binary(max_size=60) | st.text("\"'{}%\n\r, ;12\0é", max_size=60).map(str.encode))
+def test_any_bytes_are_loaded_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / name
+    path.write_bytes(START[name] + content)
+    message = "loaded; fine"
+    try:
+        load(path, RIGHT, schema_of(AGE))
+    except LoadError as error:
+        message = str(error)
+    assert len(message.splitlines()) == 1
+    assert "; " in message

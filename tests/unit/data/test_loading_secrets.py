@@ -1,0 +1,127 @@
+"""No message says what a row holds, and nothing that is kept or printed with it does."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from redveil.data.loading import load
+from redveil.errors import LoadError
+from redveil.schema import Attribute, Kind, Schema, View
+
+SECRET = "s3cret"
+AGE = Attribute("age", Kind.NUMERIC, required=True, maximum=120, cuts=(18.0,))
+SICK = Attribute("sick", Kind.BOOLEAN, required=True)
+SEX = Attribute("sex", Kind.CATEGORICAL, required=True, categories=("f", "m"))
+SCHEMA = Schema("clinic", View("l", "id", (AGE, SICK, SEX)), View("r", "id", (SICK,)))
+RIGHT = pa.table({"id": ["1", "2"], "sick": [1, 0]})
+
+BAD_ROWS = {
+    "number": ["1,30,1,f", f"2,{SECRET},1,f"],
+    "boolean": ["1,30,1,f", f"2,30,{SECRET},f"],
+    "category": ["1,30,1,f", f"2,30,1,{SECRET}"],
+    "missing number": ["1,30,1,f", f"{SECRET},,1,f"],
+    "missing boolean": ["1,30,1,f", f"{SECRET},30,,f"],
+    "missing category": ["1,30,1,f", f"{SECRET},30,1,"],
+    "duplicate key": [f"{SECRET},30,1,f", f"{SECRET},30,1,f"],
+    "missing key": [f"1,{SECRET},1,f", f",{SECRET},1,f"],
+    "no common key": [f"{SECRET},30,1,f", f"{SECRET}{SECRET},30,1,f"],
+}
+BAD_TEXT = {
+    "ragged": f"id,age,sick,sex\n1,30,1,f\n2,30,1,f,{SECRET}\n",
+    "short": f"id,age,sick,sex\n1,30,1,f\n{SECRET}\n",
+    "open quotation mark": f'id,age,sick,sex\n1,30,1,f\n"{SECRET},30,1,f\n',
+    "NUL": f"id,age,sick,sex\n1,30,1,f\n{SECRET}\0,30,1,f\n",
+    "no header": f"{SECRET},{SECRET},1,f\n2,30,1,f\n",
+    "no header, one line": f"{SECRET},30,1,f\n",
+}
+
+
+def check(left: Any) -> None:
+    with pytest.raises(LoadError) as caught:
+        load(left, RIGHT, SCHEMA)
+    assert SECRET not in str(caught.value)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    seen: BaseException | None = caught.value
+    while seen is not None:
+        assert SECRET not in repr(seen.args)
+        seen = seen.__context__
+
+
+def cells(rows: list[str]) -> dict[str, list[str | None]]:
+    columns = zip(*(row.split(",") for row in rows), strict=True)
+    names = ("id", "age", "sick", "sex")
+    return {n: [v or None for v in c] for n, c in zip(names, columns, strict=True)}
+
+
+def as_arff(rows: list[str]) -> str:
+    header = "".join(f"@attribute {name} string\n" for name in ("id", "age", "sick", "sex"))
+    return f"{header}@data\n" + "\n".join(",".join(v or "?" for v in r.split(",")) for r in rows)
+
+
+WRITERS: dict[str, Callable[[Path, list[str]], Any]] = {
+    "csv": lambda path, rows: path.write_text(
+        "\n".join(["id,age,sick,sex", *rows]), encoding="utf-8"
+    ),
+    "arff": lambda path, rows: path.write_text(as_arff(rows), encoding="utf-8"),
+    "parquet": lambda path, rows: parquet.write_table(pa.table(cells(rows)), path),
+}
+
+
+@pytest.mark.parametrize("rows", BAD_ROWS.values(), ids=BAD_ROWS)
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_bad_rows_in_files(tmp_path: Path, rows: list[str], suffix: str) -> None:
+    path = tmp_path / f"left.{suffix}"
+    WRITERS[suffix](path, rows)
+    check(path)
+
+
+@pytest.mark.parametrize("rows", BAD_ROWS.values(), ids=BAD_ROWS)
+@pytest.mark.parametrize("library", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_bad_rows_in_frames(rows: list[str], library: Callable[[Any], Any]) -> None:
+    check(library(cells(rows)))
+
+
+@pytest.mark.parametrize("text", BAD_TEXT.values(), ids=BAD_TEXT)
+def test_bad_files(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "left.csv"
+    path.write_text(text, encoding="utf-8")
+    check(path)
+
+
+def test_bad_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "left.csv"
+    path.write_bytes(f"id,age,sick,sex\n{SECRET},30,1,".encode() + b"\xff\n")
+    check(path)
+
+
+BAD_ARFF_ROWS = {
+    "open quotation mark": f"'{SECRET}, 30, 1, f",
+    "open quotation mark at the end": f"{SECRET}, 30, 1, 'f",
+    "text after a quotation mark": f"'{SECRET}'{SECRET}, 30, 1, f",
+    "sparse out of range": f"{{0 {SECRET}, 9 30}}",
+    "sparse and open": f"{{0 {SECRET}",
+    "sparse without number": f"{{{SECRET}}}",
+    "short": f"{SECRET}, 30",
+}
+
+
+@pytest.mark.parametrize("line", BAD_ARFF_ROWS.values(), ids=BAD_ARFF_ROWS)
+def test_bad_arff_rows(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "left.arff"
+    path.write_text(as_arff(["1,30,1,f"]) + "\n" + line, encoding="utf-8")
+    check(path)
+
+
+def test_mixed_types_in_a_frame() -> None:
+    columns: dict[str, Any] = {"id": ["1", "2"], "sick": [1, 1], "sex": ["f", "f"]}
+    check(pd.DataFrame({**columns, "age": pd.Series([1, SECRET], dtype=object)}))
+    check(pd.DataFrame({**columns, "age": pd.Series([[SECRET], 3], dtype=object)}))

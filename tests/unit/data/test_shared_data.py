@@ -1,0 +1,50 @@
+"""Real data sets, if they lie beside the repository: drafted, saved, read, loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from redveil.data.draft import draft
+from redveil.data.loading import load
+from redveil.schema import Schema
+from redveil.sealed import open_for_owner
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
+
+PAIRS = [
+    ("cms_desynpuf", "sample02_left.csv", "sample02_right.csv", 10_000, 240),
+    ("mammals", "left.csv", "right.csv", 2575, 242),
+    ("mimic3_demo", "left.csv", "right.csv", 129, 700),
+    ("npas", "left.csv", "right.csv", 1731, 80),
+    ("npas", "feb2016_left.csv", "feb2016_right.csv", 1223, 79),
+    ("rwas", "left.csv", "right.csv", 8854, 66),
+    *(
+        pytest.param(*pair, marks=pytest.mark.slow)
+        for pair in (
+            ("cms_desynpuf", "all18_left.csv.gz", "all18_right.csv.gz", 180_000, 240),
+            ("dblp", "left.csv", "right.csv.gz", 2300, 2319),
+            ("diabetes130", "left.csv.gz", "right.csv.gz", 71_518, 249),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("folder", "left", "right", "rows", "columns"), PAIRS)
+def test_a_draft_loads_its_data(
+    tmp_path: Path, folder: str, left: str, right: str, rows: int, columns: int
+) -> None:
+    pair = SHARED / folder / left, SHARED / folder / right
+    if not all(path.exists() for path in pair):
+        pytest.skip(f"{folder} does not lie beside the repository")
+    found = draft(*pair)
+    found.save(tmp_path / "datapackage.json")
+    schema = Schema.read(tmp_path / "datapackage.json")
+    assert schema == found.schema
+    dataset = load(*pair, schema)
+    report = open_for_owner(dataset.report)
+    assert (report.joined, report.left_only, report.right_only) == (rows, 0, 0)
+    assert report.ignored_left == report.ignored_right == ()
+    assert len(report.attributes) == columns
+    assert sum(a.clamped + a.undeclared for a in report.attributes) == 0

@@ -1,0 +1,319 @@
+"""Extraction against brute force over people, and against the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from oracle.extraction import Pair, People, Rules, leaf_extents, redescriptions
+from redveil.data.binning import bin_table
+from redveil.data.table import CodedColumn, Column, NumericColumn, Table
+from redveil.mining import extraction
+from redveil.mining.extraction import Extractor
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import Constraints
+from redveil.mining.query import evaluate
+from redveil.mining.redescription import Redescription
+from redveil.schema import Attribute, Kind, Schema, Side, View
+from redveil.trees.counting import route
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+from support.seeded import SeededRandomness
+
+Generator = np.random.Generator
+NOISELESS = Fraction(40)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A small table of weighted people, a tree on either side, and the cells counted in them."""
+
+    schema: Schema
+    table: Table
+    trees: tuple[Tree, Tree]
+    ends: tuple[list[int], list[int]]  # the node at which each of the people ends
+    people: People
+    cells: np.ndarray
+
+    def extents(self, one: Redescription) -> Pair:
+        """Return who stands in the cells of a redescription."""
+        return self._in_cells(0, one.left_cells), self._in_cells(1, one.right_cells)
+
+    def _in_cells(self, side: int, cells: tuple[int, ...]) -> frozenset[int]:
+        nodes = {self.trees[side].cells[cell] for cell in cells}
+        return frozenset(e for e, end in enumerate(self.ends[side]) if end in nodes)
+
+    def extractor(self, wanted: Constraints) -> Extractor:
+        """Read the cells without noise."""
+        return Extractor(measured(self.trees, self.cells), self.schema, wanted)
+
+
+def measured(
+    trees: tuple[Tree, Tree],
+    cells: np.ndarray,
+    price: Fraction = NOISELESS,
+    noise: SeededRandomness | None = None,
+    *,
+    passes: int = 3,
+) -> LeafTable:
+    """Measure cells and one margin or both, each at the same price."""
+    source = noise or SeededRandomness(0)
+    flat = source.laplace(price, cells.size)
+    return LeafTable(
+        *trees,
+        cells + flat.reshape(cells.shape),
+        cells.sum(axis=1) + source.laplace(price, len(cells)),
+        cells.sum(axis=0) + source.laplace(price, cells.shape[1]) if passes == 3 else None,
+        price,
+        price,
+        price if passes == 3 else None,
+    )
+
+
+def where_they_end(schema: Schema, table: Table, tree: Tree) -> list[int]:
+    packed = bin_table(table, schema).view(tree.side)
+    return [int(node) for node in route(packed, Splits.of(schema.view(tree.side)), tree)]
+
+
+def scene(seed: int, *, people: int = 70, heaviest: int = 10**6) -> Scene:
+    """Make up a scene in which every cell of either tree holds somebody."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 4, people)
+    left, left_columns = _view("left", rng, kind)
+    right, right_columns = _view("right", rng, kind)
+    schema, table = Schema("scene", left, right), Table(people, left_columns, right_columns)
+    trees = _tree(rng, schema, table, Side.LEFT), _tree(rng, schema, table, Side.RIGHT)
+    ends = where_they_end(schema, table, trees[0]), where_they_end(schema, table, trees[1])
+    weights = rng.integers(1, heaviest, people, endpoint=True)
+    cells = np.zeros([len(tree.cells) for tree in trees], np.int64)
+    for a, b, weight in zip(*ends, weights, strict=True):
+        cells[trees[0].cells.index(a), trees[1].cells.index(b)] += weight
+    terms = [leaf_extents(tree.leaves, end) for tree, end in zip(trees, ends, strict=True)]
+    found = People([int(w) for w in weights], *terms)
+    return Scene(schema, table, trees, ends, found, cells)
+
+
+def _view(name: str, rng: Generator, kind: np.ndarray) -> tuple[View, dict[str, Column]]:
+    """Four attributes that follow people's kind four times out of five, some with gaps."""
+    attributes = (
+        Attribute("a", Kind.BOOLEAN, bool(rng.random() < 0.5)),
+        Attribute("b", Kind.NUMERIC, bool(rng.random() < 0.5), maximum=3, cuts=(0.5, 1.5, 2.5)),
+        Attribute("c", Kind.CATEGORICAL, bool(rng.random() < 0.5), categories=("x", "y", "z")),
+        Attribute("d", Kind.ORDINAL, bool(rng.random() < 0.5), categories=("low", "mid", "high")),
+    )
+    columns: dict[str, Column] = {}
+    for attribute in attributes:
+        values = np.where(rng.random(kind.size) < 0.8, kind, rng.integers(0, 4, kind.size))
+        values = rng.permutation(attribute.bins if attribute.bins == 4 else 4)[values]
+        gone = (rng.random(kind.size) < 0.15) & (not attribute.required)
+        if attribute.kind is Kind.NUMERIC:
+            columns[attribute.name] = NumericColumn(attribute, np.where(gone, np.nan, values))
+        else:
+            codes = np.where(gone, 255, values % attribute.bins).astype(np.uint8)
+            columns[attribute.name] = CodedColumn(attribute, codes)
+    return View(name, "id", attributes), columns
+
+
+def _tree(rng: Generator, schema: Schema, table: Table, side: Side) -> Tree:
+    """Draw trees until somebody is in every cell; the lower level may end early."""
+    splits = Splits.of(schema.view(side))
+    while True:
+        chosen: list[int | None] = [int(rng.integers(len(splits)))]
+        for node in (1, 2):
+            path = Tree(side, tuple(chosen[:1])).path(node)
+            useful = np.flatnonzero(splits.informative(path))
+            chosen.append(int(rng.choice(useful)) if rng.random() < 0.8 else None)
+        may_stop = [
+            node
+            for node, split in enumerate(chosen)
+            if split is not None and not splits.view.attributes[splits.attribute[split]].required
+        ]
+        tree = Tree(side, tuple(chosen), tuple(may_stop))
+        if set(where_they_end(schema, table, tree)) == set(tree.cells):
+            return tree
+
+
+def rules_of(wanted: Constraints) -> Rules:
+    return Rules(
+        wanted.max_p_value,
+        wanted.min_jaccard,
+        wanted.min_support,
+        wanted.max_support,
+        wanted.max_disjuncts,
+    )
+
+
+DEMANDS = (
+    Constraints(),
+    Constraints(max_disjuncts=1),
+    Constraints(max_disjuncts=2, max_support=0.3),
+    Constraints(max_disjuncts=5, min_jaccard=0.5, max_support=1.0),
+    Constraints(max_p_value=1.0, min_jaccard=0.0, min_support=1, max_support=0.5),
+    Constraints(min_support=4_000_000, min_jaccard=0.3),
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wanted", DEMANDS)
+def test_without_noise_brute_force_finds_the_same(seed: int, wanted: Constraints) -> None:
+    here = scene(seed)
+    found = list(here.extractor(wanted).extract(3))
+    extents = [here.extents(one) for one in found]
+    expected = redescriptions(here.people, rules_of(wanted))
+    assert len(extents) == len(set(extents)), "the same extents twice"
+    assert set(extents) == expected
+    for one, pair in zip(found, extents, strict=True):
+        both = here.people.weigh(pair[0] & pair[1])
+        assert one.table == 3
+        assert one.jaccard.estimate == pytest.approx(float(here.people.jaccard(pair)))
+        assert one.jaccard.low == pytest.approx(one.jaccard.estimate)
+        assert one.support_both.estimate == pytest.approx(both)
+        assert one.support_left.estimate == pytest.approx(here.people.weigh(pair[0]))
+        assert one.support_right.estimate == pytest.approx(here.people.weigh(pair[1]))
+        assert one.p_value_estimate == pytest.approx(here.people.p_value(pair), rel=1e-3)
+
+
+@pytest.mark.parametrize("passes", [2, 3])
+@pytest.mark.parametrize("cautious", [True, False])
+def test_without_noise_neither_caution_nor_the_estimator_matters(
+    passes: int,
+    cautious: bool,  # noqa: FBT001
+) -> None:
+    here, wanted = scene(6), Constraints()
+    table = measured(here.trees, here.cells, passes=passes)
+    found = list(Extractor(table, here.schema, wanted, cautious=cautious).extract(0))
+    assert {here.extents(one) for one in found} == redescriptions(here.people, rules_of(wanted))
+
+
+def test_without_caution_estimates_are_held_against_the_constraints() -> None:
+    here, price = scene(7, heaviest=40), Fraction(1, 10)
+    table = measured(here.trees, here.cells, price, SeededRandomness(7), passes=2)
+    wanted = Constraints(0.01, min_jaccard=0.3, min_support=30, max_disjuncts=2)
+    careless = list(Extractor(table, here.schema, wanted, cautious=False).extract(0))
+    cautious = list(Extractor(table, here.schema, wanted).extract(0))
+    assert len(careless) > len(cautious)
+    for one in careless:
+        assert one.jaccard.estimate >= 0.3
+        assert one.support_both.estimate >= 30
+        assert one.p_value_estimate <= min(0.01, one.p_value)
+    # What is reported of them is as uncertain as ever.
+    assert any(one.jaccard.low < 0.3 for one in careless)
+    assert any(one.p_value > 0.01 for one in careless)
+    assert all(one.jaccard.low < one.jaccard.estimate < one.jaccard.high for one in cautious)
+
+
+@pytest.mark.parametrize("seed", range(10, 16))
+def test_p_values_are_held_against_their_limit(seed: int) -> None:
+    # Few people, so that chance plays a part; single terms, so that ties do not matter.
+    here = scene(seed, heaviest=3)
+    limits = 1e-6, 0.01, 1.0
+    sizes = []
+    for limit in limits:
+        wanted = Constraints(limit, min_jaccard=0.0, min_support=1, max_disjuncts=1)
+        found = list(here.extractor(wanted).extract(0))
+        expected = redescriptions(here.people, rules_of(wanted))
+        assert {here.extents(one) for one in found} == expected
+        assert all(one.p_value <= limit for one in found)
+        sizes.append(len(found))
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_queries_speak_of_the_entities_in_their_cells(seed: int) -> None:
+    here = scene(seed)
+    found = list(here.extractor(Constraints()).extract(0))
+    assert found
+    for one in found:
+        left = evaluate(one.left, here.table.left).true
+        right = evaluate(one.right, here.table.right).true
+        assert here.extents(one) == (
+            frozenset(np.flatnonzero(left).tolist()),
+            frozenset(np.flatnonzero(right).tolist()),
+        )
+
+
+@pytest.mark.parametrize("seed", range(26, 29))
+@pytest.mark.parametrize("price", [Fraction(1, 20), Fraction(1, 2)])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Constraints(0.001, min_jaccard=0.2, min_support=40, max_support=0.4),
+        Constraints(1.0, min_jaccard=0.0, min_support=250, max_support=1.0, max_disjuncts=1),
+        Constraints(1.0, min_jaccard=0.4, min_support=0, max_support=0.2),
+    ],
+)
+def test_with_noise_the_pessimistic_ends_satisfy_the_constraints(
+    seed: int, price: Fraction, wanted: Constraints
+) -> None:
+    here = scene(seed, heaviest=60)
+    table = measured(here.trees, here.cells, price, SeededRandomness(seed))
+    extractor = Extractor(table, here.schema, wanted)
+    cells = set()
+    for one in extractor.extract(0):
+        for interval in (one.jaccard, one.support_left, one.support_right, one.support_both):
+            assert 0 <= interval.low <= interval.estimate <= interval.high
+        assert one.jaccard.high <= 1
+        assert one.jaccard.low >= wanted.min_jaccard
+        assert one.support_both.low >= wanted.min_support
+        assert one.support_both.estimate <= wanted.max_support * extractor.estimate.size
+        assert one.p_value_estimate <= one.p_value <= wanted.max_p_value
+        for tree, covered in zip(here.trees, (one.left_cells, one.right_cells), strict=True):
+            assert covered, "a query that describes nobody"
+            assert not set(range(len(tree.leaves))) <= set(covered), "a query that says nothing"
+        cells.add((one.left_cells, one.right_cells))
+    assert len(cells) == len(list(extractor.extract(0)))
+
+
+def test_the_size_of_batches_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = scene(40)
+    whole = list(here.extractor(Constraints()).extract(0))
+    monkeypatch.setattr(extraction, "BATCH", 5)
+    assert list(here.extractor(Constraints()).extract(0)) == whole
+    assert len(whole) > 1
+
+
+def booleans(name: str) -> View:
+    names = (f"{name}{number}" for number in range(3))
+    return View(name, "id", tuple(Attribute(n, Kind.BOOLEAN, required=True) for n in names))
+
+
+PLAIN = Schema("plain", booleans("left"), booleans("right"))
+STUMPS = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))
+
+
+def test_the_shorter_of_two_wordings_is_kept() -> None:
+    table = measured(STUMPS, np.array([[900, 10], [20, 800]]))
+    found = list(Extractor(table, PLAIN, Constraints()).extract(0))
+    assert {(one.left_cells, one.right_cells) for one in found} == {((0,), (0,)), ((1,), (1,))}
+    assert all(one.literals == 2 for one in found)
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 20), Fraction(1)])
+def test_chance_is_seldom_reported(price: Fraction) -> None:
+    # Independent queries: nothing is there to be found, so 5 % of runs may find something.
+    cells, noise = np.array([[300, 200], [600, 400]]), SeededRandomness(5)
+    tables = [measured(STUMPS, cells, price, noise) for _ in range(100)]
+    lucky = [table for table in tables if list(Extractor(table, PLAIN, Constraints()).extract(0))]
+    assert len(lucky) <= 5
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 10), Fraction(1)])
+def test_the_best_find_s_interval_covers_the_truth(price: Fraction) -> None:
+    # Chosen among all, and grown: the intervals must have paid for it.
+    trees = Tree(Side.LEFT, (0, 1, None)), Tree(Side.RIGHT, (0, None, 1))
+    cells, noise, runs = np.array([[90, 60, 7], [5, 80, 20], [50, 9, 99]]), SeededRandomness(6), 50
+    wanted = Constraints(max_p_value=1.0, min_jaccard=0.0, min_support=0)
+    covered = grown = 0
+    for _ in range(runs):
+        found = Extractor(measured(trees, cells, price, noise), PLAIN, wanted).extract(0)
+        best = max(found, key=lambda one: one.jaccard.low)
+        left, right = list(best.left_cells), list(best.right_cells)
+        both = int(cells[left][:, right].sum())
+        truth = both / (int(cells[left].sum() + cells[:, right].sum()) - both)
+        covered += best.jaccard.low <= truth <= best.jaccard.high
+        grown += len(left) + len(right) > 2
+    assert covered / runs >= 0.95
+    assert grown > 0

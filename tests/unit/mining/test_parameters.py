@@ -1,0 +1,151 @@
+"""Public parameters: what is accepted, and how a refusal reads."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from redveil.errors import InputError
+from redveil.mining.parameters import (
+    Algorithm,
+    Constraints,
+    Counts,
+    PairScore,
+    Parameters,
+    Profile,
+)
+
+
+@pytest.mark.parametrize("name", ["max_p_value", "min_jaccard", "max_support"])
+@pytest.mark.parametrize("value", [-0.001, 1.001, math.nan, math.inf, -math.inf])
+def test_shares_lie_between_0_and_1(name: str, value: float) -> None:
+    wanted: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=f"^{name} must lie between 0 and 1$"):
+        Constraints(**wanted)
+
+
+@pytest.mark.parametrize("name", ["max_p_value", "min_jaccard", "max_support"])
+@pytest.mark.parametrize("value", [0, 1, 0.5])
+def test_the_ends_of_shares_are_allowed(name: str, value: float) -> None:
+    wanted: dict[str, Any] = {name: value}
+    assert getattr(Constraints(**wanted), name) == value
+
+
+def test_supports_are_not_negative() -> None:
+    assert Constraints(min_support=0).min_support == 0
+    with pytest.raises(InputError, match="min_support must not be negative"):
+        Constraints(min_support=-1)
+
+
+@pytest.mark.parametrize("number", [0, 11, -1])
+def test_disjuncts_are_few(number: int) -> None:
+    with pytest.raises(InputError, match="max_disjuncts must lie between 1 and 10"):
+        Constraints(max_disjuncts=number)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("depth", 6), ("trials", 1000), ("alternations", 1000), ("steps", 10_000_000)],
+)
+def test_repeats_have_both_ends(name: str, most: int) -> None:
+    for number in (1, most):
+        fine: dict[str, Any] = {name: number}
+        assert getattr(Parameters(**fine), name) == number
+    for number in (0, most + 1, -5):
+        wrong: dict[str, Any] = {name: number}
+        with pytest.raises(InputError, match=f"^{name} must lie between 1 and {most}$"):
+            Parameters(**wrong)
+
+
+@pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(3, 2)])
+def test_trees_and_counts_both_get_a_share(share: Fraction) -> None:
+    with pytest.raises(InputError, match="tree_share must lie between 0 and 1, both excluded"):
+        Parameters(tree_share=share)
+
+
+def test_defaults_are_hardened_and_exact() -> None:
+    defaults = Parameters()
+    assert defaults.algorithm is Algorithm.ALT_EXPM
+    assert defaults.profile is Profile.HARDENED
+    assert defaults.counts is Counts.LEAST_SQUARES
+    assert defaults.pair_score is PairScore.ASSOCIATION
+    assert defaults.constraints == Constraints(0.01, 0.1, 10, 0.8, 3)
+    assert Parameters.of() == defaults
+    assert Parameters.of(depth=None, prune=None, algorithm=None) == defaults
+
+
+def test_only_walks_assume_that_a_chain_has_converged() -> None:
+    assert {a.value for a in Algorithm if a.uses_walks} == {"alt-mcmc", "tree-pair"}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "trials"), [("alt-expm", 1), ("alt-mcmc", 1), ("tree-pair", 4)]
+)
+def test_the_published_profile_has_the_paper_s_parameters(algorithm: str, trials: int) -> None:
+    found = Parameters.of(algorithm=algorithm, profile="published")
+    assert found.algorithm == algorithm
+    assert (found.depth, found.trials, found.steps) == (4, trials, 10_000)
+    assert (found.tree_share, found.variance_threshold) == (Fraction(1, 10), 0.005)
+    assert (found.counts, found.pair_score) == (Counts.TWO_PASS, PairScore.PURITY)
+    # A simple query, extended up to three times.
+    assert found.constraints == Constraints(0.01, 0.1, 10, 0.8, 4)
+
+
+def test_what_was_given_goes_before_what_was_published() -> None:
+    found = Parameters.of(profile="published", depth=2, counts="least-squares", tree_share="1/3")
+    assert (found.depth, found.counts) == (2, Counts.LEAST_SQUARES)
+    assert found.tree_share == Fraction(1, 3)
+    assert found.pair_score is PairScore.PURITY
+
+
+@pytest.mark.parametrize("name", ["algorithm", "profile", "counts", "pair_score"])
+def test_unknown_names_are_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(InputError, match=f"^unknown {name}; use one of .+, ?.+"):
+        Parameters.of(**{name: "nonsense"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("tree_share", value) for value in ("much", "nan", "inf", "1/0", "", True)),
+        *(
+            ("prune", value)
+            for value in ("some", "nan", "inf", "1/0", "1e400", "9" * 400, "1e999999999", True)
+        ),
+    ],
+)
+def test_what_is_no_number_is_refused(name: str, value: object) -> None:
+    with pytest.raises(InputError, match="must be numbers"):
+        Parameters.of(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [("auto", "auto"), (200, 200.0), ("2e3", 2000.0), (None, None)]
+)
+def test_a_threshold_is_a_number_or_comes_from_the_noise(
+    given: object, kept: float | str | None
+) -> None:
+    assert Parameters.of(prune=given).prune == kept
+
+
+def test_other_words_are_no_threshold() -> None:
+    with pytest.raises(InputError, match="prune must be a number of entities, or auto"):
+        Parameters(prune="most")
+
+
+def test_everything_but_the_names_goes_into_a_certificate() -> None:
+    public = Parameters(depth=3, tree_share=Fraction(1, 3), prune=20.0).public()
+    assert public["depth"] == 3
+    assert public["tree_share"] == "1/3"
+    assert public["prune"] == 20.0
+    assert public["counts"] == "least-squares"
+    assert public["max_disjuncts"] == 3
+    assert {"algorithm", "profile", "constraints"}.isdisjoint(public)
+    assert all(type(value) in (int, float, str) for value in public.values())
+
+
+def test_parameters_can_be_compared_and_kept() -> None:
+    assert len({Parameters(), Parameters(depth=2), Parameters(depth=3)}) == 2

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from importlib.metadata import version
+
+import pytest
+
+from redveil.data.synthetic import clinic_schema
+from redveil.mining.query_json import from_json
+from redveil.mining.query_text import parse_text
+from redveil.report.document import LeafTablePart, ResultDocument
+from support.clinic import NOTHING, mined_clinic
+
+
+def every_document() -> list[ResultDocument]:
+    return [mined_clinic(seed=seed).document for seed in (1, 2, 3)]
+
+
+def test_the_steps_add_up_exactly_to_epsilon() -> None:
+    promise = mined_clinic().certificate
+    assert promise.epsilon == "3"
+    assert sum(Fraction(step.epsilon) for step in promise.steps) == Fraction(3)
+    # 2 trials of 3 trees of 2 levels, and 2 tables of 3 measurements each
+    assert len(promise.steps) == 2 * (3 * 2 + 2 * 3)
+    assert len({step.name for step in promise.steps}) == len(promise.steps)
+
+
+def test_the_certificate_says_what_is_promised_and_how() -> None:
+    promise = mined_clinic().certificate
+    schema = clinic_schema()
+    assert promise.unit == "one patient: its row in both views"
+    assert promise.neighbouring == "adding or removing one patient"
+    assert (promise.guarantee, promise.profile, promise.delta) == ("exact", "hardened", "0")
+    assert promise.algorithm == "alt-expm"
+    assert (promise.schema_name, promise.schema_digest) == ("clinic", schema.digest)
+    assert promise.schema_status == "declared"
+    assert promise.software == f"redveil {version('redveil')}"
+    chosen = {
+        "depth": 2,
+        "trials": 2,
+        "alternations": 2,
+        "max_p_value": 1,
+        "min_jaccard": 0,
+        "min_support": 0,
+        "max_support": 1,
+        "max_disjuncts": 3,
+    }
+    assert chosen.items() <= promise.parameters.items()
+
+
+@pytest.mark.parametrize("algorithm", ["alt-mcmc", "tree-pair"])
+def test_walks_promise_something_asymptotic_on_one_more_condition(algorithm: str) -> None:
+    promise = mined_clinic(algorithm=algorithm, steps=50).certificate
+    assert (promise.algorithm, promise.guarantee) == (algorithm, "asymptotic")
+    assert "converged after 50 steps" in promise.conditions[-1]
+    assert sum(Fraction(step.epsilon) for step in promise.steps) == Fraction(3)
+    assert {step.mechanism for step in promise.steps} == {"walk", "count"}
+
+
+@pytest.mark.parametrize("algorithm", ["alt-expm", "tree-pair"])
+def test_the_published_profile_is_a_condition_that_is_not_met(algorithm: str) -> None:
+    found = mined_clinic(algorithm=algorithm, profile="published", steps=50, depth=2).certificate
+    assert (found.profile, found.guarantee) == ("published", "as published; see known limits")
+    assert found.conditions[-1].startswith("NOT MET: the published profile")
+    assert found.schema_digest == clinic_schema().digest
+    assert sum(Fraction(step.epsilon) for step in found.steps) == Fraction(3)
+
+
+def test_what_was_pruned_is_listed_without_its_queries() -> None:
+    found = mined_clinic(prune=500).document
+    assert found.pruned
+    assert all(point.support < 500 for point in found.pruned)
+    assert all(one.support.both.estimate >= 500 for one in found.redescriptions)
+    assert mined_clinic().document.pruned == ()
+
+
+def test_a_declared_schema_leaves_no_condition_unmet() -> None:
+    conditions = mined_clinic().certificate.conditions
+    assert len(conditions) == 3
+    assert conditions[0].startswith("each patient has one row a view")
+    assert not any("NOT MET" in condition for condition in conditions)
+
+
+def test_a_draft_is_a_condition_that_is_not_met() -> None:
+    promise = mined_clinic(draft=True).certificate
+    assert promise.schema_status == "draft"
+    assert promise.conditions[-1].startswith("NOT MET: the schema is a draft")
+    assert "redveil schema accept" in promise.conditions[-1]
+
+
+def test_an_empty_result_says_why_and_what_would_help() -> None:
+    empty = mined_clinic(NOTHING).document
+    assert empty.redescriptions == ()
+    assert empty.message is not None
+    assert empty.message.startswith("Nothing holds up against the noise.")
+    assert "epsilon = 3" in empty.message
+    assert mined_clinic().document.message is None
+
+
+def test_the_noisy_size_lies_within_its_interval() -> None:
+    for document in every_document():
+        size = document.entities
+        assert size is not None
+        assert 0 <= size.low < size.estimate < size.high
+
+
+def test_a_query_is_the_same_in_all_its_notations() -> None:
+    for document in every_document():
+        for one in document.redescriptions:
+            for query in (one.left, one.right):
+                assert parse_text(query.text) == from_json(query.tree)
+
+
+def test_trees_and_leaf_tables_fit_together() -> None:
+    for document in every_document():
+        prices = {step.name: step.epsilon for step in document.certificate.steps}
+        assert len(document.tree_pairs) == 4
+        for number, pair in enumerate(document.tree_pairs):
+            table, height, width = pair.leaf_table, len(pair.left.cells), len(pair.right.cells)
+            for rows in (table.cells, table.fitted):
+                assert [len(row) for row in rows] == [width] * height
+            assert table.right_margin is not None
+            assert (len(table.left_margin), len(table.right_margin)) == (height, width)
+            for tree in (pair.left, pair.right):
+                stuck = len(tree.stuck_at)
+                leaves = len(tree.cells) - stuck
+                assert [cell is None for cell in tree.cells] == [False] * leaves + [True] * stuck
+            place = f"trial {number // 2 + 1}, leaf table {number % 2 + 1}"
+            assert table.cells_epsilon == prices[f"{place}, cells"]
+            assert table.left_margin_epsilon == prices[f"{place}, left margin"]
+            assert table.right_margin_epsilon == prices[f"{place}, right margin"]
+            assert (pair.left.view, pair.right.view) == ("diagnoses", "laboratory")
+
+
+def total(table: LeafTablePart, left: tuple[int, ...], right: tuple[int, ...]) -> float:
+    return sum(table.fitted[i][j] for i in left for j in right)
+
+
+def test_an_analyst_can_recompute_every_estimate_from_the_released_tables() -> None:
+    for document in every_document():
+        assert document.redescriptions
+        for one in document.redescriptions:
+            pair = document.tree_pairs[one.source.tree_pair]
+            table = pair.leaf_table
+            all_left, all_right = range(len(pair.left.cells)), range(len(pair.right.cells))
+            lefts = total(table, one.source.left_cells, tuple(all_right))
+            rights = total(table, tuple(all_left), one.source.right_cells)
+            both = total(table, one.source.left_cells, one.source.right_cells)
+            assert one.support.both.estimate == pytest.approx(max(both, 0), abs=1e-6)
+            assert one.support.left.estimate == pytest.approx(max(lefts, 0), abs=1e-6)
+            assert one.support.right.estimate == pytest.approx(max(rights, 0), abs=1e-6)
+            jaccard = min(max(both / (lefts + rights - both), 0), 1)
+            assert one.jaccard.estimate == pytest.approx(jaccard, abs=1e-9)
+            assert one.jaccard.low <= one.jaccard.estimate <= one.jaccard.high
+            assert one.p_value >= one.p_value_estimate

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from redveil.errors import ResultError
+from redveil.owner import evaluate
+from redveil.report.document import ResultDocument
+from redveil.report.result import Result
+from support.clinic import NOTHING, clinic, mined_clinic
+from support.results import TRUE, document, redescription
+
+PRIVATE = Result(document(redescription()))
+Json = dict[str, Any]
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ResultError) as caught:
+        Result.read(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path}: ")
+    return message
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Result(document()),
+        lambda: PRIVATE,
+        lambda: Result(document(redescription(true=TRUE), redescription("ε ∧ \u2028"))),
+        mined_clinic,
+        lambda: mined_clinic(NOTHING),
+        lambda: evaluate(mined_clinic(), clinic()),
+    ],
+    ids=["empty", "one", "partly evaluated", "mined", "nothing found", "evaluated"],
+)
+def test_a_saved_result_reads_back_the_same(make: Callable[[], Result], tmp_path: Path) -> None:
+    result = make()
+    path = tmp_path / "result.json"
+    result.save(path)
+    assert Result.read(path) == result
+    assert Result.read(str(path)).to_json() == result.to_json()
+    assert path.read_text(encoding="utf-8") == result.to_json()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_private_file_does_not_even_mention_true_values() -> None:
+    (one,) = json.loads(PRIVATE.to_json())["redescriptions"]
+    assert "true" not in one
+    (evaluated,) = json.loads(Result(document(redescription(true=TRUE))).to_json())[
+        "redescriptions"
+    ]
+    assert evaluated["true"]["support"] == {"left": 60, "right": 70, "both": 50, "either": 80}
+
+
+def test_a_result_is_a_sequence_with_a_short_description() -> None:
+    result = Result(document(redescription(), redescription("gout")))
+    assert len(result) == 2
+    assert [one.left.text for one in result] == ["[asthma]", "[gout]"]
+    assert repr(result) == "Result(2 redescriptions, ε = 1, exact, alt-expm)"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"{}",
+        b"12",
+        b"\xff\xfe\x00",
+        b"\x80not utf-8",
+        b'{"name": "clinic", "resources": []}',
+        b'{"line\\nend": 1, "format": "other"}',
+        b"[" * 5000,
+        b'{"version": ' + b"9" * 5000 + b"}",
+    ],
+    ids=lambda content: content[:12],
+)
+def test_a_file_that_is_no_result_is_refused_in_one_line(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(content)
+    refusal(path)
+
+
+def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    assert "no such file" in refusal(tmp_path / "result.json")
+    assert "cannot be read" in refusal(tmp_path)
+
+
+def _another_version(plain: Json) -> None:
+    plain["version"] = 2
+
+
+def _a_foreign_format(plain: Json) -> None:
+    plain["format"] = "other-result"
+
+
+def _an_unknown_field(plain: Json) -> None:
+    plain["certificate"]["more\nlines"] = 1
+
+
+def _a_missing_field(plain: Json) -> None:
+    del plain["redescriptions"][0]["jaccard"]
+
+
+def _a_price_that_is_no_number(plain: Json) -> None:
+    plain["certificate"]["steps"][0]["epsilon"] = "much"
+
+
+def _a_price_of_nothing(plain: Json) -> None:
+    plain["certificate"]["epsilon"] = "1/0"
+
+
+def _a_negative_price(plain: Json) -> None:
+    plain["certificate"]["epsilon"] = "-1"
+
+
+def _another_delta(plain: Json) -> None:
+    plain["certificate"]["delta"] = "0.1"
+
+
+@pytest.mark.parametrize(
+    ("damage", "place"),
+    [
+        (_another_version, "version"),
+        (_a_foreign_format, "format"),
+        (_an_unknown_field, "certificate.more lines"),
+        (_a_missing_field, "redescriptions.0.jaccard"),
+        (_a_price_that_is_no_number, "certificate.steps.0.epsilon"),
+        (_a_price_of_nothing, "certificate.epsilon"),
+        (_a_negative_price, "certificate.epsilon"),
+        (_another_delta, "certificate.delta"),
+    ],
+)
+def test_damage_is_named_by_its_place(
+    damage: Callable[[Json], None], place: str, tmp_path: Path
+) -> None:
+    plain = json.loads(PRIVATE.to_json())
+    damage(plain)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    assert f" at {place} (" in refusal(path)
+
+
+@given(st.integers(min_value=0, max_value=len(PRIVATE.to_json()) - 3))
+def test_a_file_cut_off_anywhere_is_refused(end: int) -> None:
+    # Parsed directly: hundreds of files on disk would test the disk.
+    with pytest.raises(ValidationError):
+        ResultDocument.model_validate_json(PRIVATE.to_json()[:end])

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redveil.report.html import fragment
+from redveil.report.result import Result
+from support.results import CERTIFICATE, TRUE, document, redescription
+
+OUR_TAGS = {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "small", "p", "b"}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"><b onmouseover='x'>",
+    "a & b &lt; c",
+    "</code></td><td>",
+    "'\"`",
+]
+
+
+class Page(HTMLParser):
+    """Collects what a browser would see."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: set[tuple[str, str | None]] = set()
+        self.text = ""
+        self.codes: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes.update(attrs)
+        if tag == "code":
+            self.codes.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.tags.append(f"/{tag}")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self.tags and self.tags[-1] == "code":
+            self.codes[-1] += data
+
+
+def must_be_ours(page: Page) -> None:
+    assert {tag.removeprefix("/") for tag in page.tags} <= OUR_TAGS
+    assert page.attributes <= {("class", "redveil"), ("style", "text-align:left")}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_attribute_names_are_shown_and_do_nothing(name: str) -> None:
+    one = redescription(name, name)
+    page = Page(Result(document(one))._repr_html_())
+    must_be_ours(page)
+    assert page.codes == [one.left.text, one.right.text]
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1))
+def test_any_name_comes_out_as_it_went_in(name: str) -> None:
+    one = redescription(name)
+    page = Page(fragment(document(one)))
+    must_be_ours(page)
+    assert page.codes[0] == one.left.text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_everything_else_that_a_file_can_say_is_escaped_too(name: str) -> None:
+    certificate = CERTIFICATE.model_copy(
+        update={"neighbouring": name, "algorithm": name, "software": name}
+    )
+    page = Page(fragment(document(certificate=certificate, message=name, warning=name)))
+    must_be_ours(page)
+    assert page.text.count(name) == 5
+
+
+def test_numbers_intervals_and_the_promise_are_there() -> None:
+    page = Page(fragment(document(redescription())))
+    assert "0.50 [0.25, 0.75]" in page.text
+    assert "1,234 [1,200, 1,268]" in page.text
+    assert "≤ 1e-30" in page.text
+    assert "ε = 1 (exact), adding or removing one patient; alt-expm" in page.text
+    assert "true" not in page.text
+
+
+def test_true_values_have_their_own_column_when_an_owner_added_them() -> None:
+    found = redescription(true=TRUE), redescription("gout")
+    page = Page(fragment(document(*found, warning="NOT PRIVATE")))
+    assert "true J" in page.text
+    assert page.text.count("0.625") == 1
+    assert page.text.startswith("NOT PRIVATE")

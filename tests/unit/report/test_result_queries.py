@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from redveil.errors import InputError
+from redveil.mining.clired import read_queries
+from redveil.mining.query_json import from_json
+from redveil.report.queries_file import write_result_queries
+from support.clinic import NOTHING, mined_clinic
+from support.results import document, redescription
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_is_written_reads_back_as_the_same_queries(seed: int, tmp_path: Path) -> None:
+    found = mined_clinic(seed=seed).document
+    path = tmp_path / "result.queries"
+    write_result_queries(found, path)
+    assert read_queries(path) == [
+        (from_json(one.left.tree), from_json(one.right.tree)) for one in found.redescriptions
+    ]
+
+
+def test_the_statistics_are_the_noisy_ones(tmp_path: Path) -> None:
+    path = tmp_path / "result.queries"
+    write_result_queries(document(redescription()), path)
+    header, line = (text.split("\t") for text in path.read_text(encoding="utf-8").splitlines())
+    row = dict(zip(header, line, strict=True))
+    assert (float(row["acc"]), float(row["pval"])) == (0.5, 1e-30)
+
+
+def test_an_empty_result_gives_a_file_without_queries(tmp_path: Path) -> None:
+    path = tmp_path / "result.queries"
+    write_result_queries(mined_clinic(NOTHING).document, path)
+    assert read_queries(path) == []
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "result.queries"
+    with pytest.raises(InputError, match="nowhere"):
+        write_result_queries(document(), path)

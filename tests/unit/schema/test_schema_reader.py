@@ -1,0 +1,244 @@
+"""Descriptors: every problem of a file, and that nothing else comes out of a hostile one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redveil.errors import SchemaError
+from redveil.schema import Schema, Status
+from redveil.schema.reader import check, parse, read_schema
+
+FIELD: dict[str, Any] = {"name": "sick", "type": "boolean"}
+
+
+def resource(**changes: object) -> dict[str, Any]:
+    table = {"primaryKey": "id", "fields": [{"name": "id", "type": "string"}, FIELD]}
+    return {"name": "view", "path": "view.csv", "schema": table, **changes}
+
+
+def table(**changes: object) -> dict[str, Any]:
+    return resource(schema={**resource()["schema"], **changes})
+
+
+def package(left: object = None, **changes: object) -> dict[str, Any]:
+    return {"resources": [left or resource(), resource()], **changes}
+
+
+def problems_of(raw: object) -> list[str]:
+    schema, problems = parse(raw, "dp.json")
+    assert (schema is None) == bool(problems)
+    return [str(problem) for problem in problems]
+
+
+def schema_of(raw: object) -> Schema:
+    schema, problems = parse(raw, "dp.json")
+    assert problems == []
+    assert schema is not None
+    return schema
+
+
+def test_what_is_left_out_has_a_default() -> None:
+    schema = schema_of({"resources": [{"schema": resource()["schema"]}, resource()]})
+    assert (schema.name, schema.unit, schema.status) == ("dataset", "entity", Status.DECLARED)
+    assert (schema.left.name, schema.right.name) == ("left", "view")
+    assert (schema.left.delimiter, schema.left.encoding) == (",", "utf-8")
+    assert schema.left.missing_values == ("",)
+    assert schema.budget is None
+
+
+def test_what_is_declared_is_read() -> None:
+    left = table(missingValues=["", "NA"], primaryKey=["id"])
+    left |= {"dialect": {"delimiter": ";"}, "encoding": "latin-1"}
+    extras = {"status": "draft", "unit": "patient", "budget": "1/3", "anything": 1}
+    schema = schema_of(package(left, name="clinic", redveil=extras))
+    assert (schema.name, schema.unit, schema.status) == ("clinic", "patient", Status.DRAFT)
+    assert schema.budget == Fraction(1, 3)
+    assert (schema.left.delimiter, schema.left.encoding) == (";", "latin-1")
+    assert schema.left.missing_values == ("", "NA")
+    assert schema.left.key == "id"
+    assert schema.left.names == ("sick",)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        ([], "dp.json: not a JSON object; write a data package descriptor"),
+        ({}, "dp.json: no resources; list exactly two: the left view and the right view"),
+        (
+            {"resources": [resource()]},
+            "dp.json: 1 resources; list exactly two: the left view and the right view",
+        ),
+        (package(redveil=[1]), "dp.json: redveil is not an object; write redveil as {…}"),
+        (
+            package(redveil={"status": "final"}),
+            "dp.json: unknown redveil.status; use one of declared, draft",
+        ),
+        (
+            {"resources": [3, resource()]},
+            "dp.json, left: no table schema; give the resource a schema object",
+        ),
+        (
+            {"resources": [resource(), {}]},
+            "dp.json, right: no table schema; give the resource a schema object",
+        ),
+        (
+            package(table(fields=3)),
+            "dp.json, left: fields without names; list fields, each with a name",
+        ),
+        (
+            package(table(fields=[{}])),
+            "dp.json, left: fields without names; list fields, each with a name",
+        ),
+        (
+            package(table(fields=[*resource()["schema"]["fields"], FIELD])),
+            "dp.json, left, attribute sick: declared twice; give each field its own name",
+        ),
+        (
+            package(table(primaryKey=None)),
+            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+        ),
+        (
+            package(table(primaryKey=["id", "sick"])),
+            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+        ),
+        (
+            package(table(primaryKey="nobody")),
+            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+        ),
+        (
+            package(table(fields=[{"name": "id"}])),
+            "dp.json, left: no attribute to mine; declare at least one attribute",
+        ),
+        (
+            package(resource(dialect={"delimiter": "::"})),
+            'dp.json, left: dialect.delimiter is not one ASCII character; use "," or ";"',
+        ),
+        (
+            package(resource(dialect={"delimiter": "§"})),
+            'dp.json, left: dialect.delimiter is not one ASCII character; use "," or ";"',
+        ),
+        (
+            package(resource(dialect=";")),
+            'dp.json, left: dialect.delimiter is not one ASCII character; use "," or ";"',
+        ),
+        (
+            package(resource(encoding="klingon")),
+            'dp.json, left: unknown encoding; use "utf-8" or "latin-1"',
+        ),
+        (
+            package(resource(encoding="hex")),
+            'dp.json, left: unknown encoding; use "utf-8" or "latin-1"',
+        ),
+        (
+            package(table(missingValues="NA")),
+            'dp.json, left: missingValues is not a list of texts; write [""]',
+        ),
+        (
+            package(table(missingValues=[-1])),
+            'dp.json, left: missingValues is not a list of texts; write [""]',
+        ),
+    ],
+)
+def test_a_problem(raw: object, problem: str) -> None:
+    assert problem in problems_of(raw)
+
+
+@pytest.mark.parametrize(
+    "budget", ["many", "0", "-1", "1/0", True, [], 1e999, "1e999999999", "9" * 5000, "1/2/3"]
+)
+def test_a_budget_that_is_none(budget: object) -> None:
+    assert problems_of(package(redveil={"budget": budget})) == [
+        'dp.json: redveil.budget is not a positive number; write a positive number such as "3" or '
+        '"1/2"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "value"),
+    [("3", 3), (3, 3), (0.5, Fraction(1, 2)), ("1/3", Fraction(1, 3)), (1e-7, Fraction(1, 10**7))],
+)
+def test_a_budget(budget: object, value: Fraction) -> None:
+    assert schema_of(package(redveil={"budget": budget})).budget == value
+
+
+def test_all_problems_are_listed_and_the_first_is_raised(tmp_path: Path) -> None:
+    left = table(fields=[{"name": "id"}, {"name": "a", "type": "string"}, {"name": "b"}])
+    path = tmp_path / "datapackage.json"
+    path.write_text(json.dumps(package(left)), encoding="utf-8")
+    assert len(check(path)[1]) == 2
+    with pytest.raises(SchemaError) as caught:
+        read_schema(path)
+    assert str(caught.value) == (
+        f"{path}, left, attribute a: no categories; list them in constraints.enum, or set "
+        f"redveil.use to false (and 1 more: redveil schema check {path})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "line 1, column 1: not valid JSON; Expecting value"),
+        (b"{", "line 1, column 2: not valid JSON; Expecting property name"),
+        (b"\xff\xfe{}", "cannot be read as UTF-8 text; save it as UTF-8"),
+        (b"[" * 100_000, "nested too deeply; write a data package descriptor"),
+        (b'{"resources": ' + b"9" * 5000 + b"}", "a number with too many digits; shorten it"),
+    ],
+)
+def test_a_file_that_is_no_descriptor(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "datapackage.json"
+    path.write_bytes(content)
+    schema, problems = check(path)
+    assert schema is None
+    assert problem in str(problems[0])
+
+
+@pytest.mark.parametrize("name", ["nowhere.json", "folder", "nul\0.json"])
+def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    assert check(tmp_path / name)[0] is None
+    with pytest.raises(SchemaError):
+        Schema.read(tmp_path / name)
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "datapackage.json"
+    path.write_text(json.dumps(package()), encoding="utf-8-sig")
+    assert Schema.read(path) == schema_of(package())
+
+
+def _places(node: object, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner: list[tuple[Any, Any]] = []
+    if isinstance(node, dict):
+        inner = list(node.items())
+    elif isinstance(node, list):
+        inner = list(enumerate(node))
+    return [here, *(place for key, child in inner for place in _places(child, (*here, key)))]
+
+
+FULL = package(
+    table(missingValues=["", "NA"]) | {"dialect": {"delimiter": ";"}, "encoding": "utf-8"},
+    name="clinic",
+    redveil={"status": "draft", "budget": "3", "unit": "patient"},
+)
+
+
+@given(
+    st.sampled_from(_places(FULL)[1:]),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just({}) | st.just([]),
+)
+def test_nonsense_anywhere_is_read_or_is_a_problem(place: tuple[Any, ...], value: object) -> None:
+    raw = copy.deepcopy(FULL)
+    node: Any = raw
+    for step in place[:-1]:
+        node = node[step]
+    node[place[-1]] = value
+    schema, problems = parse(raw, "dp.json")
+    assert (schema is None) == bool(problems)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import redveil
+from redveil.data.synthetic import clinic_schema, write_clinic
+from redveil.errors import InputError
+from redveil.mining.parameters import Parameters
+from support.clinic import clinic
+
+
+def test_paths_and_frames_load_alike(tmp_path: Path) -> None:
+    left, right, schema = write_clinic(tmp_path, 80)
+    by_path = redveil.load(left, right, schema)
+    assert by_path.schema == redveil.load(str(left), str(right), clinic_schema()).schema
+    assert repr(by_path) == "<Dataset clinic: 18 left and 14 right attributes>"
+
+
+def test_a_run_spends_exactly_what_its_plan_says() -> None:
+    planned = redveil.plan("1/3", depth=1, trials=2, alternations=1)
+    result = redveil.mine(clinic(), "1/3", depth=1, trials=2, alternations=1)
+    spent = [(s.name, s.mechanism, Fraction(s.epsilon)) for s in result.certificate.steps]
+    assert spent == [(s.name, s.mechanism, s.epsilon) for s in planned.steps]
+    assert sum(price for _, _, price in spent) == planned.epsilon == Fraction(1, 3)
+
+
+def test_plan_and_mine_have_the_same_defaults() -> None:
+    promise = redveil.mine(clinic(), epsilon=1).certificate
+    assert [s.name for s in promise.steps] == [s.name for s in redveil.plan(1).steps]
+    default = Parameters()
+    assert promise.algorithm == default.algorithm
+    for name in ("depth", "trials", "alternations"):
+        assert promise.parameters[name] == getattr(default, name)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [(0.1, "1/10"), (1, "1"), ("0.25", "1/4"), (Fraction(2, 3), "2/3")]
+)
+def test_epsilon_means_the_number_that_was_written(
+    written: float | str | Fraction, meant: str
+) -> None:
+    result = redveil.mine(clinic(), written, depth=1, alternations=1)
+    assert result.certificate.epsilon == meant
+
+
+def test_progress_rises_to_one() -> None:
+    seen: list[float] = []
+    redveil.mine(clinic(), 1, depth=1, trials=2, alternations=1, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert len(seen) == 6
+
+
+def test_constraints_are_kept_and_recorded() -> None:
+    wanted = redveil.Constraints(max_p_value=0.001, min_jaccard=0.3, min_support=50)
+    result = redveil.mine(clinic(), 10, constraints=wanted)
+    assert result.certificate.parameters["min_jaccard"] == 0.3
+    for one in result:
+        assert one.p_value <= 0.001
+        assert one.jaccard.low >= 0.3
+        assert one.support.both.low >= 50
+
+
+def test_results_come_best_first_and_without_true_values() -> None:
+    result = redveil.mine(clinic(), 50, trials=3)
+    assert len(result) > 0
+    lows = [one.jaccard.low for one in result]
+    assert lows == sorted(lows, reverse=True)
+    assert all(one.true is None for one in result)
+    assert result.document.warning is None
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: redveil.plan(0), "epsilon must lie"),
+        (lambda: redveil.plan("nan"), "epsilon must lie"),
+        (lambda: redveil.plan(float("inf")), "epsilon must lie"),
+        (lambda: redveil.plan(1, algorithm="magic"), "unknown algorithm; use one of alt-expm"),
+        (lambda: redveil.plan(1, depth=0), "depth must lie"),
+        (lambda: redveil.plan(1, trials=0), "trials must lie"),
+        (lambda: redveil.plan(1, alternations=1001), "alternations must lie"),
+        (lambda: redveil.mine(clinic(), -1), "epsilon must lie"),
+        (lambda: redveil.mine(clinic(), 1, depth=7), "depth must lie"),
+        (lambda: redveil.mine(clinic(), 1, algorithm=""), "unknown algorithm"),
+        (lambda: redveil.Constraints(max_p_value=-1), "max_p_value must lie"),
+        (lambda: redveil.Constraints(min_support=-1), "min_support must not"),
+        (lambda: redveil.Constraints(max_disjuncts=0), "max_disjuncts must lie"),
+        (lambda: redveil.load("no.csv", "no.csv", "no.json"), "no such file"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
