@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,18 +40,30 @@ def accepts(word: np.uint64, rate: float, change: float) -> bool:
     return bool(uniform < np.exp(rate * change))
 
 
-@kernel
-def has_settled(trace: NDArray[np.float64], step: int, window: int, threshold: float) -> bool:
-    """Return whether the variance of the last `window` scores up to a step is below a threshold.
+class Ending(NamedTuple):
+    """When a walk ends before its last step.
 
-    Data-dependent, so nothing private may use it; a negative threshold switches it off.
+    stop: uint8[1], looked at before each step; another thread sets it to 1 to end the walk (Ctrl-C)
+    window, threshold: the published rule: end when the variance of the last `window` scores falls
+    below `threshold`. It depends on the data, so nothing private may use it; -1 switches it off
     """
-    if threshold < 0 or step + 1 < window:
+
+    stop: NDArray[np.uint8]
+    window: int
+    threshold: float
+
+
+@kernel
+def ends(trace: NDArray[np.float64], step: int, ending: Ending) -> bool:
+    """Return whether a walk is to end before a step; trace: float64[steps], scores so far."""
+    if ending.stop[0] != 0:
+        return True
+    if ending.threshold < 0 or step + 1 < ending.window:
         return False
     origin = trace[step]
     total, squares = 0.0, 0.0
-    for k in range(step - window + 1, step + 1):
+    for k in range(step - ending.window + 1, step + 1):
         difference = trace[k] - origin
         total += difference
         squares += difference * difference
-    return bool(squares / window - (total / window) ** 2 < threshold)
+    return bool(squares / ending.window - (total / ending.window) ** 2 < ending.threshold)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.kernels.bits import bit_position, lowest_bit
-from redveil.kernels.chain import accepts, below, has_settled, propose_split
+from redveil.kernels.chain import Ending, accepts, below, ends, propose_split
 from redveil.kernels.jit import kernel
 from redveil.kernels.pair_score import association_units, pair_units
 from redveil.kernels.subtree import SplitSets, first_leaf_below, keep, spread, tally
@@ -24,9 +24,7 @@ def walk_pair(
     rate: float,
     grid_bits: int,
     scale: float,
-    window: int,
-    threshold: float,
-    stop: NDArray[np.uint8],
+    ending: Ending,
     trace: NDArray[np.float64],
 ) -> tuple[int, int, int]:
     """Walk; returns the steps taken, the proposals accepted, and the entities moved.
@@ -52,7 +50,7 @@ def walk_pair(
     accepted, touched = 0, 0
     for step in range(steps):
         trace[step] = score * scale
-        if stop[0] != 0 or has_settled(trace, step, window, threshold):
+        if ends(trace, step, ending):
             return step, accepted, touched
         node = below(words[step, 0], 2 * inner)
         side = 0 if node < inner else 1

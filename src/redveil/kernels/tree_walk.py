@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.kernels.chain import accepts, below, has_settled, propose_split
+from redveil.kernels.chain import Ending, accepts, below, ends, propose_split
 from redveil.kernels.jit import kernel
 from redveil.kernels.subtree import (
     SplitSets,
@@ -28,9 +28,7 @@ def walk_tree(
     rate: float,
     grid_bits: int,
     cost: int,
-    window: int,
-    threshold: float,
-    stop: NDArray[np.uint8],
+    ending: Ending,
     trace: NDArray[np.float64],
 ) -> tuple[int, int, int]:
     """Walk; returns the steps taken, the proposals accepted, and the entities moved.
@@ -41,8 +39,6 @@ def walk_tree(
     words:     uint64[steps, 3], uniform.
     rate:      acceptance is min(1, exp(rate · change of the score in grid units)).
     cost:      grid units taken off the score for every entity with a class that reaches a leaf.
-    window, threshold: as in `has_settled`, on scores as numbers, not grid units.
-    stop:      uint8[1], looked at before each step; another thread sets it to end the walk.
     trace:     float64[steps], the score before each step as a number, written.
     """
     inner, steps = splits.shape[0], trace.shape[0]
@@ -58,7 +54,7 @@ def walk_tree(
     accepted, touched = 0, 0
     for step in range(steps):
         trace[step] = score * 2.0**-grid_bits
-        if stop[0] != 0 or has_settled(trace, step, window, threshold):
+        if ends(trace, step, ending):
             return step, accepted, touched
         node = below(words[step, 0], inner)
         split = propose_split(words[step, 1], sets.first_split)

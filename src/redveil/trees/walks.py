@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.data.binning import BinnedTable
-from redveil.kernels.chain import WORDS_PER_STEP
+from redveil.kernels.chain import WORDS_PER_STEP, Ending
 from redveil.kernels.pair_walk import walk_pair
 from redveil.kernels.subtree import SplitSets
 from redveil.kernels.tree_walk import walk_tree
@@ -41,6 +41,11 @@ class Ground:
     rows: Sealed[int]
     stop: Flag
     rules: Rules
+
+    @property
+    def ending(self) -> Ending:
+        """When walks end before their last step."""
+        return Ending(self.stop, self.rules.window, self.rules.threshold)
 
     @classmethod
     def of(
@@ -169,7 +174,7 @@ def _run_tree(
     rules, bits = ground.rules, GRID_BITS
     walk_tree(
         splits, sets, entities, target, classes, words, rate, bits, rules.placed_cost,
-        rules.window, rules.threshold, ground.stop, trace,
+        ground.ending, trace,
     )  # fmt: skip
     return tuple(splits.tolist())
 
@@ -191,6 +196,6 @@ def _run_pair(
     size = max(rows, 1) if rules.normalised else 1
     walk_pair(
         both, (first, second), entities, rows, target, classes, words, rate / size, bits,
-        2.0**-bits / size, rules.window, rules.threshold, ground.stop, trace,
+        2.0**-bits / size, ground.ending, trace,
     )  # fmt: skip
     return tuple(tuple(splits.tolist()) for splits in both)

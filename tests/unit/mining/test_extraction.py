@@ -156,7 +156,7 @@ DEMANDS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("wanted", DEMANDS)
 def test_without_noise_brute_force_finds_the_same(seed: int, wanted: Constraints) -> None:
     here = scene(seed)
