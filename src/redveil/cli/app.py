@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from redveil.cli.demo import demo
+from redveil.cli.diagnose import diagnose
 from redveil.cli.evaluate import evaluate
 from redveil.cli.mine import mine
 from redveil.cli.plan import plan
+from redveil.cli.plot import plot
 from redveil.cli.schema import schema
 from redveil.cli.show import show
 
@@ -25,7 +27,9 @@ app.command()(mine)
 app.command()(show)
 app.command()(plan)
 app.command()(evaluate)
+app.command()(diagnose)
 app.command()(demo)
+app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")
 
 

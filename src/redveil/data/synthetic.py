@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from redveil.data.dataset import Dataset
+from redveil.data.report import LoadReport
+from redveil.data.table import CodedColumn, NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.cuts import CutRule
+from redveil.sealed import Sealed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,6 +127,36 @@ def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Pat
         frame.write_csv(path)
     schema.save(paths[2])
     return paths
+
+
+def wide_dataset(rows: int, booleans: int = 100, numerics: int = 40, seed: int = 1) -> Dataset:
+    """Generate a data set of any size for benchmarks: Boolean columns left, numbers right.
+
+    Ten hidden groups move both sides, so that there is something to find.
+
+    >>> wide_dataset(100, booleans=3, numerics=2)
+    <Dataset wide: 3 left and 2 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 10, rows)
+    left, right = {}, {}
+    for number in range(booleans):
+        attribute = Attribute(f"b{number}", Kind.BOOLEAN, required=True)
+        chance = np.where(group == number % 10, 0.7, 0.1)
+        codes = (rng.random(rows) < chance).astype(np.uint8)
+        left[attribute.name] = CodedColumn(attribute, codes)
+    cuts = CutRule("equal-width", count=20).points(0.0, 1.0)
+    for number in range(numerics):
+        attribute = Attribute(f"n{number}", Kind.NUMERIC, required=True, cuts=cuts)
+        centre = np.where(group == number % 10, 0.75, 0.4)
+        values = np.clip(rng.normal(centre, 0.15), 0.0, 1.0)
+        right[attribute.name] = NumericColumn(attribute, values)
+    schema = Schema(
+        "wide",
+        View("flags", "id", tuple(column.attribute for column in left.values())),
+        View("numbers", "id", tuple(column.attribute for column in right.values())),
+    )
+    return Dataset(schema, Sealed(Table(rows, left, right)), Sealed(LoadReport(rows)))
 
 
 def _age_cuts() -> tuple[float, ...]:

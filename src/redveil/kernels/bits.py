@@ -7,20 +7,21 @@ from numpy.typing import NDArray
 
 from redveil.kernels.jit import kernel
 
-# The powers of two leave 64 different remainders when divided by 67: a table finds the bit.
-_REMAINDERS = 67
-_BIT_OF = np.zeros(_REMAINDERS, dtype=np.int64)
-_BIT_OF[[pow(2, bit, _REMAINDERS) for bit in range(64)]] = np.arange(64)
-
 
 @kernel
 def bit_position(power: np.uint64) -> int:
     """Return the position of the only set bit of a word.
 
+    The compiler turns this loop into a single instruction.
+
     >>> int(bit_position(np.uint64(2**63)))
     63
     """
-    return int(_BIT_OF[np.int64(power % np.uint64(_REMAINDERS))])
+    position = -1
+    while power != np.uint64(0):
+        power >>= np.uint64(1)
+        position += 1
+    return position
 
 
 @kernel

@@ -9,7 +9,7 @@ The same four numbers give the variance of every support, so nothing is ever inv
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
@@ -34,6 +34,10 @@ class Moments:
     both_left: Floats
     both_right: Floats
     left_right: Floats
+
+    def of(self, pairs: NDArray[np.int64]) -> Moments:
+        """Return the moments of some of the pairs."""
+        return Moments(*(getattr(self, field.name)[pairs] for field in fields(self)))
 
 
 class Estimate(Protocol):
@@ -103,7 +107,7 @@ class Fit:
         p, q = u.sum(axis=1), v.sum(axis=1)
         within_rows, within_columns = p - p * p / height, q - q * q / width
         return Moments(
-            both=np.einsum("ki,ij,kj->k", u, self.cells, v, optimize=True),
+            both=((u @ self.cells) * v).sum(axis=1),
             left=u @ self.cells.sum(axis=1),
             right=v @ self.cells.sum(axis=0),
             both_both=self.mean * (p * q) ** 2 / self.cells.size
@@ -200,7 +204,7 @@ class TwoPass:
         p, q = u.sum(axis=1), v.sum(axis=1)
         nothing = np.zeros_like(p)
         return Moments(
-            both=np.einsum("ki,ij,kj->k", u, self.cells, v, optimize=True),
+            both=((u @ self.cells) * v).sum(axis=1),
             left=u @ self.left_margin,
             right=v @ self.cells.sum(axis=0),
             both_both=self.cell_variance * p * q,

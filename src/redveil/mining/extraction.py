@@ -116,29 +116,39 @@ class Extractor:
         pairs, options = len(ours), len(terms)
         wider = (ours[:, None, :] | terms[None, :, :]).reshape(pairs * options, -1)
         other = np.repeat(theirs, options, axis=0)
-        found = self._statistics(*((wider, other) if side == 0 else (other, wider)))
+        now = self._lower_bounds(batch.left, batch.right)
+        left, right = (wider, other) if side == 0 else (other, wider)
+        found = self._statistics(left, right, np.repeat(now, options))
         worth = np.where(found.satisfied, found.low, -1.0).reshape(pairs, options)
         best = worth.argmax(axis=1)
-        now = self._statistics(batch.left, batch.right).low
         for i in np.flatnonzero(worth[np.arange(pairs), best] > now):
             ours[i] |= terms[best[i]]
             wordings[i] = (*wordings[i], int(best[i]))
 
-    def _statistics(self, left: Flags, right: Flags) -> _Statistics:
-        """Evaluate pairs of extents and check the constraints."""
+    def _lower_bounds(self, left: Flags, right: Flags) -> Floats:
+        """Return what pairs of extents are compared by."""
+        return jaccard_bounds(self._estimate.moments(left, right), self._caution)[1]
+
+    def _statistics(
+        self, left: Flags, right: Flags, better_than: Floats | float = -1.0
+    ) -> _Statistics:
+        """Evaluate pairs of extents, and check the constraints where a lower bound is better."""
         moments = self._estimate.moments(left, right)
         low = jaccard_bounds(moments, self._caution)[1]
-        p = pessimistic_p_values(moments, self._estimate, self._caution)
         wanted = self._constraints
         certain = moments.both - self._caution * np.sqrt(moments.both_both)
         satisfied = (
-            (p <= wanted.max_p_value)
+            (low > better_than)
             & (low >= wanted.min_jaccard)
             & (certain >= wanted.min_support)
             & (moments.both <= wanted.max_support * max(self._estimate.size, 0.0))
             & _describes(left, len(self._trees[0].leaves))
             & _describes(right, len(self._trees[1].leaves))
         )
+        # p-values cost most, so they come last and only where everything else holds.
+        rest = np.flatnonzero(satisfied)
+        p = pessimistic_p_values(moments.of(rest), self._estimate, self._caution)
+        satisfied[rest] = p <= wanted.max_p_value
         return _Statistics(moments, low, satisfied)
 
     def _describe(
@@ -146,8 +156,9 @@ class Extractor:
     ) -> Redescription:
         """Put one pair into words and numbers."""
         m = found.moments
-        likely, low, high = (float(bound[i]) for bound in jaccard_bounds(m, self.reach))
-        worst = pessimistic_p_values(m, self._estimate, self.reach)[i]
+        only = m.of(np.array([i]))
+        likely, low, high = (float(bound[0]) for bound in jaccard_bounds(only, self.reach))
+        worst = pessimistic_p_values(only, self._estimate, self.reach)[0]
         likeliest = p_values(m.both[i], m.left[i], m.right[i], self._estimate.size)
         return Redescription(
             left=simplified(union_query(self._trees[0], self._splits[0], batch.left_terms[i])),

@@ -63,7 +63,8 @@ def run(
 
     packed = within(partial(bin_table, schema=schema), dataset.table)
     stop = np.zeros(1, dtype=np.uint8)
-    ground = Ground.of(packed, {side: Splits.of(schema.view(side)) for side in Side}, stop, rules)
+    splits = {side: Splits.of(schema.view(side)) for side in Side}
+    ground = Ground.of(packed, splits, stop, rules, walks=parameters.algorithm.uses_walks)
     work = walk_pair_trial if parameters.algorithm is Algorithm.TREE_PAIR else alternate
     trials = [
         Trial(

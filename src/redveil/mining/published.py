@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 from redveil.data.binning import BinnedTable
 from redveil.data.dataset import Dataset
 from redveil.data.table import NumericColumn, Table
+from redveil.errors import InputError
 from redveil.mining.targets import Target, attribute_target
 from redveil.privacy.randomness import SystemRandomness
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.counting import Classes
+
+# Bytes for the sets of entities that walks keep for every candidate split.
+LARGEST_SETS = 8e9
 
 
 class PublishedRandomness(SystemRandomness):
@@ -40,6 +44,14 @@ def observed_dataset(dataset: Dataset) -> Dataset:
     table = open_for_owner(dataset.table)
     views = {side: _observed_view(dataset.schema.view(side), table, side) for side in Side}
     schema = replace(dataset.schema, left=views[Side.LEFT], right=views[Side.RIGHT])
+    if not views[Side.LEFT].attributes or not views[Side.RIGHT].attributes:
+        raise InputError("a view has no attribute with two values; there is nothing to split")
+    splits = schema.left.split_count + schema.right.split_count
+    if splits * table.rows / 8 > LARGEST_SETS:
+        raise InputError(
+            f"{splits} different values are too many candidate splits for the published profile; "
+            "use the hardened one, whose cut points are declared"
+        )
     return replace(dataset, schema=schema)
 
 

@@ -34,20 +34,38 @@ def simultaneous_reach(table: LeafTable, left: Flags, right: Flags) -> float:
     )
     jaccard = jaccard_bounds(moments, 0.0)[0]
     both, lefts, rights = _simulated_errors(table, left, right)
-    off_line = both - jaccard * (lefts + rights - both)
-    variances = (moments.both_both, moments.left_left, moments.right_right)
-    studentised = [
-        np.abs(error) / np.sqrt(variance)
-        for error, variance in zip((both, lefts, rights), variances, strict=True)
-    ]
-    studentised.append(np.abs(off_line) / np.sqrt(line_variance(moments, jaccard)))
-    largest = np.max([part.max(axis=1) for part in studentised], axis=0)
+    one_left, one_right = moments.left_left[:: len(right)], moments.right_right[: len(right)]
+    largest = np.max(
+        [
+            _largest(both, moments.both_both),
+            _largest(lefts, one_left),
+            _largest(rights, one_right),
+            _largest(
+                both - jaccard * (_all_pairs(lefts, rights) - both), line_variance(moments, jaccard)
+            ),
+        ],
+        axis=0,
+    )
     # "higher" and not interpolated: the quantile must hold, not be close.
     return float(np.quantile(largest, CONFIDENCE, method="higher"))
 
 
+def _largest(errors: Floats, variances: Floats) -> Floats:
+    """Return the largest studentised error of each simulation; errors: [simulations, some]."""
+    deviations = np.sqrt(variances)
+    return np.asarray(np.abs(errors / deviations).max(axis=1), dtype=np.float64)
+
+
+def _all_pairs(lefts: Floats, rights: Floats) -> Floats:
+    """Return the sums of all pairs of columns, [simulations, lefts · rights]."""
+    return (lefts[:, :, None] + rights[:, None, :]).reshape(len(lefts), -1)
+
+
 def _simulated_errors(table: LeafTable, left: Flags, right: Flags) -> tuple[Floats, Floats, Floats]:
-    """Return simulated errors of overlaps and supports of all pairs, each [simulations, pairs]."""
+    """Return simulated errors: of overlaps of all pairs, of left and of right supports.
+
+    Each is float64[simulations, pairs or terms].
+    """
     noise = np.random.default_rng(20_240_229)
     height, width = table.cells.shape
     cells = _integer_laplace(noise, table.cells_price, (SIMULATIONS, height, width))
@@ -57,11 +75,9 @@ def _simulated_errors(table: LeafTable, left: Flags, right: Flags) -> tuple[Floa
         rights_alone = _integer_laplace(noise, table.right_price, (SIMULATIONS, width))
     guess = solver(table).solve(cells, lefts_alone, rights_alone)
     u, v = left.astype(np.float64), right.astype(np.float64)
-    both = np.einsum("li,sij,rj->slr", u, guess.cells, v, optimize=True)
+    both = (u @ guess.cells @ v.T).reshape(SIMULATIONS, -1)
     margin = guess.left_margin if isinstance(guess, TwoPass) else guess.cells.sum(axis=2)
-    lefts = np.repeat(margin @ u.T, len(right), axis=1)
-    rights = np.tile(guess.cells.sum(axis=1) @ v.T, (1, len(left)))
-    return both.reshape(SIMULATIONS, -1), lefts, rights
+    return both, margin @ u.T, guess.cells.sum(axis=1) @ v.T
 
 
 def line_variance(moments: Moments, jaccard: Floats) -> Floats:
@@ -148,5 +164,7 @@ def pessimistic_p_values(moments: Moments, table: Estimate, reach: float) -> Flo
         table.size - reach * table.size_deviation,
     )
     # Noise can make an overlap larger than its supports; then the estimates are the worse end.
-    likely = p_values(moments.both, moments.left, moments.right, table.size)
-    return np.asarray(np.maximum(pessimistic, likely), dtype=np.float64)
+    odd = np.flatnonzero(moments.both > np.minimum(moments.left, moments.right))
+    likely = p_values(moments.both[odd], moments.left[odd], moments.right[odd], table.size)
+    pessimistic[odd] = np.maximum(pessimistic[odd], likely)
+    return pessimistic

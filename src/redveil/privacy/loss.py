@@ -26,7 +26,10 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     redveil.errors.InputError: epsilon must lie between 1e-06 and 100, as in 1, 0.25 or 1/3
     """
     try:
-        epsilon = Fraction(repr(value) if isinstance(value, float) else value)
+        text = repr(value) if isinstance(value, float) else value
+        # By way of a float where there is an exponent: a huge one would be written out in digits.
+        exponent = isinstance(text, str) and "e" in text.lower()
+        epsilon = Fraction(repr(float(text)) if exponent else text)
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         epsilon = Fraction(0)
     if isinstance(value, bool) or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:

@@ -54,11 +54,17 @@ class Ground:
         splits: dict[Side, Splits],
         stop: Flag,
         rules: Rules = HARDENED,
+        *,
+        walks: bool = True,
     ) -> Ground:
-        """Prepare both views. stop: uint8[1], set to 1 from outside to end all walks at once."""
+        """Prepare both views; the sets only if there will be walks.
+
+        stop: uint8[1], set to 1 from outside to end all walks at once.
+        """
+        sides = Side if walks else ()
         return cls(
             splits,
-            {side: within(partial(_sets, side, splits[side]), data) for side in Side},
+            {side: within(partial(_sets, side, splits[side]), data) for side in sides},
             within(lambda table: everybody(table.rows), data),
             within(lambda table: table.rows, data),
             stop,
@@ -82,8 +88,9 @@ def walk_to_tree(
 
     def chain(rate: float, words: Words) -> Sealed[tuple[int, ...]]:
         stay = words.reshape(steps, WORDS_PER_STEP)
-        run = partial(_run_tree, start, classes, stay, rate, ground)
-        return within(run, ground.sets[side], ground.everybody, target)
+        run = partial(run_tree, start, classes, stay, rate, ground)
+        ended = within(run, ground.sets[side], ground.everybody, target)
+        return within(lambda walked: walked.found[0], ended)
 
     words = steps * WORDS_PER_STEP
     found = walk(chain, ground.rules.tree, words, receipt, randomness)
@@ -113,9 +120,10 @@ def walk_to_pair(
 
     def chain(rate: float, words: Words) -> Sealed[tuple[tuple[int, ...], ...]]:
         stay = words.reshape(steps, WORDS_PER_STEP)
-        run = partial(_run_pair, starts, number, stay, rate, ground)
+        run = partial(run_pair, starts, number, stay, rate, ground)
         sealed_sets = (ground.sets[side] for side in sides)
-        return within(run, *sealed_sets, ground.everybody, ground.rows, classes)
+        ended = within(run, *sealed_sets, ground.everybody, ground.rows, classes)
+        return within(lambda walked: walked.found, ended)
 
     score = ground.rules.pair if target else ground.rules.association
     found = walk(chain, score, steps * WORDS_PER_STEP, receipt, randomness)
@@ -160,7 +168,16 @@ def _sets(side: Side, splits: Splits, table: BinnedTable) -> SplitSets:
     return split_sets(table.view(side), splits)
 
 
-def _run_tree(
+@dataclass(frozen=True, slots=True, eq=False)
+class Walked:
+    """Where a walk ended and how it went. Private until a mechanism releases `found`."""
+
+    found: tuple[tuple[int, ...], ...]
+    accepted: int
+    trace: NDArray[np.float64]
+
+
+def run_tree(
     start: Numbers,
     classes: int,
     words: Words,
@@ -169,17 +186,17 @@ def _run_tree(
     sets: SplitSets,
     entities: NDArray[np.uint64],
     target: Classes,
-) -> tuple[int, ...]:
-    splits, trace = start.copy(), np.zeros(len(words))
-    rules, bits = ground.rules, GRID_BITS
-    walk_tree(
-        splits, sets, entities, target, classes, words, rate, bits, rules.placed_cost,
+) -> Walked:
+    """Walk over trees on plain data."""
+    splits, trace, bits = start.copy(), np.zeros(len(words)), GRID_BITS
+    _, accepted, _ = walk_tree(
+        splits, sets, entities, target, classes, words, rate, bits, ground.rules.placed_cost,
         ground.ending, trace,
     )  # fmt: skip
-    return tuple(splits.tolist())
+    return Walked((tuple(splits.tolist()),), accepted, trace)
 
 
-def _run_pair(
+def run_pair(
     starts: Sequence[Numbers],
     classes: int,
     words: Words,
@@ -190,12 +207,12 @@ def _run_pair(
     entities: NDArray[np.uint64],
     rows: int,
     target: Classes,
-) -> tuple[tuple[int, ...], ...]:
-    both, trace = (starts[0].copy(), starts[1].copy()), np.zeros(len(words))
-    rules, bits = ground.rules, GRID_BITS
-    size = max(rows, 1) if rules.normalised else 1
-    walk_pair(
+) -> Walked:
+    """Walk over pairs of trees on plain data."""
+    both, trace, bits = (starts[0].copy(), starts[1].copy()), np.zeros(len(words)), GRID_BITS
+    size = max(rows, 1) if ground.rules.normalised else 1
+    _, accepted, _ = walk_pair(
         both, (first, second), entities, rows, target, classes, words, rate / size, bits,
         2.0**-bits / size, ground.ending, trace,
     )  # fmt: skip
-    return tuple(tuple(splits.tolist()) for splits in both)
+    return Walked(tuple(tuple(splits.tolist()) for splits in both), accepted, trace)

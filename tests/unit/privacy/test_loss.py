@@ -29,7 +29,23 @@ def test_epsilon_means_what_people_write(given_as: str | float, means: Fraction)
 
 
 @pytest.mark.parametrize(
-    "bad", ["", "one", "0", "-1", "1/0", "nan", "inf", "1e9", "1e-9", math.nan, math.inf, True]
+    "bad",
+    [
+        "",
+        "one",
+        "0",
+        "-1",
+        "1/0",
+        "nan",
+        "inf",
+        "1e9",
+        "1e-9",
+        "1e999999999",
+        "1e-999999999",
+        math.nan,
+        math.inf,
+        True,
+    ],
 )
 def test_a_meaningless_epsilon_is_refused(bad: str | float) -> None:
     with pytest.raises(InputError, match="epsilon must lie between"):

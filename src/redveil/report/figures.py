@@ -1,0 +1,86 @@
+"""Figures for files: the scatter plot of supports, and the traces of walks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from redveil.errors import InputError
+from redveil.files import write_bytes
+from redveil.report.document import ResultDocument
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+KEPT, RANGE, PRUNED = "#1f5fa8", "#b9cde3", "#c9c9c9"
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def scatter(document: ResultDocument, path: Path) -> None:
+    """Draw noisy support against noisy Jaccard index: what was kept, and what was pruned."""
+    figure, axes = _figure()
+    if document.pruned:
+        axes.scatter(
+            [point.support for point in document.pruned],
+            [point.jaccard for point in document.pruned],
+            s=14,
+            color=PRUNED,
+            label=f"pruned ({len(document.pruned)})",
+        )
+    kept = document.redescriptions
+    if kept:
+        axes.errorbar(
+            [one.support.both.estimate for one in kept],
+            [one.jaccard.estimate for one in kept],
+            yerr=[
+                [one.jaccard.estimate - one.jaccard.low for one in kept],
+                [one.jaccard.high - one.jaccard.estimate for one in kept],
+            ],
+            fmt="o",
+            markersize=4,
+            elinewidth=0.8,
+            color=KEPT,
+            ecolor=RANGE,
+            label=f"reported ({len(kept)})",
+        )
+    axes.set(xlabel="noisy support (entities)", ylabel="noisy Jaccard index", ylim=(0, 1.02))
+    axes.set_title(f"ε = {document.certificate.epsilon}, {document.certificate.algorithm}")
+    if kept or document.pruned:
+        axes.legend(frameon=False, loc="lower right")
+    _save(figure, path)
+
+
+def traces(scores: NDArray[np.float64], path: Path) -> None:
+    """Draw the scores of parallel walks, float64[walks, steps]. NOT private."""
+    figure, axes = _figure()
+    for walk in scores:
+        axes.plot(walk, linewidth=0.7)
+    axes.set(xlabel="step", ylabel="score")
+    axes.set_title("NOT PRIVATE: scores of parallel walks")
+    _save(figure, path)
+
+
+def _figure() -> tuple[Any, Any]:
+    """Return a figure and its axes, drawn without a screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError(
+            "figures need Matplotlib; install it with: pip install 'redveil[plots]'"
+        ) from None
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Write a figure in the format of its suffix, atomically."""
+    from io import BytesIO
+
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: unknown kind of figure; use {', '.join(FORMATS)}")
+    content = BytesIO()
+    figure.savefig(content, format=path.suffix[1:], dpi=160)
+    write_bytes(path, content.getvalue())
