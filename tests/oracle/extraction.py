@@ -75,7 +75,7 @@ class People:
             self.says_something(pair[0], self.left)
             and self.says_something(pair[1], self.right)
             and both >= rules.min_support
-            and both <= rules.max_support * sum(self.weights)
+            and max(self.weigh(side) for side in pair) <= rules.max_support * sum(self.weights)
             and self.jaccard(pair) >= rules.min_jaccard
             and self.p_value(pair) <= rules.max_p_value
         )
@@ -86,9 +86,15 @@ class People:
         return bool(extent) and not known <= extent
 
 
-def redescriptions(people: People, rules: Rules) -> set[Pair]:
-    """Start from every pair of terms, grow it greedily, and keep what satisfies the rules."""
-    grown = {_grow(people, rules, (a, b)) for a in people.left for b in people.right}
+def redescriptions(people: People, rules: Rules, *, only_fine_starts: bool = False) -> set[Pair]:
+    """Start from every pair of terms, grow it greedily, and keep what satisfies the rules.
+
+    The paper starts only from pairs that satisfy the rules by themselves.
+    """
+    starts = [(a, b) for a in people.left for b in people.right]
+    if only_fine_starts:
+        starts = [pair for pair in starts if people.satisfies(pair, rules)]
+    grown = {_grow(people, rules, pair) for pair in starts}
     return {pair for pair in grown if people.satisfies(pair, rules)}
 
 

@@ -76,9 +76,10 @@ def leaves(splits: Sequence[int], view: Candidates, entities: int) -> list[int]:
     return found
 
 
-def moved(before: Sequence[int], after: Sequence[int]) -> int:
-    """Return how many entities are in another leaf than before, or stopped in one of the two."""
-    return sum(old != new for old, new in zip(before, after, strict=True))
+def moves(before: Sequence[int], after: Sequence[int]) -> int:
+    """Return how often an entity leaves a leaf or joins one, given everybody's leaves."""
+    pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    return sum((old >= 0) + (new >= 0) for old, new in pairs)
 
 
 def tabulate(rows: Sequence[int], columns: Sequence[int], height: int, width: int) -> Table:
@@ -102,10 +103,7 @@ def purity_units(table: Table, grid_bits: int, cost: int) -> int:
 
 def association_units(table: Table, grid_bits: int) -> int:
     """Return twice the association in units; rows, columns and the last term rounded down."""
-    rows, columns = (
-        [sum(row) for row in table],
-        [sum(column) for column in zip(*table, strict=True)],
-    )
+    rows, columns = [sum(row) for row in table], [sum(column) for column in turned(table)]
     total, unit = sum(rows), 2**grid_bits
     if total == 0:
         return 0
@@ -135,10 +133,7 @@ def pair_units(classes: Table, table: Table, entities: int, grid_bits: int) -> i
 
 def association(table: Table) -> Fraction:
     """Return the association itself, exactly."""
-    rows, columns = (
-        [sum(row) for row in table],
-        [sum(column) for column in zip(*table, strict=True)],
-    )
+    rows, columns = [sum(row) for row in table], [sum(column) for column in turned(table)]
     if not any(rows):
         return Fraction(0)
     pure = sum(map(purity, table)) + sum(map(purity, turned(table)))

@@ -44,7 +44,7 @@ Prune = Annotated[str | None, typer.Option(help="Drop smaller noisy supports: a 
 MaxPValue = Annotated[float, typer.Option(help="Largest p-value, pessimistic.")]
 MinJaccard = Annotated[float, typer.Option(help="Smallest Jaccard index, pessimistic.")]
 MinSupport = Annotated[int, typer.Option(help="Fewest entities, pessimistic.")]
-MaxSupport = Annotated[float, typer.Option(help="Largest share of all entities.")]
+MaxSupport = Annotated[float, typer.Option(help="Largest share that a query may cover.")]
 MaxDisjuncts = Annotated[
     int | None, typer.Option(help="Most leaves joined in one query [default: 3]")
 ]

@@ -65,6 +65,7 @@ class Extractor:
         self._terms = term_cells(table.left), term_cells(table.right)
         self._estimate = estimate(table)
         self.reach = simultaneous_reach(table, *self._terms)
+        self._cautious = cautious
         self._caution = self.reach if cautious else 0.0
 
     @property
@@ -87,9 +88,17 @@ class Extractor:
         yield from seen.values()
 
     def _simple(self) -> Iterator[_Candidates]:
-        """Yield every pair of terms, in batches."""
+        """Yield pairs of terms to start from, in batches.
+
+        The paper extends only pairs that satisfy the constraints by themselves. Cautious bounds
+        are too wide for that: small pairs may hold up once they are joined.
+        """
         lefts, rights = self._terms
         pairs = [(a, b) for a in range(len(lefts)) for b in range(len(rights))]
+        if not self._cautious:
+            everything = lefts[[a for a, _ in pairs]], rights[[b for _, b in pairs]]
+            allowed = self._statistics(*everything).satisfied
+            pairs = [pair for pair, fine in zip(pairs, allowed, strict=True) if fine]
         for begin in range(0, len(pairs), BATCH):
             chunk = pairs[begin : begin + BATCH]
             yield _Candidates(
@@ -137,11 +146,12 @@ class Extractor:
         low = jaccard_bounds(moments, self._caution)[1]
         wanted = self._constraints
         certain = moments.both - self._caution * np.sqrt(moments.both_both)
+        most = wanted.max_support * max(self._estimate.size, 0.0)
         satisfied = (
             (low > better_than)
             & (low >= wanted.min_jaccard)
             & (certain >= wanted.min_support)
-            & (moments.both <= wanted.max_support * max(self._estimate.size, 0.0))
+            & (np.maximum(moments.left, moments.right) <= most)
             & _describes(left, len(self._trees[0].leaves))
             & _describes(right, len(self._trees[1].leaves))
         )

@@ -69,8 +69,8 @@ class Constraints:
     """What a redescription must satisfy to be reported (Γ).
 
     In the hardened profile `max_p_value`, `min_jaccard` and `min_support` are required of the
-    pessimistic end of each interval, in the published one of the estimates. `max_support` is a
-    share of the (noisy) number of entities.
+    pessimistic end of each interval, in the published one of the estimates. `max_support` is the
+    largest share of the (noisy) number of entities that either query may cover.
 
     >>> Constraints(min_jaccard=2)
     Traceback (most recent call last):

@@ -17,7 +17,7 @@ from oracle.walk import (
     Splits,
     candidates,
     leaves,
-    moved,
+    moves,
     purity_units,
     reached,
     tabulate,
@@ -25,9 +25,8 @@ from oracle.walk import (
 from redveil.data.binning import bin_view
 from redveil.kernels.subtree import (
     first_leaf_below,
-    newly_stuck,
+    keep,
     purity_of_leaves,
-    settle,
     spread,
     tally,
 )
@@ -105,32 +104,19 @@ def test_counts_follow_who_moved(data: st.DataObject, case: Replacement, labels:
     label = data.draw(arrays.spread(st.integers(-1, labels - 1), case.rows))
     was, now, inner = case.leaves(case.before), case.leaves(case.after), len(case.before)
     counts = np.array(tabulate(was, label, inner + 1, labels), np.int64)
-    leaf_of = np.array(was, np.int32)
-    found = tally(case.node, old, fresh, leaf_of, np.array(label, np.int32), counts)
-    assert found == moved(was, now)
+    found = tally(case.node, inner, old, fresh, np.array(label, np.int32), counts)
+    assert found == moves(was, now)
     assert counts.tolist() == tabulate(now, label, inner + 1, labels)
     # A proposal changes counts only; it may yet be refused.
-    assert leaf_of.tolist() == was
     assert old.tolist() == case.reach(case.before).tolist()
 
 
 @few
 @given(replacements())
-def test_the_newly_stuck_were_in_a_leaf_and_are_in_none(case: Replacement) -> None:
-    was, now = case.leaves(case.before), case.leaves(case.after)
-    stuck = [i for i in range(case.rows) if was[i] >= 0 and now[i] < 0]
-    found = newly_stuck(case.node, *case.half_done())
-    assert found.tolist() == packed_sets([stuck], case.rows)[0].tolist()
-
-
-@few
-@given(replacements())
-def test_what_is_settled_is_the_new_tree(case: Replacement) -> None:
+def test_what_is_kept_is_the_new_tree(case: Replacement) -> None:
     old, fresh = case.half_done()
-    leaf_of = np.array(case.leaves(case.before), np.int32)
-    settle(case.node, old, fresh, leaf_of)
+    keep(case.node, old, fresh)
     assert old.tolist() == case.reach(case.after).tolist()
-    assert leaf_of.tolist() == case.leaves(case.after)
 
 
 @pytest.mark.parametrize("inner", [1, 3, 7, 15])
@@ -165,7 +151,7 @@ def test_leaves_are_as_pure_as_fractions_say(
 def test_each_leaf_is_rounded_on_its_own() -> None:
     # Both leaves hold 5/3: twice floor(5/3) is 2, although 10/3 rounds down to 3.
     assert purity_of_leaves(0, 1, np.array([[2, 1], [2, 1]]), 0, 0) == 2
-    # The cost is taken off whole: −1 + 2, not floor(5/3 − 3) = −2 twice.
+    # Three entities in each, at a cost of one unit.
     assert purity_of_leaves(0, 1, np.array([[2, 1], [2, 1]]), 0, 1) == 2 - 6
 
 

@@ -1,0 +1,88 @@
+"""The commands around walks: mining with them, diagnosing them, drawing results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command_line import Clinic, Command
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "guarantee"), [("alt-mcmc", "asymptotic"), ("tree-pair", "asymptotic")]
+)
+def test_walks_are_called_asymptotic(
+    clinic_files: Clinic, command: Command, algorithm: str, guarantee: str
+) -> None:
+    done = command(*clinic_files.mine, "--algorithm", algorithm, "--steps", 300)
+    assert done.code == 0
+    promise = json.loads(clinic_files.result.read_text())["certificate"]
+    assert promise["guarantee"] == guarantee
+    assert f"ε = 1, {guarantee}" in done.out
+    assert any("converged" in condition for condition in promise["conditions"])
+
+
+def test_the_published_profile_warns(clinic_files: Clinic, command: Command) -> None:
+    done = command(*clinic_files.mine, "--profile", "published", "--alternations", 1, "--depth", 2)
+    assert done.code == 0
+    assert "NOT private in practice" in done.err
+    assert "as published; see known limits" in done.out
+
+
+def test_two_pass_counts_and_pruning(clinic_files: Clinic, command: Command) -> None:
+    done = command(*clinic_files.mine, "--counts", "two-pass", "--prune", "auto")
+    assert done.code == 0
+    pair = json.loads(clinic_files.result.read_text())["tree_pairs"][0]
+    assert pair["leaf_table"]["right_margin"] is None
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--profile", "leaky"),
+        ("--counts", "guess"),
+        ("--pair-score", "beauty"),
+        ("--tree-share", "1"),
+        ("--tree-share", "half"),
+        ("--steps", "0"),
+        ("--prune", "some"),
+    ],
+)
+def test_bad_parameters_are_refused_before_anything_is_spent(
+    clinic_files: Clinic, command: Command, option: str, value: str
+) -> None:
+    done = command(*clinic_files.mine, option, value)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert not clinic_files.result.exists()
+
+
+def test_diagnose_is_loud_and_draws(clinic_files: Clinic, command: Command, tmp_path: Path) -> None:
+    picture = tmp_path / "walks.png"
+    done = command(
+        "diagnose",
+        clinic_files.left,
+        clinic_files.right,
+        "-e",
+        1,
+        "--steps",
+        400,
+        "--plot",
+        picture,
+    )
+    assert done.code == 0
+    assert "NOT PRIVATE" in done.err
+    assert "split-R̂" in done.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_scatter_is_drawn_from_a_result(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    command(*clinic_files.mine)
+    picture = tmp_path / "scatter.svg"
+    done = command("plot", "scatter", clinic_files.result, "-o", picture)
+    assert done.code == 0
+    assert "<svg" in picture.read_text()

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from redveil.data.synthetic import wide_dataset
+from redveil.diagnosis import diagnose
+from redveil.errors import InputError
+from redveil.mining.parameters import Parameters
+from redveil.schema import Side
+
+DATA = wide_dataset(600, booleans=8, numerics=4)
+
+
+def parameters(**given: object) -> Parameters:
+    return Parameters.of(**({"depth": 2, "steps": 1500, "trials": 1} | given))
+
+
+def test_a_cold_chain_settles_and_says_so() -> None:
+    found = diagnose(DATA, parameters(algorithm="alt-mcmc"), Fraction(1, 100), walks=3)
+    assert found.traces.shape == (3, 1500)
+    assert found.settled
+    assert found.acceptance > 0.9
+    assert "settled" in found.lines()[0]
+
+
+def test_a_greedy_chain_climbs() -> None:
+    found = diagnose(DATA, parameters(algorithm="tree-pair"), Fraction(50))
+    assert np.median(found.traces[:, -1]) > 2 * np.median(found.traces[:, 0])
+    assert found.acceptance < 0.5
+
+
+def test_the_published_pair_score_hardly_notices_epsilon_and_ours_does() -> None:
+    def mean(profile: str, score: str, epsilon: Fraction) -> tuple[float, float]:
+        given = parameters(algorithm="tree-pair", profile=profile, pair_score=score)
+        late = diagnose(DATA, given, epsilon, attribute=(Side.RIGHT, 1)).traces[:, 750:]
+        return float(late.mean()), float(late.std())
+
+    high, low = Fraction(10), Fraction(1, 10_000)
+    (theirs_high, spread), (theirs_low, _) = (mean("published", "purity", e) for e in (high, low))
+    assert abs(theirs_high - theirs_low) < spread
+    (ours_high, _), (ours_low, spread) = (mean("hardened", "association", e) for e in (high, low))
+    assert ours_high - ours_low > 3 * spread
+
+
+def test_what_does_not_walk_cannot_be_diagnosed() -> None:
+    with pytest.raises(InputError, match="does not walk"):
+        diagnose(DATA, parameters(algorithm="alt-expm"), Fraction(1))
+    with pytest.raises(InputError, match="at least 2"):
+        diagnose(DATA, parameters(algorithm="alt-mcmc"), Fraction(1), walks=1)
