@@ -37,10 +37,11 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
     """Show a bar on standard error while a task runs; on a terminal only."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     console = messages()
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
         number = bar.add_task(task, total=1.0)
         yield lambda share: bar.update(number, completed=share)

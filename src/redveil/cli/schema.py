@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from redveil.cli.arguments import Left, Right
-from redveil.cli.console import output, say
+from redveil.cli.console import output, progress, say
 from redveil.errors import SchemaError
 from redveil.files import write_text
 
@@ -34,7 +34,8 @@ def draft(
 
     from redveil.data.draft import draft as propose
 
-    proposal = propose(left, right, key=key)
+    with progress("reading"):
+        proposal = propose(left, right, key=key)
     proposal.save(result)
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "what was read off the data"):
