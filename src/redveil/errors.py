@@ -64,7 +64,7 @@ class ResultError(InputError):
 
 
 class OverBudgetError(RedveilError):
-    """The privacy budget does not cover the request; nothing was touched.
+    """The privacy budget does not cover the request; nothing was released.
 
     >>> issubclass(OverBudgetError, InputError)
     False

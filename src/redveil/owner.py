@@ -1,6 +1,6 @@
 """For the data's owner only: looking at the data. Nothing here is private; nothing is charged.
 
-The one room outside `audit` and `baselines` that opens seals without paying.
+With `diagnosis` and the published profile, the only rooms that open seals without paying.
 """
 
 from __future__ import annotations

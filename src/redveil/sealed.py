@@ -10,7 +10,7 @@ and a contract test keeps the list of modules that may use each door short.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, Never, TypeVar
 
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof that one named step of a plan was paid for, before the data was touched.
+    """Proof that one named step of a plan was paid for. It opens a seal once.
 
     >>> Receipt("counts", "count", Fraction(1, 2)).epsilon
     Fraction(1, 2)
@@ -31,6 +31,7 @@ class Receipt:
     step: str
     mechanism: str
     epsilon: Fraction
+    _unused: list[bool] = field(default_factory=lambda: [True], repr=False, compare=False)
 
 
 class Sealed(Generic[T]):
@@ -121,8 +122,9 @@ def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]
 
 def open_paid(sealed: Sealed[T], receipt: Receipt) -> T:
     """Open a sealed value against a receipt. Contract: called by `privacy.mechanisms` only."""
-    if not isinstance(receipt, Receipt):
-        raise SealedError("sealed data opens only against a receipt")
+    if not isinstance(receipt, Receipt) or not receipt._unused:
+        raise SealedError("sealed data opens only against a receipt, and once")
+    receipt._unused.pop()
     return _contents(sealed)
 
 

@@ -50,10 +50,12 @@ def test_choose_follows_the_exponential_mechanism(monotone: bool, change: int) -
     score = Score("toy", Fraction(change), monotone, 3, Fraction(1, 8), "proofs/choose.md")
     units = np.array([[0, 8, 16, 20, 3], [5, 5, 5, 5, 40]])
     base = np.array([[1, 1, 1, 0, 5], [2, 1, 1, 1, 1]])
-    receipt = Receipt("pick", "choose", Fraction(3, 2))
-    source, draws = SeededRandomness(5), 20_000
+    source, draws, price = SeededRandomness(5), 20_000, Fraction(3, 2)
     chosen = np.array(
-        [choose(Sealed(units), score, base, receipt, source).value for _ in range(draws)]
+        [
+            choose(Sealed(units), score, base, Receipt("pick", "choose", price), source).value
+            for _ in range(draws)
+        ]
     )
     for part in range(2):
         exponent = 1.5 * units[part] / 8 / (change + 4 / 8)

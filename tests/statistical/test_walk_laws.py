@@ -197,9 +197,11 @@ def released_law(
 
 def test_released_trees_follow_the_walk_s_law() -> None:
     source, walks_on = SeededRandomness(1), ground(LEFT, RIGHT)
-    receipt, target = Receipt("tree", "walk", EPSILON), Sealed(np.array(TARGET, np.int32))
+    target = Sealed(np.array(TARGET, np.int32))
     seen: Counter[Hashable] = Counter(
-        walk_to_tree(walks_on, Side.LEFT, 2, target, 2, 3, receipt, source).value
+        walk_to_tree(
+            walks_on, Side.LEFT, 2, target, 2, 3, Receipt("tree", "walk", EPSILON), source
+        ).value
         for _ in range(4000)
     )
     law = released_law(tree_chain(2), 3, lambda state: released_tree(Side.LEFT, LEFT.splits, state))
@@ -213,11 +215,11 @@ def test_released_pairs_follow_the_walk_s_law(side: Side | None) -> None:
     first = side or Side.LEFT
     one, two = (LEFT, RIGHT) if first is Side.LEFT else (RIGHT, LEFT)
     source, walks_on = SeededRandomness(2), ground(one, two)
-    receipt, classes = Receipt("pair", "walk", EPSILON), Sealed(np.array(TARGET, np.int32))
+    classes = Sealed(np.array(TARGET, np.int32))
     target = (side, classes, 2) if side else None
     seen: Counter[Hashable] = Counter()
     for _ in range(4000):
-        pair = walk_to_pair(walks_on, 1, target, 3, receipt, source)
+        pair = walk_to_pair(walks_on, 1, target, 3, Receipt("pair", "walk", EPSILON), source)
         seen[pair[first].value.splits + pair[first.other].value.splits] += 1
     law = released_law(pair_chain(1, 2 if side else 0), 3, lambda state: state)
     assert surprise(seen, law) > FALSE_ALARM

@@ -83,7 +83,8 @@ def mine(
         "pair_score": pair_score,
         "prune": prune,
     }
-    # Everything that can be refused is refused before anything is charged or read.
+    # What can be refused without the data is refused before it is read; what cannot, before
+    # anything is charged.
     price = parse_epsilon(epsilon)
     usual = Parameters.of(**given).constraints.max_disjuncts
     disjuncts = usual if max_disjuncts is None else max_disjuncts

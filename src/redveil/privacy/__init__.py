@@ -1,1 +1,1 @@
-"""What private means here: exact losses, plans, randomness, and the two mechanisms."""
+"""What private means here: exact losses, plans, randomness, and the mechanisms."""

@@ -1,6 +1,6 @@
 """The doors through which private knowledge leaves: `choose`, `count`, and the asymptotic `walk`.
 
-Each takes sealed input, a receipt and a source of randomness, and returns a released value. Both
+Each takes sealed input, a receipt and a source of randomness, and returns a released value. All
 hold for adding or removing one entity. Nothing else in the package opens a seal for an analyst.
 """
 

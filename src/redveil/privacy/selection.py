@@ -92,7 +92,7 @@ def _boundaries(
         gap = int(gaps[index])
         if gap not in known:
             weight = iv.exp(-step * gap) * scale
-            known[gap] = (int(weight.a), int(weight.b) + 1)
+            known[gap] = (max(int(weight.a) - 1, 0), int(weight.b) + 1)
         low += int(base[index]) * known[gap][0]
         high += int(base[index]) * known[gap][1]
         yield int(index), low, high

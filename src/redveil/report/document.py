@@ -33,7 +33,9 @@ class CertificatePart(Part):
     unit: str = Field(description="what is protected: one entity, its rows in both views")
     neighbouring: str = Field(description="which data sets must be hard to tell apart")
     epsilon: Price = Field(description="the whole run's privacy loss, an exact fraction")
-    delta: Literal["0"] = Field(default="0", description="always 0: pure differential privacy")
+    delta: Literal["0"] = Field(
+        default="0", description="always 0: pure differential privacy, exactly or in the limit"
+    )
     guarantee: Guarantee
     profile: Literal["hardened", "published"]
     algorithm: str

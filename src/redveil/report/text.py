@@ -72,7 +72,8 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     # Text, not str: what a file says may look like markup.
-    promised = f"ε = {promise.epsilon}, {promise.guarantee}, δ = {promise.delta}"
+    delta = f", δ = {promise.delta}" if promise.guarantee == "exact" else ""
+    promised = f"ε = {promise.epsilon}, {promise.guarantee}{delta}"
     table.add_row("promise", Text(promised))
     table.add_row("protects", Text(promise.unit))
     table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))

@@ -67,7 +67,7 @@ def published(variance_threshold: float) -> Rules:
         split=gini,
         tree=gini,
         pair=pair,
-        association=pair,
+        association=replace(pair, grid_bits=GRID_BITS + 1),
         informative_only=False,
         normalised=True,
         window=500,
