@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from redveil.errors import InputError
 from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.mining.schedule import make_plan
 from redveil.privacy.loss import parse_epsilon
@@ -58,14 +59,15 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     prune: float | str | None = None,
     variance_threshold: float | None = None,
     constraints: Constraints | None = None,
+    ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Mine redescriptions with ε-differential privacy.
 
     The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. What is not given has a
     default. `algorithm` is alt-expm, alt-mcmc or tree-pair; `profile` hardened or published (as
-    the paper has it: for data that is not sensitive). `progress` is called with the share of the
-    plan that is done.
+    the paper has it: for data that is not sensitive). A schema with a budget needs a `ledger`, the
+    file in which charges are kept. `progress` is called with the share of the plan that is done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> dataset = load(*clinic_frames(2000), clinic_schema())
@@ -95,6 +97,21 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     )
     published = parameters.profile is Profile.PUBLISHED
     source = PublishedRandomness if published else SystemRandomness
-    report = progress or (lambda _: None)
-    mined = run(dataset, parameters, parse_epsilon(epsilon), lambda _: source(), report)
+    report, price = progress or (lambda _: None), parse_epsilon(epsilon)
+    _charge(dataset.schema, price, ledger)
+    mined = run(dataset, parameters, price, lambda _: source(), report)
     return Result(build(mined))
+
+
+def _charge(schema: Schema, price: Fraction, ledger: str | Path | None) -> None:
+    """Charge the data set's budget, if its owner has declared one, before anything is mined."""
+    if schema.budget is None:
+        return
+    if ledger is None:
+        raise InputError(
+            f"the schema of {schema.name} has a budget; name the file that keeps its charges, "
+            'as in mine(…, ledger="ledger.sqlite")'
+        )
+    from redveil.budget.ledger import Ledger
+
+    Ledger(Path(ledger)).charge(schema.name, price, "mine", schema.budget)

@@ -28,13 +28,17 @@ from redveil.trees.rules import HARDENED, NO_STOP, published
 from redveil.trees.splits import Splits
 from redveil.trees.walks import Ground, Walked, random_splits, run_pair, run_tree
 
+# Fewer independent scores than this say little about where a chain would go.
+ENOUGH = 400
+FEWEST_STEPS = 100
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Diagnosis:
     """How some parallel walks went. NOT private.
 
-    rhat should be below 1.01; effective is the number of independent scores that all walks are
-    worth together; traces: float64[walks, steps] are the scores.
+    rhat should be below 1.01, and effective, the number of independent scores that all walks are
+    worth together, at least 400; traces: float64[walks, steps] are the scores.
     """
 
     rhat: float
@@ -45,7 +49,7 @@ class Diagnosis:
     @property
     def settled(self) -> bool:
         """Whether the second halves of the walks look alike."""
-        return self.rhat < 1.01
+        return self.rhat < 1.01 and self.effective >= ENOUGH
 
     def lines(self) -> list[str]:
         """Return the diagnosis as lines for the owner."""
@@ -84,6 +88,8 @@ def diagnose(
     """
     if not parameters.algorithm.uses_walks:
         raise InputError("alt-expm does not walk; diagnose alt-mcmc or tree-pair")
+    if parameters.steps < FEWEST_STEPS:
+        raise InputError(f"steps must be at least {FEWEST_STEPS} for a diagnosis")
     if walks < 2:
         raise InputError("walks must be at least 2, to be compared")
     rules = HARDENED
@@ -93,13 +99,21 @@ def diagnose(
     schema = dataset.schema
     packed = within(partial(bin_table, schema=schema), dataset.table)
     splits = {side: Splits.of(schema.view(side)) for side in Side}
-    ground = Ground.of(packed, splits, np.zeros(1, dtype=np.uint8), rules)
+    stop = np.zeros(1, dtype=np.uint8)
+    ground = Ground.of(packed, splits, stop, rules)
     price = make_plan(parameters, epsilon).steps[0].epsilon
     side, number = attribute or random_attribute(schema, SystemRandomness())
     target = attribute_target(packed, schema, side, number)
     one = partial(_walk, ground, parameters, price, side.other, target)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = list(pool.map(one, [SystemRandomness() for _ in range(walks)]))
+        futures = [pool.submit(one, SystemRandomness()) for _ in range(walks)]
+        try:
+            done = [future.result() for future in futures]
+        except BaseException:
+            # Ctrl-C: walks look at the flag before every step.
+            stop[0] = 1
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     traces = np.array([walked.trace for walked in done])
     late = traces[:, parameters.steps // 2 :]
     return Diagnosis(

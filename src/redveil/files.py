@@ -47,6 +47,21 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise
 
 
+def keep_earlier(path: Path) -> Path | None:
+    """Move a file aside that is about to be written anew: it was paid for, or edited by hand.
+
+    >>> keep_earlier(Path("nothing-here.json")) is None
+    True
+    """
+    if not path.is_file():
+        return None
+    number = 1
+    while (kept := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    path.rename(kept)
+    return kept
+
+
 def _umask() -> int:
     """Return the process's file mode mask, which can only be read by setting it."""
     mask = os.umask(0o077)

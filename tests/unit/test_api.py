@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import redveil
-from redveil.data.synthetic import clinic_schema, write_clinic
+from redveil.data.synthetic import clinic_schema, wide_dataset, write_clinic
 from redveil.errors import InputError
 from redveil.mining.parameters import Parameters
 from support.clinic import clinic
@@ -99,3 +100,14 @@ def test_what_cannot_be_used_is_refused_in_one_line(
     with pytest.raises(InputError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
+    data = wide_dataset(200, 3, 3)
+    bound = replace(data, schema=replace(data.schema, budget=Fraction(3, 2)))
+    with pytest.raises(InputError, match="ledger"):
+        redveil.mine(bound, 1)
+    ledger = tmp_path / "ledger.sqlite"
+    redveil.mine(bound, 1, ledger=ledger)
+    with pytest.raises(redveil.OverBudgetError, match="1/2 left"):
+        redveil.mine(bound, 1, ledger=ledger)

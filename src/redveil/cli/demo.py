@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,4 +29,4 @@ def demo(
         raise InputError(f"{folder}: cannot be written; name a folder, or a new one") from None
     say(f"generated {patients} patients: {left}, {right}; schema: {schema}")
     mine(left, right, epsilon, schema, result=folder / "result.json", trials=3, alternations=1)
-    say(f"next: redveil show {folder / 'result.json'} --steps")
+    say(f"next: {sys.argv[0]} show {folder / 'result.json'} --steps")

@@ -9,6 +9,7 @@ import typer
 
 from redveil.cli.arguments import Left, Right, SchemaFile, find_schema
 from redveil.cli.console import output, progress, say
+from redveil.files import keep_earlier
 
 
 def evaluate(
@@ -32,7 +33,9 @@ def evaluate(
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
     say("NOT PRIVATE: true values follow. They are for the data's owner only.", "bold red")
     truth = owner.evaluate(read, dataset)
-    output().print(result_view(truth.document))
+    console = output()
+    console.print(result_view(truth.document, width=console.width))
     if evaluated is not None:
+        keep_earlier(evaluated)
         truth.save(evaluated)
         say(f"written to {evaluated} (NOT PRIVATE)", "bold red")

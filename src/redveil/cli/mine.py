@@ -34,6 +34,7 @@ from redveil.cli.arguments import (
 )
 from redveil.cli.console import output, progress, say
 from redveil.errors import InputError
+from redveil.files import keep_earlier
 from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.schema import Schema, Status
 
@@ -97,8 +98,8 @@ def mine(
             "bold red",
         )
     dataset = _load(left, right, declared, schema_path, quiet)
-    _charge(declared, price, ledger or schema_path.with_suffix(".ledger.sqlite"))
-    _run_and_save(dataset, price, given | {"constraints": wanted}, result, quiet)
+    given |= {"constraints": wanted, "ledger": ledger or schema_path.with_suffix(".ledger.sqlite")}
+    _run_and_save(dataset, price, given, result, quiet)
 
 
 def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:
@@ -129,22 +130,14 @@ def _run_and_save(
 
     with progress("mining") as report:
         found = run(dataset, price, progress=report, **given)
-    kept = _keep_earlier(result)
+    kept = keep_earlier(result)
     found.save(result)
     if not quiet:
-        output().print(result_view(found.document))
+        console = output()
+        console.print(result_view(found.document, width=console.width))
         if kept:
             say(f"an earlier result was kept as {kept}")
         say(f"written to {result}")
-
-
-def _charge(schema: Schema, price: Fraction, ledger: Path) -> None:
-    """Charge the data set's budget, if its owner has declared one."""
-    if schema.budget is None:
-        return
-    from redveil.budget.ledger import Ledger
-
-    Ledger(ledger).charge(schema.name, price, "mine", schema.budget)
 
 
 def _must_be_writable(path: Path) -> None:
@@ -152,14 +145,3 @@ def _must_be_writable(path: Path) -> None:
     folder = path.parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InputError(f"{path}: cannot be written; check that its folder exists and is writable")
-
-
-def _keep_earlier(path: Path) -> Path | None:
-    """Move an earlier result aside: it was paid for."""
-    if not path.exists():
-        return None
-    number = 1
-    while (kept := path.with_name(f"{path.name}.{number}")).exists():
-        number += 1
-    path.rename(kept)
-    return kept

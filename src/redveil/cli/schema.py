@@ -11,7 +11,7 @@ import typer
 from redveil.cli.arguments import Left, Right
 from redveil.cli.console import output, progress, say
 from redveil.errors import SchemaError
-from redveil.files import write_text
+from redveil.files import keep_earlier, write_text
 
 schema = typer.Typer(
     help="Propose, check and accept schemas (datapackage.json).", no_args_is_help=True
@@ -36,6 +36,7 @@ def draft(
 
     with progress("reading"):
         proposal = propose(left, right, key=key)
+    kept = keep_earlier(result)
     proposal.save(result)
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "what was read off the data"):
@@ -48,6 +49,8 @@ def draft(
         f"then run `redveil schema accept {result}`.",
         "bold yellow",
     )
+    if kept:
+        say(f"an earlier schema was kept as {kept}")
     say(f"written to {result}")
 
 

@@ -42,7 +42,8 @@ def show(
     elif form is Format.HTML:
         typer.echo(fragment(read.document))
     else:
-        output().print(result_view(read.document, steps=steps))
+        console = output()
+        console.print(result_view(read.document, steps=steps, width=console.width))
     if queries is not None:
         from redveil.report.queries_file import write_result_queries
 

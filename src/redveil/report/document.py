@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FORMAT_VERSION: Final = 1
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
@@ -46,6 +47,13 @@ class CertificatePart(Part):
     schema_status: Literal["declared", "draft"]
     conditions: tuple[str, ...] = Field(description="what the promise rests on")
     software: str
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        """Refuse a certificate whose steps do not cost what it says."""
+        if sum(Fraction(step.epsilon) for step in self.steps) != Fraction(self.epsilon):
+            raise ValueError("the steps do not add up to epsilon")
+        return self
 
 
 class QueryPart(Part):

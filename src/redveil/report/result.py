@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+REMEDY = "ask for a fresh copy (mining again costs its epsilon again)"
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """Redescriptions with their certificate, trees and leaf tables.
@@ -95,7 +98,7 @@ class Result:
                 f"{path}: no such file; name a file that redveil mine wrote"
             ) from None
         except (OSError, UnicodeDecodeError):
-            raise ResultError(f"{path}: cannot be read as text; mine again") from None
+            raise ResultError(f"{path}: cannot be read as text; {REMEDY}") from None
         try:
             return cls(ResultDocument.model_validate_json(text))
         except ValidationError as error:
@@ -103,6 +106,4 @@ class Result:
             place = ".".join(str(part) for part in first["loc"]) or "the whole file"
             # A foreign file's keys can hold anything, line ends too.
             problem = " ".join(f"at {place} ({first['msg']})".split())
-            raise ResultError(
-                f"{path}: not a result of this version {problem}; mine again"
-            ) from None
+            raise ResultError(f"{path}: not a result of this version {problem}; {REMEDY}") from None

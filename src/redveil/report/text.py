@@ -11,10 +11,17 @@ from redveil.report.document import CertificatePart, IntervalPart, ResultDocumen
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
 
-def result_view(document: ResultDocument, *, steps: bool = False) -> Group:
-    """Return everything there is to see of a result."""
+# Below this many columns a table leaves no room for queries.
+NARROW = 120
+
+
+def result_view(
+    document: ResultDocument, *, steps: bool = False, width: int | None = None
+) -> Group:
+    """Return everything there is to see of a result, for a terminal of some width."""
     from rich.console import Group
     from rich.text import Text
 
@@ -22,7 +29,9 @@ def result_view(document: ResultDocument, *, steps: bool = False) -> Group:
     if document.warning:
         parts.append(Text(document.warning, style="bold red"))
     if document.redescriptions:
-        parts.append(redescription_table(document))
+        narrow = width is not None and width < NARROW
+        listed = redescription_list if narrow else redescription_table
+        parts.append(listed(document))
     if document.message:
         parts.append(Text(document.message, style="yellow"))
     parts.append(certificate_view(document.certificate, document.entities))
@@ -31,13 +40,28 @@ def result_view(document: ResultDocument, *, steps: bool = False) -> Group:
     return Group(*parts)
 
 
+def redescription_list(document: ResultDocument) -> Text:
+    """Return the redescriptions one below the other, for narrow terminals."""
+    from rich.text import Text
+
+    lines = Text()
+    for number, one in enumerate(document.redescriptions, start=1):
+        facts = f"J {_interval(one.jaccard, 2)}  {_interval(one.support.both, 0)} entities"
+        lines.append(f"{number}  {facts}  p ≤ {p_text(one.p_value)}\n", style="bold")
+        if one.true:
+            true = f"   true J {one.true.jaccard:.3f}, true p {p_text(one.true.p_value)}\n"
+            lines.append(true, style="red")
+        lines.append(f"   {one.left.text}\n   {one.right.text}\n")
+    return lines
+
+
 def redescription_table(document: ResultDocument) -> Table:
     """Return the redescriptions as a table, best first."""
     from rich.table import Table
     from rich.text import Text
 
     evaluated = any(one.true for one in document.redescriptions)
-    table = Table(box=None, pad_edge=False, header_style="bold", row_styles=["", "dim"])
+    table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("#", justify="right")
     table.add_column("left", ratio=5, overflow="fold")
     table.add_column("right", ratio=5, overflow="fold")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.cuts import METHODS, MOST_BINS, CutRule, default_rule, faults
-from redveil.schema.problem import Problem
+from redveil.schema.problem import Problem, unknown_keys
 
 
 @dataclass(slots=True)
@@ -28,7 +28,9 @@ class FieldReader:
 
     def attribute(self) -> Attribute | None:
         """Return the declared attribute, or None when there are problems or it is not used."""
-        if self._extras().get("use") is False:
+        extras = self._extras()
+        self.problems.extend(unknown_keys(self.place, extras, ("kind", "cuts", "use", "draft")))
+        if extras.get("use") is False:
             return None
         kind = self._kind()
         if kind is None:

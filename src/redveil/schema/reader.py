@@ -14,7 +14,7 @@ from redveil.errors import SchemaError
 from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
 from redveil.schema.model import Schema, Side, Status, View
-from redveil.schema.problem import Problem
+from redveil.schema.problem import Problem, unknown_keys
 
 # "1e999999999" is a short text, but its exact value fills the memory.
 _SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
@@ -94,6 +94,7 @@ def _extras(
     extras: Mapping[str, object], file: str, problems: list[Problem]
 ) -> tuple[Status, Fraction | None]:
     """Read the package-level extras."""
+    problems.extend(unknown_keys(file, extras, ("version", "status", "unit", "budget")))
     status = extras.get("status", Status.DECLARED.value)
     if status not in list(Status):
         problems.append(Problem(file, "unknown redveil.status", f"use one of {', '.join(Status)}"))

@@ -106,3 +106,14 @@ def test_a_draft_that_cannot_be_written_is_one_line(clinic_files: Clinic, comman
         refused = command("schema", "draft", *files, "--output", output)
         assert refused.code == 2
         assert is_one_line(refused.err)
+
+
+def test_drafting_again_keeps_the_edited_schema(clinic_files: Clinic, command: Command) -> None:
+    edited = clinic_files.schema.read_text(encoding="utf-8")
+    done = command(
+        "schema", "draft", clinic_files.left, clinic_files.right, "-o", clinic_files.schema
+    )
+    assert done.code == 0
+    kept = clinic_files.schema.with_name("datapackage.json.1")
+    assert kept.read_text(encoding="utf-8") == edited
+    assert str(kept) in done.err.replace("\n", "")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+import redveil
+from redveil.data.synthetic import wide_dataset
+from redveil.report.text import result_view
 from support.command_line import Clinic, Command
 
 
@@ -86,3 +91,14 @@ def test_scatter_is_drawn_from_a_result(
     done = command("plot", "scatter", clinic_files.result, "-o", picture)
     assert done.code == 0
     assert "<svg" in picture.read_text()
+
+
+def test_a_narrow_terminal_gets_one_below_the_other() -> None:
+    result = redveil.mine(wide_dataset(3000, 10, 5), 5)
+    console = Console(width=70, file=StringIO())
+    console.print(result_view(result.document, width=70))
+    assert isinstance(console.file, StringIO)
+    shown = console.file.getvalue()
+    first = result.redescriptions[0]
+    assert f"   {first.left.text[:40]}" in shown
+    assert shown.startswith("1  J ")

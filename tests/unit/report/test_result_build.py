@@ -76,7 +76,7 @@ def test_what_was_pruned_is_listed_without_its_queries() -> None:
 
 def test_a_declared_schema_leaves_no_condition_unmet() -> None:
     conditions = mined_clinic().certificate.conditions
-    assert len(conditions) == 3
+    assert len(conditions) == 4
     assert conditions[0].startswith("each patient has one row a view")
     assert not any("NOT MET" in condition for condition in conditions)
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import redveil
+from redveil.data.synthetic import wide_dataset
 from redveil.errors import ResultError
 from redveil.owner import evaluate
 from redveil.report.document import ResultDocument
@@ -157,3 +159,12 @@ def test_a_file_cut_off_anywhere_is_refused(end: int) -> None:
     # Parsed directly: hundreds of files on disk would test the disk.
     with pytest.raises(ValidationError):
         ResultDocument.model_validate_json(PRIVATE.to_json()[:end])
+
+
+def test_a_certificate_whose_steps_do_not_add_up_is_refused(tmp_path: Path) -> None:
+    raw = json.loads(redveil.mine(wide_dataset(100, 2, 2), 1).to_json())
+    raw["certificate"]["epsilon"] = "1/2"
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(raw))
+    with pytest.raises(ResultError, match="do not add up"):
+        Result.read(path)

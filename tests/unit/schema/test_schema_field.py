@@ -253,3 +253,10 @@ def test_any_json_is_an_attribute_or_has_problems_or_is_not_used(raw: dict[str, 
     attribute, problems = read(**json.loads(json.dumps(raw)))
     unused = isinstance(raw.get("redveil"), dict) and raw["redveil"].get("use") is False
     assert (attribute is not None) + bool(problems) + unused == 1
+
+
+def test_a_misspelt_cut_rule_is_a_problem_and_not_a_default() -> None:
+    raw = {"name": "age", "type": "number", "constraints": {"minimum": 0, "maximum": 9}}
+    reader = FieldReader("left, attribute age", raw | {"redveil": {"cutz": [1]}})
+    assert reader.attribute() is None
+    assert "did you mean redveil.cuts?" in str(reader.problems[0])

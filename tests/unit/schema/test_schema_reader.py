@@ -57,7 +57,7 @@ def test_what_is_left_out_has_a_default() -> None:
 def test_what_is_declared_is_read() -> None:
     left = table(missingValues=["", "NA"], primaryKey=["id"])
     left |= {"dialect": {"delimiter": ";"}, "encoding": "latin-1"}
-    extras = {"status": "draft", "unit": "patient", "budget": "1/3", "anything": 1}
+    extras = {"status": "draft", "unit": "patient", "budget": "1/3", "version": 1}
     schema = schema_of(package(left, name="clinic", redveil=extras))
     assert (schema.name, schema.unit, schema.status) == ("clinic", "patient", Status.DRAFT)
     assert schema.budget == Fraction(1, 3)
@@ -242,3 +242,10 @@ def test_nonsense_anywhere_is_read_or_is_a_problem(place: tuple[Any, ...], value
     node[place[-1]] = value
     schema, problems = parse(raw, "dp.json")
     assert (schema is None) == bool(problems)
+
+
+def test_a_misspelt_budget_is_a_problem_and_not_a_budget_that_nobody_keeps() -> None:
+    _, problems = parse(package(table(), redveil={"budgett": "1"}), "dp.json")
+    assert [str(one) for one in problems] == [
+        "dp.json: unknown key redveil.budgett; did you mean redveil.budget?"
+    ]
