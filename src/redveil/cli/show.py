@@ -35,6 +35,8 @@ def show(
     from redveil.report.text import result_view
 
     read = Result.read(result)
+    if read.document.warning and form is not Format.TABLE:
+        say(read.document.warning, "bold red")
     if form is Format.CSV:
         typer.echo(read.to_frame().write_csv(), nl=False)
     elif form is Format.LATEX:

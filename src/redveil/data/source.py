@@ -65,16 +65,23 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
     if view.key not in source.names:
         raise LoadError(
             f"{source.place}: no key column {shown(view.key)}; "
-            f"{_suggestion(view.key, source.names, 'set primaryKey, or make the index a column')}"
+            f"{_suggestion(view.key, source.names, _key_remedy(source))}"
         )
     for name in view.names:
         if name not in source.names:
-            remedy = "add it to the table, or take it out of the schema"
+            remedy = "are the files swapped? Else add it, or take it out of the schema"
             raise LoadError(
                 f"{source.place}: no column {shown(name)}; "
                 f"{_suggestion(name, source.names, remedy)}"
             )
     return (view.key, *view.names)
+
+
+def _key_remedy(source: Source) -> str:
+    """Say what is likeliest to be wrong when there is no key."""
+    if len(source.names) == 1 and not source.place.endswith(" frame"):
+        return "its lines are not divided; set the resource's dialect.delimiter"
+    return "set primaryKey, or make the index a column"
 
 
 def _suggestion(name: str, names: Iterable[str], otherwise: str) -> str:

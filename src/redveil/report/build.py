@@ -108,7 +108,8 @@ def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
             "NOT MET: the schema is a draft whose bounds or categories were read off the data; "
             "review it, then run `redveil schema accept`"
         )
-    return tuple(conditions)
+    # What is not met comes first: nobody should have to look for it.
+    return tuple(sorted(conditions, key=lambda one: not one.startswith("NOT MET")))
 
 
 def _entities(mined: Mined) -> IntervalPart | None:

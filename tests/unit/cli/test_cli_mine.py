@@ -89,7 +89,7 @@ def test_a_draft_is_warned_about_even_when_quiet(
     assert f"redveil schema accept {clinic_files.schema}" in done.err
     promise = Result.read(clinic_files.result).certificate
     assert promise.schema_status == "draft"
-    assert promise.conditions[-1].startswith("NOT MET")
+    assert promise.conditions[0].startswith("NOT MET")
     assert "NOT MET" in command("show", clinic_files.result).out
 
 

@@ -109,7 +109,7 @@ HOSTILE = {
     ),
     "absent column": (
         b"id,x\n1,2\n",
-        "left.csv: no column age; add it to the table, or take it out of the schema",
+        "left.csv: no column age; are the files swapped? Else add it, or take it out of the schema",
     ),
     "absent key": (
         b"person,age\n1,2\n",
