@@ -94,7 +94,9 @@ def test_scatter_is_drawn_from_a_result(
 
 
 def test_a_narrow_terminal_gets_one_below_the_other() -> None:
-    result = redveil.mine(wide_dataset(3000, 10, 5), 5)
+    # A single run finds nothing about once in 150; twenty in a row, never.
+    runs = (redveil.mine(wide_dataset(3000, 10, 5), 5) for _ in range(20))
+    result = next(run for run in runs if len(run) > 0)
     console = Console(width=70, file=StringIO())
     console.print(result_view(result.document, width=70))
     assert isinstance(console.file, StringIO)
