@@ -133,7 +133,7 @@ every_chain = pytest.mark.parametrize("name", CHAINS)
 
 
 @every_chain
-@pytest.mark.parametrize(("steps", "draws"), [(1, 10_000), (3, 20_000), (10, 20_000), (100, 8000)])
+@pytest.mark.parametrize(("steps", "draws"), [(1, 8000), (3, 10_000), (10, 10_000), (100, 8000)])
 def test_walks_follow_the_powers_of_the_transition_matrix(
     name: str, steps: int, draws: int
 ) -> None:
@@ -202,7 +202,7 @@ def test_released_trees_follow_the_walk_s_law() -> None:
         walk_to_tree(
             walks_on, Side.LEFT, 2, target, 2, 3, Receipt("tree", "walk", EPSILON), source
         ).value
-        for _ in range(4000)
+        for _ in range(3000)
     )
     law = released_law(tree_chain(2), 3, lambda state: released_tree(Side.LEFT, LEFT.splits, state))
     assert len(law) < len(tree_chain(2).states)
@@ -218,7 +218,7 @@ def test_released_pairs_follow_the_walk_s_law(side: Side | None) -> None:
     classes = Sealed(np.array(TARGET, np.int32))
     target = (side, classes, 2) if side else None
     seen: Counter[Hashable] = Counter()
-    for _ in range(4000):
+    for _ in range(3000):
         pair = walk_to_pair(walks_on, 1, target, 3, Receipt("pair", "walk", EPSILON), source)
         seen[pair[first].value.splits + pair[first.other].value.splits] += 1
     law = released_law(pair_chain(1, 2 if side else 0), 3, lambda state: state)

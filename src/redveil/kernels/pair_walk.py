@@ -27,7 +27,7 @@ def walk_pair(
     ending: Ending,
     trace: NDArray[np.float64],
 ) -> tuple[int, int, int]:
-    """Walk; returns the steps taken, the proposals accepted, and the entities moved.
+    """Walk; returns the steps taken, the proposals accepted, and the moves into and out of leaves.
 
     splits, sets: the two trees, full and of one depth, changed in place, and their views' splits.
     target: int32[N], what the first tree is to predict; with classes = 0 nothing, and the score is
@@ -86,7 +86,7 @@ def count_moves(
     table: NDArray[np.int64],
     by_class: NDArray[np.int64],
 ) -> int:
-    """Bring the tables up to date with a replacement in one tree; returns how many moved.
+    """Bring the tables up to date with a replacement in one tree; returns the moves, as `tally`.
 
     leaf_of: int32[2, N or more], each entity's leaf in both trees, -1 where stuck or not yet known.
     """

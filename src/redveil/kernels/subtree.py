@@ -83,6 +83,7 @@ def tally(
 
     label:  int32[N], what each entity is counted under, -1 for nothing.
     counts: int64[leaves, labels], changed for the leaves below the node; leaf 0 is node `inner`.
+    Whoever goes from one leaf to another counts twice: once for leaving, once for joining.
     """
     first, last = first_leaf_below(node, inner)
     moved = 0

@@ -31,12 +31,12 @@ def walk_tree(
     ending: Ending,
     trace: NDArray[np.float64],
 ) -> tuple[int, int, int]:
-    """Walk; returns the steps taken, the proposals accepted, and the entities moved.
+    """Walk; returns the steps taken, the proposals accepted, and the moves into and out of leaves.
 
     splits:    int32[inner], the full tree to start from, changed in place; heap order.
     everybody: uint64[words], all entities.
     target:    int32[N], the class of each entity, -1 for none.
-    words:     uint64[steps, 3], uniform.
+    words:     uint64[steps, 3], uniform: one for the node, one for its split, one for acceptance.
     rate:      acceptance is min(1, exp(rate · change of the score in grid units)).
     cost:      grid units taken off the score for every entity with a class that reaches a leaf.
     trace:     float64[steps], the score before each step as a number, written.
