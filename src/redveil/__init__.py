@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Constraints', 'Dataset', 'InputError', 'OverBudgetError']
+['Answer', 'Constraints', 'Dataset', 'InputError']
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.mining.parameters import Constraints
+    from redveil.mining.question import Answer
     from redveil.report.result import Result
     from redveil.schema import Schema
 
 __all__ = [
+    "Answer",
     "Constraints",
     "Dataset",
     "InputError",
@@ -33,6 +35,7 @@ __all__ = [
 
 # Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
 _HOMES = {
+    "Answer": "redveil.mining.question",
     "Constraints": "redveil.mining.parameters",
     "Dataset": "redveil.data.dataset",
     "InputError": "redveil.errors",

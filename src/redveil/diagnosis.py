@@ -86,8 +86,8 @@ def diagnose(
     >>> diagnose(dataset, parameters, Fraction(1)).traces.shape
     (4, 400)
     """
-    if not parameters.algorithm.uses_walks:
-        raise InputError("alt-expm does not walk; diagnose alt-mcmc or tree-pair")
+    if not parameters.walks:
+        raise InputError("nothing walks here; diagnose tree-pair, or alt-mcmc with sampler = walk")
     if parameters.steps < FEWEST_STEPS:
         raise InputError(f"steps must be at least {FEWEST_STEPS} for a diagnosis")
     if walks < 2:
@@ -101,7 +101,8 @@ def diagnose(
     splits = {side: Splits.of(schema.view(side)) for side in Side}
     stop = np.zeros(1, dtype=np.uint8)
     ground = Ground.of(packed, splits, stop, rules)
-    price = make_plan(parameters, epsilon).steps[0].epsilon
+    steps = make_plan(parameters, epsilon).steps
+    price = next(step.epsilon for step in steps if step.mechanism == "walk")
     side, number = attribute or random_attribute(schema, SystemRandomness())
     target = attribute_target(packed, schema, side, number)
     one = partial(_walk, ground, parameters, price, side.other, target)

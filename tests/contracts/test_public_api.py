@@ -14,6 +14,7 @@ import redveil
 from support.source import modules, public_definitions
 
 PUBLIC = {
+    "Answer",
     "Constraints",
     "Dataset",
     "InputError",

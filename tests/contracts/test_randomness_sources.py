@@ -10,7 +10,12 @@ import pytest
 from support.source import modules
 
 # Generated data is nobody's; the simulation of the public noise law never meets data.
-MAY_BE_SEEDED = {"data/synthetic.py", "mining/statistics.py", "mining/published.py"}
+MAY_BE_SEEDED = {
+    "data/synthetic.py",
+    "mining/statistics.py",
+    "mining/reach.py",
+    "mining/published.py",
+}
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")
 
 

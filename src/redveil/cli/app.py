@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from redveil.cli.ask import ask
 from redveil.cli.demo import demo
 from redveil.cli.diagnose import diagnose
 from redveil.cli.evaluate import evaluate
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(mine)
 app.command()(show)
+app.command()(ask)
 app.command()(plan)
 app.command()(evaluate)
 app.command()(diagnose)

@@ -35,6 +35,23 @@ def lowest_bit(word: np.uint64) -> np.uint64:
 
 
 @kernel
+def ones(word: np.uint64) -> int:
+    """Return how many bits of a word are set.
+
+    The compiler turns this loop into a single instruction, and a sum of it over words into vector
+    instructions; a sum by shifts and masks stays what it is, at half the speed.
+
+    >>> int(ones(np.uint64(2**63 + 6)))
+    3
+    """
+    count = 0
+    while word != np.uint64(0):
+        word &= word - np.uint64(1)
+        count += 1
+    return count
+
+
+@kernel
 def range_bits(
     values: NDArray[np.uint8],
     attribute: NDArray[np.int32],

@@ -1,7 +1,8 @@
 """Alternation: trees on either side in turn, each predicting the leaves of the one before.
 
-AltExpM chooses every split by itself, AltMCMC walks over whole trees. The pairs of neighbouring
-trees yield leaf tables.
+AltExpM chooses every split by itself, AltMCMC whole trees: by a walk, or exactly. The pairs of
+neighbouring trees yield leaf tables. The first tree predicts a random attribute, as in the paper,
+or one side of a pair of splits that was chosen privately because they go together.
 """
 
 from __future__ import annotations
@@ -9,20 +10,20 @@ from __future__ import annotations
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.measure import Grown, measure
 from redveil.mining.parameters import Algorithm
-from redveil.mining.schedule import tree_steps
+from redveil.mining.schedule import start_step, tree_steps
 from redveil.mining.targets import Target, leaf_target
 from redveil.mining.trial import Trial
 from redveil.privacy.randomness import Randomness, below
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
+from redveil.trees.exact import draw_tree
 from redveil.trees.levelwise import grow
 from redveil.trees.walks import walk_to_tree
 
 
 def alternate(trial: Trial) -> list[Released[LeafTable]]:
     """Run one trial and return its leaf tables."""
-    side, number = random_attribute(trial.schema, trial.randomness)
-    target = trial.targets(trial.data, trial.schema, side, number)
+    side, target = _first_target(trial)
     latest: dict[Side, Grown] = {}
     tables: list[Released[LeafTable]] = []
     for tree_number in range(1, trial.parameters.alternations + 2):
@@ -44,6 +45,15 @@ def alternate(trial: Trial) -> list[Released[LeafTable]]:
             )
             trial.progress()
     return tables
+
+
+def _first_target(trial: Trial) -> tuple[Side, Target]:
+    """Return what the first tree predicts, and the view that it is from."""
+    if trial.parameters.starts_privately:
+        stump = trial.twins({}, (start_step(trial.number),)).value.right
+        return Side.RIGHT, leaf_target(stump, trial.positions(stump))
+    side, number = random_attribute(trial.schema, trial.randomness)
+    return side, trial.targets(trial.data, trial.schema, side, number)
 
 
 def random_attribute(schema: Schema, randomness: Randomness) -> tuple[Side, int]:
@@ -68,6 +78,17 @@ def _grow(trial: Trial, side: Side, target: Target, number: int) -> Grown:
             trial.randomness,
             trial.ground.rules,
         )
+    if trial.parameters.draws_exactly:
+        tree = draw_tree(
+            trial.ground,
+            side,
+            trial.parameters.depth,
+            target.classes,
+            target.number,
+            trial.purse.pay(steps[0], "choose"),
+            trial.randomness,
+        )
+        return tree, trial.positions(tree.value)
     receipt = trial.purse.pay(steps[0], "walk")
     tree = walk_to_tree(
         trial.ground,

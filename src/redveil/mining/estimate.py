@@ -1,9 +1,10 @@
-"""What a leaf table says: least squares, or the paper's two passes.
+"""What a leaf table says: the cells, least squares, or the paper's two passes.
 
-Cells and both margins are measured with independent noise of known variance. The generalised
-least-squares fit has a closed form, because the three designs share eigenvectors: a two-way table
-falls into its mean, row effects, column effects and interactions, and each part is only rescaled.
-The same four numbers give the variance of every support, so nothing is ever inverted.
+Cells, and margins if they were asked for, are measured with independent noise of known variance.
+Without margins the cells are the fit. With both, generalised least squares has a closed form,
+because the three designs share eigenvectors: a two-way table falls into its mean, row effects,
+column effects and interactions, and each part is only rescaled. The same four numbers give the
+variance of every support, so nothing is ever inverted.
 """
 
 from __future__ import annotations
@@ -23,17 +24,25 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Estimates and (co)variances of overlaps and supports of query pairs, each float64[pairs]."""
+    """Estimates and (co)variances for query pairs, each float64[pairs].
+
+    both, left, right, size: the overlap, the two supports, and the number of entities.
+    """
 
     both: Floats
     left: Floats
     right: Floats
+    size: Floats
     both_both: Floats
     left_left: Floats
     right_right: Floats
     both_left: Floats
     both_right: Floats
     left_right: Floats
+    both_size: Floats
+    left_size: Floats
+    right_size: Floats
+    size_size: Floats
 
     def of(self, pairs: NDArray[np.int64]) -> Moments:
         """Return the moments of some of the pairs."""
@@ -110,6 +119,7 @@ class Fit:
             both=((u @ self.cells) * v).sum(axis=1),
             left=u @ self.cells.sum(axis=1),
             right=v @ self.cells.sum(axis=0),
+            size=np.full_like(p, self.size),
             both_both=self.mean * (p * q) ** 2 / self.cells.size
             + self.rows * q * q / width * within_rows
             + self.columns * p * p / height * within_columns
@@ -119,6 +129,10 @@ class Fit:
             both_left=self.mean * p * p * q / height + self.rows * q * within_rows,
             both_right=self.mean * p * q * q / width + self.columns * p * within_columns,
             left_right=self.mean * p * q,
+            both_size=self.mean * p * q,
+            left_size=self.mean * p * width,
+            right_size=self.mean * q * height,
+            size_size=np.full_like(p, self.mean * height * width),
         )
 
 
@@ -130,15 +144,20 @@ def estimate(table: LeafTable) -> Estimate:
 def solver(table: LeafTable) -> Solver | TwoPassSolver:
     """Return what turns measurements of a table's shape and prices into an estimate."""
     height, width = table.cells.shape
-    cells, left = noise_variance(table.cells_price), noise_variance(table.left_price)
+    cells, left, right = (
+        0.0 if price is None else noise_variance(price)
+        for price in (table.cells_price, table.left_price, table.right_price)
+    )
+    if table.left_price is None:
+        return Solver(height, width, 1 / cells, 0.0, 0.0)
     if table.right_price is None:
         return TwoPassSolver(cells, left)
-    return Solver(height, width, 1 / cells, 1 / left, 1 / noise_variance(table.right_price))
+    return Solver(height, width, 1 / cells, 1 / left, 1 / right)
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """Least squares for tables of one shape, measured at given prices."""
+    """Least squares for tables of one shape; what was not measured has no weight."""
 
     height: int
     width: int
@@ -146,17 +165,15 @@ class Solver:
     left_weight: float
     right_weight: float
 
-    def solve(self, cells: Counted, left: Counted, right: Counted | None) -> Fit:
+    def solve(self, cells: Counted, left: Counted | None, right: Counted | None) -> Fit:
         """Return the generalised least-squares estimate; leading axes are separate tables.
 
         Minimises Σ (cell − x)² / v_c + Σ (left − row sum)² / v_l + Σ (right − column sum)² / v_r.
         """
-        assert right is not None, "least squares needs both margins"
-        evidence = (
-            self.weight * cells
-            + self.left_weight * left[..., :, None]
-            + self.right_weight * right[..., None, :]
-        )
+        evidence = self.weight * np.asarray(cells, dtype=np.float64)
+        if left is not None and right is not None:
+            evidence = evidence + self.left_weight * left[..., :, None]
+            evidence = evidence + self.right_weight * right[..., None, :]
         with_rows = self.weight + self.width * self.left_weight
         mean = 1 / (with_rows + self.height * self.right_weight)
         rows = 1 / with_rows
@@ -207,12 +224,17 @@ class TwoPass:
             both=((u @ self.cells) * v).sum(axis=1),
             left=u @ self.left_margin,
             right=v @ self.cells.sum(axis=0),
+            size=np.full_like(p, self.size),
             both_both=self.cell_variance * p * q,
             left_left=self.left_variance * p,
             right_right=self.cell_variance * q * self.cells.shape[0],
             both_left=nothing,
             both_right=self.cell_variance * p * q,
             left_right=nothing,
+            both_size=nothing,
+            left_size=self.left_variance * p,
+            right_size=nothing,
+            size_size=np.full_like(p, self.left_variance * self.left_margin.size),
         )
 
 
@@ -223,7 +245,8 @@ class TwoPassSolver:
     cell_variance: float
     left_variance: float
 
-    def solve(self, cells: Counted, left: Counted, _right: Counted | None) -> TwoPass:
+    def solve(self, cells: Counted, left: Counted | None, _right: Counted | None) -> TwoPass:
         """Return the estimate; leading axes are separate tables."""
+        assert left is not None, "two passes measure the left margin"
         floats = np.asarray(cells, dtype=np.float64), np.asarray(left, dtype=np.float64)
         return TwoPass(*floats, self.cell_variance, self.left_variance)

@@ -6,7 +6,7 @@ compared by the lower bound of their Jaccard index, never by the luckiest estima
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,14 @@ from redveil.mining.estimate import Estimate, Moments, estimate
 from redveil.mining.leaf_query import term_cells, union_query
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Constraints
+from redveil.mining.query import Query
 from redveil.mining.query_simplify import simplified
+from redveil.mining.reach import Reach, report_reach
 from redveil.mining.redescription import Interval, Redescription
 from redveil.mining.statistics import (
     jaccard_bounds,
     p_values,
     pessimistic_p_values,
-    simultaneous_reach,
 )
 from redveil.schema import Schema
 from redveil.trees.splits import Splits
@@ -58,15 +59,21 @@ class Extractor:
         constraints: Constraints,
         *,
         cautious: bool = True,
+        tables: int = 1,
     ) -> None:
         self._trees = table.left, table.right
         self._splits = Splits.of(schema.left), Splits.of(schema.right)
         self._constraints = constraints
-        self._terms = term_cells(table.left), term_cells(table.right)
+        # The paper joins leaves; whole branches are often what a cautious reader can be sure of.
+        self._inner = cautious
+        self._terms = (
+            term_cells(table.left, inner=cautious),
+            term_cells(table.right, inner=cautious),
+        )
         self._estimate = estimate(table)
-        self.reach = simultaneous_reach(table, *self._terms)
+        self.reach = report_reach(table, *self._terms, tables)
         self._cautious = cautious
-        self._caution = self.reach if cautious else 0.0
+        self._caution = self.reach if cautious else Reach(0.0, 0.0)
 
     @property
     def estimate(self) -> Estimate:
@@ -136,16 +143,16 @@ class Extractor:
 
     def _lower_bounds(self, left: Flags, right: Flags) -> Floats:
         """Return what pairs of extents are compared by."""
-        return jaccard_bounds(self._estimate.moments(left, right), self._caution)[1]
+        return jaccard_bounds(self._estimate.moments(left, right), self._caution.intervals)[1]
 
     def _statistics(
         self, left: Flags, right: Flags, better_than: Floats | float = -1.0
     ) -> _Statistics:
         """Evaluate pairs of extents, and check the constraints where a lower bound is better."""
         moments = self._estimate.moments(left, right)
-        low = jaccard_bounds(moments, self._caution)[1]
+        low = jaccard_bounds(moments, self._caution.intervals)[1]
         wanted = self._constraints
-        certain = moments.both - self._caution * np.sqrt(moments.both_both)
+        certain = moments.both - self._caution.intervals * np.sqrt(moments.both_both)
         most = wanted.max_support * max(self._estimate.size, 0.0)
         satisfied = (
             (low > better_than)
@@ -157,7 +164,7 @@ class Extractor:
         )
         # p-values cost most, so they come last and only where everything else holds.
         rest = np.flatnonzero(satisfied)
-        p = pessimistic_p_values(moments.of(rest), self._estimate, self._caution)
+        p = pessimistic_p_values(moments.of(rest), self._estimate, self._caution.counts)
         satisfied[rest] = p <= wanted.max_p_value
         return _Statistics(moments, low, satisfied)
 
@@ -167,12 +174,14 @@ class Extractor:
         """Put one pair into words and numbers."""
         m = found.moments
         only = m.of(np.array([i]))
-        likely, low, high = (float(bound[0]) for bound in jaccard_bounds(only, self.reach))
-        worst = pessimistic_p_values(only, self._estimate, self.reach)[0]
+        likely, low, high = (
+            float(bound[0]) for bound in jaccard_bounds(only, self.reach.intervals)
+        )
+        worst = pessimistic_p_values(only, self._estimate, self.reach.counts)[0]
         likeliest = p_values(m.both[i], m.left[i], m.right[i], self._estimate.size)
         return Redescription(
-            left=simplified(union_query(self._trees[0], self._splits[0], batch.left_terms[i])),
-            right=simplified(union_query(self._trees[1], self._splits[1], batch.right_terms[i])),
+            left=self._query(0, batch.left_terms[i]),
+            right=self._query(1, batch.right_terms[i]),
             jaccard=Interval(likely, low, high),
             support_left=self._support(m.left[i], m.left_left[i]),
             support_right=self._support(m.right[i], m.right_right[i]),
@@ -184,9 +193,14 @@ class Extractor:
             right_cells=tuple(np.flatnonzero(batch.right[i]).tolist()),
         )
 
+    def _query(self, side: int, terms: Sequence[int]) -> Query:
+        """Return the union of some terms in words."""
+        union = union_query(self._trees[side], self._splits[side], terms, inner=self._inner)
+        return simplified(union)
+
     def _support(self, estimate: float, variance: float) -> Interval:
         """Return a support's interval; nobody can be covered by less than nobody."""
-        reach = self.reach * float(np.sqrt(variance))
+        reach = self.reach.intervals * float(np.sqrt(variance))
         low, middle, high = (max(0.0, float(estimate) + x) for x in (-reach, 0.0, reach))
         return Interval(middle, low, high)
 

@@ -9,7 +9,8 @@ from redveil.mining.estimate import Estimate
 from redveil.mining.extraction import Extractor
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Parameters, Profile
-from redveil.mining.pruning import pruned_by_support, without_redundancy
+from redveil.mining.pruning import pruned_by_support
+from redveil.mining.ranking import ranked, ranked_by_news
 from redveil.mining.redescription import Redescription
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema
@@ -45,10 +46,11 @@ def interpret(
     tables = tuple(table.value for table in released)
     cautious = parameters.profile is Profile.HARDENED
     readers = [
-        Extractor(table, schema, parameters.constraints, cautious=cautious) for table in tables
+        Extractor(table, schema, parameters.constraints, cautious=cautious, tables=len(tables))
+        for table in tables
     ]
     found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
     estimates = tuple(reader.estimate for reader in readers)
     kept, pruned = pruned_by_support(found, parameters.prune)
-    ranked = without_redundancy(kept, estimates if cautious else ())
-    return Mined(declared, schema, parameters, plan, tables, estimates, ranked, tuple(pruned))
+    best = ranked_by_news(kept, estimates) if cautious else ranked(kept)
+    return Mined(declared, schema, parameters, plan, tables, estimates, best, tuple(pruned))

@@ -39,29 +39,50 @@ def leaf_query(tree: Tree, splits: Splits, leaf: int) -> Query:
     return path[0] if len(path) == 1 else And(path)
 
 
-def term_cells(tree: Tree) -> NDArray[np.bool_]:
+def term_nodes(tree: Tree, *, inner: bool = False) -> tuple[int, ...]:
+    """Return the nodes whose paths are terms: the leaves, then inner nodes if these count too.
+
+    >>> from redveil.schema import Side
+    >>> term_nodes(Tree(Side.LEFT, (4, None, 7)), inner=True)
+    (1, 5, 6, 2)
+    """
+    return (*tree.leaves, *(node for node in tree.inner if inner and node > 0))
+
+
+def term_cells(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
     """Return for every term the cells in which it holds, bool[terms, cells].
 
-    Terms 0 … leaves − 1 are the leaves; the same numbers plus `leaves` are their negations, which
-    hold for entities known not to reach the leaf: in another leaf, or stuck off the leaf's path.
+    Terms 0 … nodes − 1 are the paths to the nodes; the same numbers plus `nodes` are their
+    negations, which hold for entities known not to reach the node: they ended elsewhere, or are
+    stuck off the node's path.
     """
-    cells, leaves = tree.cells, tree.leaves
-    holds = np.zeros((2 * len(leaves), len(cells)), dtype=np.bool_)
-    for number, leaf in enumerate(leaves):
-        on_path = {node for node, _ in tree.ancestors(leaf)} | {leaf}
-        holds[number] = [cell == leaf for cell in cells]
-        holds[number + len(leaves)] = [cell not in on_path for cell in cells]
+    cells, nodes = tree.cells, term_nodes(tree, inner=inner)
+    holds = np.zeros((2 * len(nodes), len(cells)), dtype=np.bool_)
+    for number, node in enumerate(nodes):
+        above = {ancestor for ancestor, _ in tree.ancestors(node)}
+        inside = [_is_below(cell, node) for cell in cells]
+        holds[number] = inside
+        holds[number + len(nodes)] = [
+            not held and cell not in above for cell, held in zip(cells, inside, strict=True)
+        ]
     return holds
 
 
-def union_query(tree: Tree, splits: Splits, terms: Sequence[int]) -> Query:
+def union_query(tree: Tree, splits: Splits, terms: Sequence[int], *, inner: bool = False) -> Query:
     """Return the disjunction of some terms; leaves that make up a whole node become that node."""
-    leaves = tree.leaves
-    nodes = _merged(tree, [leaves[term] for term in terms if term < len(leaves)])
-    queries: list[Query] = [leaf_query(tree, splits, node) for node in nodes]
-    negated = [leaves[term - len(leaves)] for term in terms if term >= len(leaves)]
-    queries.extend(Not(leaf_query(tree, splits, leaf)) for leaf in negated)
+    nodes = term_nodes(tree, inner=inner)
+    plain = _merged(tree, [nodes[term] for term in terms if term < len(nodes)])
+    queries: list[Query] = [leaf_query(tree, splits, node) for node in plain]
+    negated = [nodes[term - len(nodes)] for term in terms if term >= len(nodes)]
+    queries.extend(Not(leaf_query(tree, splits, node)) for node in negated)
     return queries[0] if len(queries) == 1 else Or(tuple(queries))
+
+
+def _is_below(cell: int, node: int) -> bool:
+    """Whether a node lies in the subtree of another."""
+    while cell > node:
+        cell = (cell - 1) // 2
+    return cell == node
 
 
 def _merged(tree: Tree, nodes: Sequence[int]) -> list[int]:

@@ -20,17 +20,17 @@ Counted = NDArray[Any]
 class LeafTable:
     """What was measured for a pair of trees. Released.
 
-    cells: int64[left cells, right cells]; left_margin: int64[left cells]; right_margin alike, or
-    None if it was not measured. The prices are those of the measurements.
+    cells: int64[left cells, right cells]; left_margin: int64[left cells]; right_margin alike. What
+    was not measured is None. The prices are those of the measurements.
     """
 
     left: Tree
     right: Tree
     cells: Counted
-    left_margin: Counted
+    left_margin: Counted | None
     right_margin: Counted | None
     cells_price: Fraction
-    left_price: Fraction
+    left_price: Fraction | None
     right_price: Fraction | None
 
     @classmethod
@@ -47,10 +47,10 @@ class LeafTable:
             left,
             right,
             parts["cells"].reshape(shape),
-            parts["left margin"],
+            parts.get("left margin"),
             parts.get("right margin"),
             prices["cells"],
-            prices["left margin"],
+            prices.get("left margin"),
             prices.get("right margin"),
         )
 

@@ -10,25 +10,29 @@ from typing import Any, Final
 from redveil.errors import InputError
 
 DEEPEST: Final = 6
+DEEPEST_EXACT: Final = 2
+# What the tuning rule of twin trees sets, unless it is given.
+TUNED: Final = ("depth", "trials", "root_score")
 MOST_REPEATS: Final = 1000
 MOST_STEPS: Final = 10_000_000
 
 
 class Algorithm(StrEnum):
-    """The algorithms by name.
+    """The algorithms by name: twin trees, and the paper's three.
 
-    >>> Algorithm("alt-mcmc").uses_walks
-    True
+    >>> [algorithm.value for algorithm in Algorithm]
+    ['twin', 'alt-expm', 'alt-mcmc', 'tree-pair']
     """
 
+    TWIN = "twin"
     ALT_EXPM = "alt-expm"
     ALT_MCMC = "alt-mcmc"
     TREE_PAIR = "tree-pair"
 
     @property
-    def uses_walks(self) -> bool:
-        """Whether trees come from a Markov chain, whose privacy is that of its limit."""
-        return self is not Algorithm.ALT_EXPM
+    def alternates(self) -> bool:
+        """Whether trees on either side predict each other in turn."""
+        return self in (Algorithm.ALT_EXPM, Algorithm.ALT_MCMC)
 
 
 class Profile(StrEnum):
@@ -46,9 +50,10 @@ class Counts(StrEnum):
     """How leaf tables are measured.
 
     >>> [counts.value for counts in Counts]
-    ['least-squares', 'two-pass']
+    ['cells', 'least-squares', 'two-pass']
     """
 
+    CELLS = "cells"
     LEAST_SQUARES = "least-squares"
     TWO_PASS = "two-pass"
 
@@ -62,6 +67,39 @@ class PairScore(StrEnum):
 
     ASSOCIATION = "association"
     PURITY = "purity"
+
+
+class RootScore(StrEnum):
+    """What the roots of twin trees are chosen by.
+
+    >>> [score.value for score in RootScore]
+    ['leverage', 'margin']
+    """
+
+    LEVERAGE = "leverage"
+    MARGIN = "margin"
+
+
+class Sampler(StrEnum):
+    """How alt-mcmc draws its trees: from the law itself, or by a walk towards it.
+
+    >>> [sampler.value for sampler in Sampler]
+    ['exact', 'walk']
+    """
+
+    EXACT = "exact"
+    WALK = "walk"
+
+
+class Start(StrEnum):
+    """What the first tree of an alternation predicts.
+
+    >>> [start.value for start in Start]
+    ['private', 'random']
+    """
+
+    PRIVATE = "private"
+    RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +136,15 @@ class Parameters:
     """How to mine. What is not said has a default that depends on the algorithm and the profile.
 
     `prune` drops redescriptions whose noisy support is below it; "auto" takes the threshold from
-    the noise law, None prunes nothing.
+    the noise law, None prunes nothing. `auto` names the parameters that the tuning rule sets once
+    the private size is known.
 
     >>> Parameters(depth=0)
     Traceback (most recent call last):
     redveil.errors.InputError: depth must lie between 1 and 6
     """
 
-    algorithm: Algorithm = Algorithm.ALT_EXPM
+    algorithm: Algorithm = Algorithm.TWIN
     profile: Profile = Profile.HARDENED
     depth: int = 2
     trials: int = 1
@@ -113,9 +152,13 @@ class Parameters:
     steps: int = 10_000
     tree_share: Fraction = Fraction(1, 2)
     variance_threshold: float = 0.005
-    counts: Counts = Counts.LEAST_SQUARES
+    counts: Counts = Counts.CELLS
     pair_score: PairScore = PairScore.ASSOCIATION
+    root_score: RootScore = RootScore.LEVERAGE
+    sampler: Sampler = Sampler.EXACT
+    start: Start = Start.PRIVATE
     prune: float | str | None = None
+    auto: tuple[str, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
 
     def __post_init__(self) -> None:
@@ -132,6 +175,39 @@ class Parameters:
             raise InputError("tree_share must lie between 0 and 1, both excluded")
         if isinstance(self.prune, str) and self.prune != "auto":
             raise InputError("prune must be a number of entities, or auto")
+        if self.profile is Profile.PUBLISHED and self.algorithm is Algorithm.TWIN:
+            raise InputError("twin is not a published algorithm; leave out the published profile")
+        if self.draws_exactly and self.depth > DEEPEST_EXACT:
+            raise InputError(
+                f"alt-mcmc draws trees exactly up to depth {DEEPEST_EXACT}; use sampler = walk"
+            )
+
+    @property
+    def draws_exactly(self) -> bool:
+        """Whether whole trees are drawn from the law that walks only approach."""
+        return self.algorithm is Algorithm.ALT_MCMC and self.sampler is Sampler.EXACT
+
+    @property
+    def walks(self) -> bool:
+        """Whether trees come from a Markov chain, whose privacy is that of its limit."""
+        return self.algorithm is Algorithm.TREE_PAIR or (
+            self.algorithm is Algorithm.ALT_MCMC and self.sampler is Sampler.WALK
+        )
+
+    @property
+    def needs_sets(self) -> bool:
+        """Whether splits are needed as sets of entities, and not only as columns."""
+        return self.walks or self.draws_exactly or self.needs_soil
+
+    @property
+    def needs_soil(self) -> bool:
+        """Whether splits of both views are counted together."""
+        return self.algorithm is Algorithm.TWIN or self.starts_privately
+
+    @property
+    def starts_privately(self) -> bool:
+        """Whether an alternation pays for a good start."""
+        return self.algorithm.alternates and self.start is Start.PRIVATE
 
     @classmethod
     def of(cls, **given: Any) -> Parameters:
@@ -146,6 +222,9 @@ class Parameters:
             ("profile", Profile),
             ("counts", Counts),
             ("pair_score", PairScore),
+            ("root_score", RootScore),
+            ("sampler", Sampler),
+            ("start", Start),
         ):
             if name in said:
                 if said[name] not in list(kind):
@@ -156,7 +235,11 @@ class Parameters:
         if "prune" in said and said["prune"] != "auto":
             said["prune"] = float(_fraction(said["prune"]))
         if said.get("profile") is Profile.PUBLISHED:
-            return replace(_published(said.get("algorithm", cls().algorithm)), **said)
+            return replace(_published(said.get("algorithm", Algorithm.ALT_EXPM)), **said)
+        if said.get("algorithm", Algorithm.TWIN) is Algorithm.TWIN:
+            said.setdefault("auto", tuple(name for name in TUNED if name not in said))
+        elif said.get("depth", cls().depth) > DEEPEST_EXACT:
+            said.setdefault("sampler", Sampler.WALK)
         return cls(**said)
 
     def public(self) -> dict[str, int | float | str | None]:
@@ -166,6 +249,7 @@ class Parameters:
         2
         """
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "constraints"}
+        own["auto"] = ", ".join(self.auto) or None
         del own["algorithm"], own["profile"]
         own |= {f.name: getattr(self.constraints, f.name) for f in fields(self.constraints)}
         return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
@@ -182,6 +266,8 @@ def _published(algorithm: Algorithm) -> Parameters:
         tree_share=Fraction(1, 10),
         counts=Counts.TWO_PASS,
         pair_score=PairScore.PURITY,
+        sampler=Sampler.WALK,
+        start=Start.RANDOM,
         prune="auto",
         # A simple query and up to three disjuncts more.
         constraints=Constraints(max_disjuncts=4),

@@ -13,15 +13,16 @@ from redveil.privacy.plan import Plan, Step
 def make_plan(parameters: Parameters, epsilon: Fraction) -> Plan:
     """Divide ε over the steps of a run: a pure function of public parameters.
 
-    Alternation: with a alternations, a trial grows a + 1 trees and measures a tables, 2a + 1 equal
-    shares. Tree pairs: `tree_share` of a trial's share goes to the walk, the rest to the table.
+    Twins and tree pairs: `tree_share` of a trial's share goes to the trees, the rest to the table.
+    Alternation: with a alternations, a trial grows a + 1 trees and measures a tables, in equal
+    shares; a private start takes one more.
 
-    >>> plan = make_plan(Parameters(depth=2, trials=1, alternations=1), Fraction(1))
+    >>> plan = make_plan(Parameters(depth=2, trials=1), Fraction(1))
     >>> [step.name for step in plan.steps][:2], plan.steps[0].epsilon
-    (['trial 1, tree 1, level 1', 'trial 1, tree 1, level 2'], Fraction(1, 6))
+    (['trial 1, twins, level 1', 'trial 1, twins, level 2'], Fraction(1, 4))
     """
     share = epsilon / parameters.trials
-    steps = _pair_steps if parameters.algorithm is Algorithm.TREE_PAIR else _alternation_steps
+    steps = _alternation_steps if parameters.algorithm.alternates else _pair_steps
     return Plan(
         epsilon,
         tuple(
@@ -33,13 +34,15 @@ def make_plan(parameters: Parameters, epsilon: Fraction) -> Plan:
 
 
 def tree_steps(parameters: Parameters, trial: int, tree: int) -> tuple[str, ...]:
-    """Return the names of a tree's steps: one a level, or one for a whole walk.
+    """Return the names of a tree's steps: one a level, or one for a whole tree.
 
-    >>> tree_steps(Parameters(depth=2), trial=1, tree=3)
+    >>> tree_steps(Parameters(algorithm=Algorithm.ALT_EXPM, depth=2), trial=1, tree=3)
     ('trial 1, tree 3, level 1', 'trial 1, tree 3, level 2')
     """
-    if parameters.algorithm.uses_walks:
+    if parameters.walks:
         return (f"trial {trial}, tree {tree}, walk",)
+    if parameters.draws_exactly:
+        return (f"trial {trial}, tree {tree}",)
     return tuple(
         f"trial {trial}, tree {tree}, level {level + 1}" for level in range(parameters.depth)
     )
@@ -54,6 +57,24 @@ def pair_step(trial: int) -> str:
     return f"trial {trial}, tree pair, walk"
 
 
+def twin_steps(depth: int, trial: int) -> tuple[str, ...]:
+    """Return the names of a twin pair's steps, one a level.
+
+    >>> twin_steps(2, trial=1)
+    ('trial 1, twins, level 1', 'trial 1, twins, level 2')
+    """
+    return tuple(f"trial {trial}, twins, level {level + 1}" for level in range(depth))
+
+
+def start_step(trial: int) -> str:
+    """Return the name of an alternation's private start.
+
+    >>> start_step(1)
+    'trial 1, start'
+    """
+    return f"trial {trial}, start"
+
+
 def table_step(trial: int, pair: int, part: str) -> str:
     """Return the name of one part of a leaf table.
 
@@ -66,11 +87,14 @@ def table_step(trial: int, pair: int, part: str) -> str:
 def table_shares(parameters: Parameters) -> dict[str, int]:
     """Return what is measured of a leaf table, and in which proportion it is paid for.
 
-    Cells carry the overlaps; margins steady the supports.
+    Cells alone give supports and overlaps their smallest errors up to depth 4, and margins would
+    only cost (docs/decisions/0010). They can be asked for, with least squares to fit them in.
 
     >>> table_shares(Parameters())
-    {'cells': 2, 'left margin': 1, 'right margin': 1}
+    {'cells': 1}
     """
+    if parameters.counts is Counts.CELLS:
+        return {"cells": 1}
     if parameters.counts is Counts.TWO_PASS:
         return {"cells": 1, "left margin": 1}
     return {"cells": 2, "left margin": 1, "right margin": 1}
@@ -79,30 +103,36 @@ def table_shares(parameters: Parameters) -> dict[str, int]:
 def stages(parameters: Parameters) -> int:
     """Return how many times a run reports progress: once a tree or pair, once a table.
 
-    >>> stages(Parameters(trials=1, alternations=2))
+    >>> stages(Parameters(algorithm=Algorithm.ALT_EXPM, trials=1, alternations=2))
     5
     """
-    if parameters.algorithm is Algorithm.TREE_PAIR:
+    if not parameters.algorithm.alternates:
         return 2 * parameters.trials
     return parameters.trials * (2 * parameters.alternations + 1)
 
 
 def _alternation_steps(parameters: Parameters, trial: int, share: Fraction) -> Iterator[Step]:
     """Yield an alternation trial's steps in the order in which they are taken."""
-    part = share / (2 * parameters.alternations + 1)
+    private = parameters.starts_privately
+    part = share / (2 * parameters.alternations + 1 + private)
+    if private:
+        yield Step(start_step(trial), "choose", part)
     for tree in range(1, parameters.alternations + 2):
         names = tree_steps(parameters, trial, tree)
         for name in names:
-            yield Step(
-                name, "walk" if parameters.algorithm.uses_walks else "choose", part / len(names)
-            )
+            yield Step(name, "walk" if parameters.walks else "choose", part / len(names))
         if tree > 1:
             yield from _table_steps(parameters, trial, tree - 1, part)
 
 
 def _pair_steps(parameters: Parameters, trial: int, share: Fraction) -> Iterator[Step]:
-    """Yield a tree-pair trial's steps."""
-    yield Step(pair_step(trial), "walk", share * parameters.tree_share)
+    """Yield the steps of a trial that makes one pair of trees."""
+    price = share * parameters.tree_share
+    if parameters.algorithm is Algorithm.TWIN:
+        for name in twin_steps(parameters.depth, trial):
+            yield Step(name, "choose", price / parameters.depth)
+    else:
+        yield Step(pair_step(trial), "walk", price)
     yield from _table_steps(parameters, trial, 1, share * (1 - parameters.tree_share))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from redveil.mining.estimate import Estimate, Moments, TwoPass, estimate, solver
+from redveil.mining.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
 from redveil.mining.leaf_table import LeafTable
 
 Floats = NDArray[np.float64]
@@ -17,67 +17,56 @@ Flags = NDArray[np.bool_]
 
 CONFIDENCE: Final = 0.95
 SIMULATIONS: Final = 400
+# With several tables the quantile lies further out, and needs more of them.
+MOST_SIMULATIONS: Final = 10 * SIMULATIONS
 
 
-def simultaneous_reach(table: LeafTable, left: Flags, right: Flags) -> float:
+def simultaneous_reach(table: LeafTable, left: Flags, right: Flags, tables: int = 1) -> float:
     """Return how many standard errors intervals must reach to hold for all pairs at once.
 
     left: bool[left terms, left cells]; right: bool[right terms, right cells].
 
     The noise law is public, so its effect is simulated: the reach is the 95 % quantile of the
     largest studentised error among the overlaps of all pairs of terms, their differences from the
-    Jaccard line, and the supports. Picking the best pair afterwards is then already paid for. The
-    simulation has nothing to do with the data and always uses the same numbers.
+    Jaccard line, their leverages, and the supports. Picking the best pair afterwards is then
+    already paid for. With several tables, each gets its share of the other 5 %. The simulation has
+    nothing to do with the data and always uses the same numbers.
     """
-    moments = estimate(table).moments(
-        np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1))
-    )
-    jaccard = jaccard_bounds(moments, 0.0)[0]
-    both, lefts, rights = _simulated_errors(table, left, right)
-    one_left, one_right = moments.left_left[:: len(right)], moments.right_right[: len(right)]
-    largest = np.max(
-        [
-            _largest(both, moments.both_both),
-            _largest(lefts, one_left),
-            _largest(rights, one_right),
-            _largest(
-                both - jaccard * (_all_pairs(lefts, rights) - both), line_variance(moments, jaccard)
-            ),
-        ],
-        axis=0,
-    )
+    fitted = estimate(table)
+    errors = _simulated_errors(table, min(SIMULATIONS * tables, MOST_SIMULATIONS))
+    margin = errors.left_margin if isinstance(errors, TwoPass) else errors.cells.sum(axis=2)
+    of_left, of_right = margin @ left.T.astype(np.float64), errors.cells.sum(axis=1) @ right.T
+    largest = np.zeros(len(margin))
+    # One left term at a time: the pairs of deep trees would not fit into memory together.
+    for number, term in enumerate(left):
+        m = fitted.moments(np.repeat(term[None], len(right), axis=0), right)
+        jaccard = jaccard_bounds(m, 0.0)[0]
+        both = (term.astype(np.float64) @ errors.cells) @ right.T
+        one, size = of_left[:, [number]], margin.sum(axis=1, keepdims=True)
+        share, other = np.clip(m.left / m.size, 0, 1), np.clip(m.right / m.size, 0, 1)
+        surplus = both - other * one - share * of_right + share * other * size
+        for error, variance in (
+            (both, m.both_both),
+            (one, m.left_left[:1]),
+            (of_right, m.right_right),
+            (both - jaccard * (one + of_right - both), line_variance(m, jaccard)),
+            (surplus, leverage_variance(m)),
+        ):
+            largest = np.maximum(largest, np.abs(error / np.sqrt(variance)).max(axis=1))
     # "higher" and not interpolated: the quantile must hold, not be close.
-    return float(np.quantile(largest, CONFIDENCE, method="higher"))
+    return float(np.quantile(largest, 1 - (1 - CONFIDENCE) / tables, method="higher"))
 
 
-def _largest(errors: Floats, variances: Floats) -> Floats:
-    """Return the largest studentised error of each simulation; errors: [simulations, some]."""
-    deviations = np.sqrt(variances)
-    return np.asarray(np.abs(errors / deviations).max(axis=1), dtype=np.float64)
-
-
-def _all_pairs(lefts: Floats, rights: Floats) -> Floats:
-    """Return the sums of all pairs of columns, [simulations, lefts · rights]."""
-    return (lefts[:, :, None] + rights[:, None, :]).reshape(len(lefts), -1)
-
-
-def _simulated_errors(table: LeafTable, left: Flags, right: Flags) -> tuple[Floats, Floats, Floats]:
-    """Return simulated errors: of overlaps of all pairs, of left and of right supports.
-
-    Each is float64[simulations, pairs or terms].
-    """
+def _simulated_errors(table: LeafTable, simulations: int) -> Fit | TwoPass:
+    """Return what tables without anybody would be taken for, one after the other."""
     noise = np.random.default_rng(20_240_229)
     height, width = table.cells.shape
-    cells = _integer_laplace(noise, table.cells_price, (SIMULATIONS, height, width))
-    lefts_alone = _integer_laplace(noise, table.left_price, (SIMULATIONS, height))
-    rights_alone = None
-    if table.right_price is not None:
-        rights_alone = _integer_laplace(noise, table.right_price, (SIMULATIONS, width))
-    guess = solver(table).solve(cells, lefts_alone, rights_alone)
-    u, v = left.astype(np.float64), right.astype(np.float64)
-    both = (u @ guess.cells @ v.T).reshape(SIMULATIONS, -1)
-    margin = guess.left_margin if isinstance(guess, TwoPass) else guess.cells.sum(axis=2)
-    return both, margin @ u.T, guess.cells.sum(axis=1) @ v.T
+    cells = _integer_laplace(noise, table.cells_price, (simulations, height, width))
+    lefts_alone, rights_alone = (
+        None if price is None else _integer_laplace(noise, price, (simulations, some))
+        for price, some in ((table.left_price, height), (table.right_price, width))
+    )
+    return solver(table).solve(cells, lefts_alone, rights_alone)
 
 
 def line_variance(moments: Moments, jaccard: Floats) -> Floats:
@@ -145,26 +134,67 @@ def p_values(both: ArrayLike, left: ArrayLike, right: ArrayLike, size: ArrayLike
     >>> p_values(3, 5, 4, 10).round(4).tolist()
     0.3222
     """
-    from scipy.special import betainc
-
     entities = np.maximum(np.asarray(size, dtype=np.float64), 1.0)
     lefts, rights = np.clip(left, 0.0, entities), np.clip(right, 0.0, entities)
     overlap = np.asarray(np.minimum(both, np.minimum(lefts, rights)), dtype=np.float64)
     chance = lefts * rights / entities**2
-    tail = betainc(np.maximum(overlap, 1e-12), np.maximum(entities - overlap + 1, 1e-12), chance)
-    return np.asarray(np.where(overlap <= 0, 1.0, tail), dtype=np.float64)
+    return _tail(overlap, entities, chance)
 
 
 def pessimistic_p_values(moments: Moments, table: Estimate, reach: float) -> Floats:
-    """Return p-values with every count at the end of its interval that speaks against the find."""
-    pessimistic = p_values(
-        moments.both - reach * np.sqrt(moments.both_both),
-        moments.left + reach * np.sqrt(moments.left_left),
-        moments.right + reach * np.sqrt(moments.right_right),
-        table.size - reach * table.size_deviation,
+    """Return the largest p-values that the noise allows, within `reach` standard errors.
+
+    What makes a find significant is its leverage, both − left·right / size. The four counts have
+    errors in common, so the leverage is bounded as a whole, by its linear part and a bound of the
+    rest; the p-value is then taken at the worst expected overlap within its own interval.
+    """
+    m = moments
+    likely = p_values(m.both, m.left, m.right, table.size)
+    if reach == 0:
+        return likely
+    size = np.maximum(m.size, 1.0)
+    lefts, rights = np.clip(m.left, 0.0, size), np.clip(m.right, 0.0, size)
+    off_left, off_right, off_size = (
+        reach * np.sqrt(variance) for variance in (m.left_left, m.right_right, m.size_size)
     )
+    smallest, largest = np.maximum(size - off_size, 1.0), size + off_size
+    # left·right / size less its linear part: no second derivative exceeds 1 / size, or 2 / size
+    # for the size's own.
+    curved = (off_left * off_right + (off_left + off_right + off_size) * off_size) / smallest
+    linear = reach * np.sqrt(leverage_variance(m))
+    leverage = m.both - lefts * rights / size - linear - curved
+    least = np.maximum(lefts - off_left, 0.0) * np.maximum(rights - off_right, 0.0) / largest
+    most = np.minimum((lefts + off_left) * (rights + off_right) / smallest, largest)
+    # A fixed surplus is likeliest by chance where the binomial is widest, at half the entities.
+    expected = np.stack([least, most, np.clip(largest / 2, least, most)])
+    tails = _tail(expected + leverage, largest, expected / largest)
+    worst = np.where(leverage > 0, tails.max(axis=0), 1.0)
     # Noise can make an overlap larger than its supports; then the estimates are the worse end.
-    odd = np.flatnonzero(moments.both > np.minimum(moments.left, moments.right))
-    likely = p_values(moments.both[odd], moments.left[odd], moments.right[odd], table.size)
-    pessimistic[odd] = np.maximum(pessimistic[odd], likely)
-    return pessimistic
+    return np.asarray(np.maximum(worst, likely), dtype=np.float64)
+
+
+def leverage_variance(moments: Moments) -> Floats:
+    """Return the variance of the linear part of both − left·right / size, float64[pairs]."""
+    m = moments
+    size = np.maximum(m.size, 1.0)
+    of_left, of_right = np.clip(m.right / size, 0.0, 1.0), np.clip(m.left / size, 0.0, 1.0)
+    of_size = of_left * of_right
+    variance = (
+        m.both_both
+        + of_left**2 * m.left_left
+        + of_right**2 * m.right_right
+        + of_size**2 * m.size_size
+        - 2 * (of_left * m.both_left + of_right * m.both_right - of_size * m.both_size)
+        + 2 * of_left * of_right * m.left_right
+        - 2 * of_size * (of_left * m.left_size + of_right * m.right_size)
+    )
+    return np.asarray(np.maximum(variance, 1e-12), dtype=np.float64)
+
+
+def _tail(overlap: Floats, size: Floats, chance: Floats) -> Floats:
+    """Return P[X ≥ overlap] for X ~ Binomial(size, chance), for real-valued counts."""
+    from scipy.special import betainc
+
+    above = np.maximum(size - overlap + 1, 1e-12)
+    tail = betainc(np.maximum(overlap, 1e-12), above, np.clip(chance, 0.0, 1.0))
+    return np.asarray(np.where(overlap <= 0, 1.0, tail), dtype=np.float64)

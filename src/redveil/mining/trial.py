@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from redveil.data.binning import BinnedTable
-from redveil.mining.parameters import Parameters
+from redveil.mining.parameters import Parameters, RootScore
 from redveil.mining.targets import Target, attribute_target
 from redveil.privacy.plan import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema, Side
-from redveil.sealed import Sealed, within
+from redveil.sealed import Released, Sealed, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.tree import Tree
+from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Avoid, Soil, Twins, grow_twins
 from redveil.trees.walks import Ground
 
 Targets = Callable[[Sealed[BinnedTable], Schema, Side, int], Target]
@@ -27,11 +28,19 @@ class Trial:
     data: Sealed[BinnedTable]
     schema: Schema
     ground: Ground
+    soil: Soil | None
     parameters: Parameters
     purse: Purse
     randomness: Randomness
     progress: Callable[[], None]
     targets: Targets = attribute_target
+
+    def twins(self, avoid: Avoid, steps: Sequence[str]) -> Released[Twins]:
+        """Grow a pair of matched trees."""
+        assert self.soil is not None, "whoever grows twins has prepared their soil"
+        weak = self.parameters.root_score is RootScore.MARGIN
+        root = BY_MARGIN if weak else BY_LEVERAGE
+        return grow_twins(self.soil, root, avoid, steps, self.purse, self.randomness)
 
     def positions(self, tree: Tree) -> Sealed[Positions]:
         """Return where everybody ends in a released tree, sealed int16[N]."""

@@ -1,4 +1,6 @@
-"""The doors through which private knowledge leaves: `choose`, `count`, and the asymptotic `walk`.
+"""The doors through which private knowledge leaves.
+
+`choose` and `choose_tree` select, `count` counts, and `walk` selects in the limit of many steps.
 
 Each takes sealed input, a receipt and a source of randomness, and returns a released value. All
 hold for adding or removing one entity. Nothing else in the package opens a seal for an analyst.
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from redveil.errors import PlanError
 from redveil.privacy.loss import round_down
+from redveil.privacy.nested_selection import NestedBase, draw_nested
 from redveil.privacy.randomness import Randomness, Words
 from redveil.privacy.score import Score
 from redveil.privacy.selection import draw
@@ -47,6 +50,30 @@ def choose(
         draw(part, rate, weights, randomness) for part, weights in zip(rows, base, strict=True)
     )
     return Released(chosen, (receipt,))
+
+
+def choose_tree(
+    units: Sealed[Integers],
+    score: Score,
+    base: NestedBase,
+    receipt: Receipt,
+    randomness: Randomness,
+) -> Released[tuple[int, int, int]]:
+    """Choose a whole tree of two levels by its score: the exponential mechanism over all trees.
+
+    units: sealed int64[roots, 2, choices]: what each choice where a root's split holds, and where
+           it does not, adds to a tree's score, in grid units of `score`.
+    base:  the public base measure of trees, which also says what may stand where.
+
+    Returns the root and the two choices below it. One candidate is a whole tree, and `score` is the
+    score of whole trees, so this is one release at one ε. Proof: proofs/nested.md.
+    """
+    _must_pay_for(receipt, "choose")
+    rate = score.rate(receipt.epsilon)
+    parts = open_paid(units, receipt)
+    if parts.shape != base.open.shape:
+        raise PlanError("scores and base measure differ in shape")
+    return Released(draw_nested(parts, rate, base, randomness), (receipt,))
 
 
 def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) -> Released[Integers]:

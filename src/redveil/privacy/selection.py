@@ -8,8 +8,9 @@ interval arithmetic until the answer is certain. No approximation remains (proof
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -19,12 +20,15 @@ from redveil.errors import PlanError
 from redveil.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]
+# An index, and the cumulative weight up to and with it, from below and from above.
+Boundary = tuple[int, int, int]
 
 # |computed − true| share of a cumulative weight, per unit in the last place of a double: exponents
 # reach 745 before weights vanish, exp errs by a few units, each addition by half of one.
 _UNIT: Final = 2.0**-52
-_EXPONENT_ERROR: Final = 2 * 745 + 8
-_LARGEST_BASE: Final = 2**53
+EXPONENT_ERROR: Final = 2 * 745 + 8
+LARGEST_BASE: Final = 2**53
+_MOST_EXPONENTIALS_KEPT: Final = 2**16
 
 
 def draw(units: Integers, rate: Fraction, base: Integers, randomness: Randomness) -> int:
@@ -37,21 +41,48 @@ def draw(units: Integers, rate: Fraction, base: Integers, randomness: Randomness
     >>> draw(np.array([9, 1, 9]), Fraction(1), one_allowed, SystemRandomness())
     1
     """
-    if base.min(initial=0) < 0 or base.max(initial=0) >= _LARGEST_BASE or not base.any():
-        raise PlanError("nothing to choose from, or a base measure out of range")
+    must_be_measure(base)
     gaps = units[base > 0].max() - units
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         weights = np.where(base > 0, base * np.exp(-float(rate) * gaps), 0.0)
+    word = int(randomness.words(1)[0])
+    index = settle(weights, EXPONENT_ERROR, word)
+    return decide_exactly(gaps, rate, base, word, randomness) if index is None else index
+
+
+def must_be_measure(base: Integers) -> None:
+    """Refuse a base measure that is negative, too large to be a double, or 0 everywhere.
+
+    >>> must_be_measure(np.array([0, 3]))
+    >>> must_be_measure(np.array([0, 0]))
+    Traceback (most recent call last):
+    redveil.errors.PlanError: nothing to choose from, or a base measure out of range
+    """
+    if base.min(initial=0) < 0 or base.max(initial=0) >= LARGEST_BASE or not base.any():
+        raise PlanError("nothing to choose from, or a base measure out of range")
+
+
+def settle(weights: NDArray[np.float64], error: int, word: int) -> int | None:
+    """Decide in double precision which index a uniform number falls on; None if it is too close.
+
+    weights: float64[candidates], not negative.
+    error:   how far the weights may be off, in units of 2^-52 of their sum; what adding them up
+             loses comes on top.
+    word:    the uniform number's first 64 binary digits.
+
+    >>> settle(np.array([1.0, 3.0]), EXPONENT_ERROR, 2**63)
+    1
+    >>> settle(np.array([1.0, 3.0]), EXPONENT_ERROR, 2**62)
+    """
     cumulative = np.cumsum(weights)
     total = float(cumulative[-1])
-    word = int(randomness.words(1)[0])
-    margin = total * _UNIT * (_EXPONENT_ERROR + units.size)
+    margin = total * _UNIT * (error + weights.size)
     low, high = total * (word / 2**64) - margin, total * ((word + 1) / 2**64) + margin
     index = int(np.searchsorted(cumulative, low, side="right"))
     floor = float(cumulative[index - 1]) if index else -margin
     if floor + margin <= low and high <= float(cumulative[index]) - margin:
         return index
-    return decide_exactly(gaps, rate, base, word, randomness)
+    return None
 
 
 def decide_exactly(
@@ -61,14 +92,24 @@ def decide_exactly(
 
     gaps: int64[candidates], top score minus score, not negative where base > 0.
     """
+    return continue_until_certain(partial(_boundaries, gaps, rate, base), word, randomness)
+
+
+def continue_until_certain(
+    boundaries: Callable[[int], Iterable[Boundary]], word: int, randomness: Randomness
+) -> int:
+    """Return the index that a uniform number falls on, taking as many digits of it as that needs.
+
+    boundaries: the candidates' boundaries in units of 2^-precision, given the precision; their
+    error must vanish as it grows. word: the number's first 64 binary digits.
+    """
     bits, digits = word, 64
     while True:
-        precision = 2 * digits + 64
-        boundaries = list(_boundaries(gaps, rate, base, precision))
-        total_low, total_high = boundaries[-1][1], boundaries[-1][2]
+        listed = list(boundaries(2 * digits + 64))
+        total_low, total_high = listed[-1][1], listed[-1][2]
         low, high = bits * total_low, (bits + 1) * total_high
         before_high = 0
-        for index, cumulative_low, cumulative_high in boundaries:
+        for index, cumulative_low, cumulative_high in listed:
             if before_high << digits <= low and high <= cumulative_low << digits:
                 return index
             before_high = cumulative_high
@@ -76,23 +117,42 @@ def decide_exactly(
         digits += 64
 
 
+class Exponentials:
+    """The numbers exp(−rate · gap) from below and from above, in units of 2^-precision.
+
+    >>> at = Exponentials(Fraction(1), 8)
+    >>> at(0), at(1)
+    ((256, 256), (93, 95))
+    """
+
+    def __init__(self, rate: Fraction, precision: int) -> None:
+        from mpmath.ctx_iv import MPIntervalContext
+
+        self._iv = MPIntervalContext()
+        self._iv.prec = precision + 32
+        self._step = self._iv.mpf(rate.numerator) / rate.denominator
+        self._scale = self._iv.mpf(2) ** precision
+        self._known = {0: (1 << precision, 1 << precision)}
+
+    def __call__(self, gap: int) -> tuple[int, int]:
+        """Return the two bounds for a gap, a whole number that is not negative."""
+        if gap in self._known:
+            return self._known[gap]
+        value = self._iv.exp(-self._step * gap) * self._scale
+        bounds = max(int(value.a) - 1, 0), int(value.b) + 1
+        if len(self._known) < _MOST_EXPONENTIALS_KEPT:
+            self._known[gap] = bounds
+        return bounds
+
+
 def _boundaries(
     gaps: Integers, rate: Fraction, base: Integers, precision: int
-) -> Iterator[tuple[int, int, int]]:
+) -> Iterator[Boundary]:
     """Yield (index, cumulative weight from below, from above) in units of 2^-precision."""
-    from mpmath.ctx_iv import MPIntervalContext
-
-    iv = MPIntervalContext()
-    iv.prec = precision + 32
-    step = iv.mpf(rate.numerator) / rate.denominator
-    scale = iv.mpf(2) ** precision
-    known = {0: (1 << precision, 1 << precision)}
+    exponential = Exponentials(rate, precision)
     low = high = 0
     for index in np.flatnonzero(base):
-        gap = int(gaps[index])
-        if gap not in known:
-            weight = iv.exp(-step * gap) * scale
-            known[gap] = (max(int(weight.a) - 1, 0), int(weight.b) + 1)
-        low += int(base[index]) * known[gap][0]
-        high += int(base[index]) * known[gap][1]
+        least, most = exponential(int(gaps[index]))
+        low += int(base[index]) * least
+        high += int(base[index]) * most
         yield int(index), low, high

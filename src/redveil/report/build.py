@@ -16,6 +16,8 @@ from redveil.mining.query_simplify import simplified
 from redveil.mining.query_text import to_text
 from redveil.mining.redescription import Interval, Redescription
 from redveil.report.document import (
+    AttributePart,
+    AttributesPart,
     CertificatePart,
     Guarantee,
     IntervalPart,
@@ -30,7 +32,7 @@ from redveil.report.document import (
     TreePairPart,
     TreePart,
 )
-from redveil.schema import Schema, Status
+from redveil.schema import Attribute, Kind, Schema, Status
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.version import software
@@ -53,6 +55,10 @@ def build(mined: Mined) -> ResultDocument:
         ),
         tree_pairs=pairs,
         message=None if found else _nothing_found(mined),
+        attributes=AttributesPart(
+            left=tuple(_attribute(one) for one in mined.declared.left.attributes),
+            right=tuple(_attribute(one) for one in mined.declared.right.attributes),
+        ),
     )
 
 
@@ -83,7 +89,7 @@ def _guarantee(parameters: Parameters) -> Guarantee:
     """Say how far the proof carries."""
     if parameters.profile is Profile.PUBLISHED:
         return "as published; see known limits"
-    return "asymptotic" if parameters.algorithm.uses_walks else "exact"
+    return "asymptotic" if parameters.walks else "exact"
 
 
 def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
@@ -99,7 +105,7 @@ def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
             "NOT MET: the published profile takes cut points and targets from the data and stops "
             "when the data says so; use it on data that is not sensitive"
         )
-    elif parameters.algorithm.uses_walks:
+    elif parameters.walks:
         conditions.append(
             f"the Markov chains have converged after {parameters.steps} steps; no bound is claimed"
         )
@@ -156,6 +162,18 @@ def _redescription(one: Redescription) -> RedescriptionPart:
     )
 
 
+def _attribute(one: Attribute) -> AttributePart:
+    bounds = (one.minimum, one.maximum) if one.kind is Kind.NUMERIC else (None, None)
+    return AttributePart(
+        name=one.name,
+        kind=one.kind.value,
+        required=one.required,
+        categories=one.categories,
+        minimum=bounds[0],
+        maximum=bounds[1],
+    )
+
+
 def _query(query: Query) -> QueryPart:
     return QueryPart.model_validate(
         {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
@@ -172,10 +190,10 @@ def _tree_pair(table: LeafTable, guess: Estimate, schema: Schema) -> TreePairPar
         right=_tree(table.right, schema),
         leaf_table=LeafTablePart(
             cells=_rows(table.cells),
-            left_margin=tuple(table.left_margin.tolist()),
+            left_margin=None if table.left_margin is None else tuple(table.left_margin.tolist()),
             right_margin=None if table.right_margin is None else tuple(table.right_margin.tolist()),
             cells_epsilon=str(table.cells_price),
-            left_margin_epsilon=str(table.left_price),
+            left_margin_epsilon=None if table.left_price is None else str(table.left_price),
             right_margin_epsilon=None if table.right_price is None else str(table.right_price),
             fitted=_rows(guess.cells),
         ),

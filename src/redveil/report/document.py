@@ -5,7 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 FORMAT_VERSION: Final = 1
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
@@ -140,11 +147,11 @@ class LeafTablePart(Part):
     """A released leaf table: noisy counts as measured, and fitted to one consistent table."""
 
     cells: tuple[tuple[int | float, ...], ...]
-    left_margin: tuple[int | float, ...]
-    right_margin: tuple[int | float, ...] | None
+    left_margin: tuple[int | float, ...] | None = None
+    right_margin: tuple[int | float, ...] | None = None
     cells_epsilon: Price
-    left_margin_epsilon: Price
-    right_margin_epsilon: Price | None
+    left_margin_epsilon: Price | None = None
+    right_margin_epsilon: Price | None = None
     fitted: tuple[tuple[float, ...], ...]
 
 
@@ -154,6 +161,30 @@ class TreePairPart(Part):
     left: TreePart
     right: TreePart
     leaf_table: LeafTablePart
+
+
+class AttributePart(Part):
+    """A declared attribute: what values there are. What is not said is not written either."""
+
+    name: str
+    kind: Literal["boolean", "categorical", "ordinal", "numeric"]
+    required: bool = Field(default=False, description="whether no value can be missing")
+    categories: tuple[str, ...] = Field(default=(), description="in order, if ordinal")
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @model_serializer(mode="wrap")
+    def _short(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is not set: there can be thousands of attributes."""
+        usual = {name: field.default for name, field in type(self).model_fields.items()}
+        return {n: v for n, v in write(self).items() if getattr(self, n) is not usual[n]}
+
+
+class AttributesPart(Part):
+    """The declared attributes of both views, without which no question can be understood."""
+
+    left: tuple[AttributePart, ...]
+    right: tuple[AttributePart, ...]
 
 
 class ResultDocument(Part):
@@ -170,3 +201,6 @@ class ResultDocument(Part):
     tree_pairs: tuple[TreePairPart, ...]
     message: str | None = None
     warning: str | None = Field(default=None, description="set when the file is not private")
+    attributes: AttributesPart | None = Field(
+        default=None, description="from the public schema; older files lack them"
+    )

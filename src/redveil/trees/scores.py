@@ -52,3 +52,29 @@ ASSOCIATION: Final = Score(
     rounding=UNIT * 3 / 4,
     proof="privacy/proofs/association.md",
 )
+
+# What two splits share beyond independence. Whole units are rounded down once.
+LEVERAGE: Final = Score(
+    name="leverage",
+    change=Fraction(2),
+    monotone=False,
+    grid_bits=GRID_BITS,
+    rounding=UNIT / 2,
+    proof="privacy/proofs/leverage.md",
+)
+
+
+def margin(halves: int) -> Score:
+    """Return the score of matched sides of which every unmatched entity costs some halves.
+
+    >>> margin(1).width
+    Fraction(3, 2)
+    """
+    return Score(
+        name=f"margin {halves}/2",
+        change=1 + Fraction(halves, 2),
+        monotone=False,
+        grid_bits=1,
+        rounding=Fraction(0),
+        proof="privacy/proofs/margin.md",
+    )

@@ -55,13 +55,13 @@ class Ground:
         stop: Flag,
         rules: Rules = HARDENED,
         *,
-        walks: bool = True,
+        sets: bool = True,
     ) -> Ground:
-        """Prepare both views; the sets only if there will be walks.
+        """Prepare both views; the sets only if they will be needed.
 
         stop: uint8[1], set to 1 from outside to end all walks at once.
         """
-        sides = Side if walks else ()
+        sides = Side if sets else ()
         return cls(
             splits,
             {side: within(partial(_sets, side, splits[side]), data) for side in sides},

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.walk import Run, holding
-from redveil.kernels.bits import bit_position, lowest_bit, range_bits
+from redveil.kernels.bits import bit_position, lowest_bit, ones, range_bits
 from strategies.arrays import Codes, code_columns, row_counts
 from strategies.walks import packed_sets
 
@@ -33,6 +33,17 @@ def test_the_lowest_bit_is_the_largest_power_that_divides(word: int) -> None:
 @pytest.mark.parametrize("bit", range(64))
 def test_bits_above_the_lowest_do_not_matter(bit: int) -> None:
     assert int(lowest_bit(np.uint64(2**64 - 2**bit))) == 2**bit
+
+
+@pytest.mark.parametrize("bit", range(64))
+def test_every_bit_counts_as_one(bit: int) -> None:
+    assert int(ones(np.uint64(2**bit))) == 1
+    assert int(ones(np.uint64(2**64 - 2**bit))) == 64 - bit
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_set_bits_are_counted(word: int) -> None:
+    assert int(ones(np.uint64(word))) == word.bit_count()
 
 
 @st.composite

@@ -20,6 +20,7 @@ from redveil.mining.leaf_query import term_cells
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.statistics import (
     jaccard_bounds,
+    leverage_variance,
     line_variance,
     p_values,
     pessimistic_p_values,
@@ -319,23 +320,50 @@ def test_pessimism_never_helps(
     np.testing.assert_allclose(pessimistic_p_values(m, fitted, 0.0), at_estimates)
 
 
-@pytest.mark.parametrize("uncertain", ["both_both", "left_left", "right_right", "size"])
-def test_every_count_is_taken_at_the_end_that_speaks_against_the_find(uncertain: str) -> None:
+COUNTED = ("both", "left", "right", "size")
+VARIANCES = ("both_both", "left_left", "right_right", "size_size")
+
+
+@pytest.mark.parametrize("uncertain", VARIANCES)
+def test_doubt_about_any_count_speaks_against_the_find(uncertain: str) -> None:
     known = dict.fromkeys(Moments.__slots__, np.array([0.0]))
-    known |= {"both": np.array([60.0]), "left": np.array([200.0]), "right": np.array([220.0])}
+    known |= {
+        name: np.array([x]) for name, x in zip(COUNTED, (60.0, 200.0, 220.0, 1e3), strict=True)
+    }
     fitted = Fit(np.full((2, 2), 250.0), 0.0, 0.0, 0.0, 0.0)
     sure = float(pessimistic_p_values(Moments(**known), fitted, 2.0)[0])
     assert sure == pytest.approx(float(p_values(60, 200, 220, 1000)))
-    ends = {"both_both": (50, 200, 220, 1000), "left_left": (60, 210, 220, 1000)}
-    ends |= {"right_right": (60, 200, 230, 1000), "size": (60, 200, 220, 990)}
-    if uncertain == "size":
-        fitted = Fit(fitted.cells, 25.0 / 4, 0.0, 0.0, 0.0)
-        assert fitted.size_deviation == 5
-    else:
-        known[uncertain] = np.array([25.0])
-    found = float(pessimistic_p_values(Moments(**known), fitted, 2.0)[0])
-    assert found == pytest.approx(float(p_values(*ends[uncertain])))
-    assert found > sure
+    found = [sure]
+    for variance in (1.0, 4.0, 25.0):
+        known[uncertain] = np.array([variance])
+        found.append(float(pessimistic_p_values(Moments(**known), fitted, 2.0)[0]))
+    assert found == sorted(set(found))
+
+
+def test_the_leverage_is_bounded_wherever_the_counts_lie_within_reach() -> None:
+    """Independent cells within their reach never give a p-value above the pessimistic one."""
+    rng, reach = np.random.default_rng(5), 3.0
+    fitted = Fit(np.array([[300.0, 90.0], [110.0, 500.0]]), 16.0, 16.0, 16.0, 16.0)
+    one = np.array([[True, False]])
+    m = fitted.moments(one, one)
+    bound = float(pessimistic_p_values(m, fitted, reach)[0])
+    directions = rng.normal(size=(2000, 2, 2))
+    # A cloud in which every count, and the leverage, is off by at most `reach` deviations.
+    ball = directions / np.linalg.norm(directions, axis=(1, 2), keepdims=True) * reach * 4.0
+    worst = max(
+        float(p_values(cells[0, 0], cells[0].sum(), cells[:, 0].sum(), cells.sum()))
+        for cells in fitted.cells + ball
+    )
+    assert worst <= bound
+    assert bound < 1e-3
+
+
+def test_the_linear_part_has_the_variance_of_a_weighted_sum_of_cells() -> None:
+    fitted = Fit(np.array([[300.0, 90.0], [110.0, 500.0]]), 16.0, 16.0, 16.0, 16.0)
+    one = np.array([[True, False]])
+    weights = np.outer(np.array([1.0, 0.0]) - 0.39, np.array([1.0, 0.0]) - 0.41)
+    expected = 16.0 * (weights**2).sum()
+    assert leverage_variance(fitted.moments(one, one))[0] == pytest.approx(expected)
 
 
 def test_pessimism_holds_for_the_truth() -> None:

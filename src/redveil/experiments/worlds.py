@@ -1,0 +1,327 @@
+"""Generated worlds: data of the kinds that people have, for choosing defaults without real rows.
+
+Nobody's data, so it may be seeded, printed and shared. In every world hidden causes move both
+views. `strength` is the share of entities whose two views have the same causes; the others' right
+view follows the causes of somebody else, so that every column looks alone as it would anyway.
+At strength 0 the views are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.data.dataset import Dataset
+from redveil.data.report import LoadReport
+from redveil.data.table import CodedColumn, Column, NumericColumn, Table
+from redveil.errors import InputError
+from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema.cuts import CutRule
+from redveil.sealed import Sealed
+
+Floats: TypeAlias = NDArray[np.float64]
+T = TypeVar("T", bound=np.generic)
+
+
+class World(Protocol):
+    """A generator: as many entities as asked for, the same ones for the same seed.
+
+    >>> world: World = gradients
+    >>> world(100, 1)
+    <Dataset gradients: 150 left and 48 right attributes>
+    """
+
+    def __call__(self, rows: int, seed: int = 1) -> Dataset:
+        """Generate a data set."""
+
+
+def build(name: str, rows: int, seed: int = 1) -> Dataset:
+    """Generate a world by its name, with its default columns.
+
+    >>> build("noise", 50)
+    <Dataset noise: 60 left and 40 right attributes>
+    >>> build("nonsense", 50)
+    Traceback (most recent call last):
+    redveil.errors.InputError: no such world; use one of gradients, survey, claims, noise, wide
+    """
+    if name not in WORLDS:
+        raise InputError(f"no such world; use one of {', '.join(WORLDS)}")
+    return WORLDS[name](rows, seed)
+
+
+def gradients(
+    rows: int, seed: int = 1, *, species: int = 150, seasons: int = 12, strength: float = 1.0
+) -> Dataset:
+    """Presences along smooth gradients × monthly climate, nearly collinear within a season.
+
+    >>> gradients(50, species=3, seasons=2)
+    <Dataset gradients: 3 left and 8 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    place = _landscape(rng, rows)
+    left = [_presence(rng, f"species {i + 1}", place) for i in range(species)]
+    right = _climate(rng, _shared(rng, place, strength), seasons)
+    return _dataset("gradients", rows, left, right, unit="place")
+
+
+def survey(
+    rows: int, seed: int = 1, *, backgrounds: int = 16, answers: int = 45, strength: float = 0.7
+) -> Dataset:
+    """Backgrounds of all kinds × answers on scales, moved by a few weak to moderate factors.
+
+    >>> survey(50, backgrounds=4, answers=10)
+    <Dataset survey: 4 left and 10 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(rows, 4))
+    left = [_background(rng, i, factors) for i in range(backgrounds)]
+    seen = _shared(rng, factors, strength)
+    right = [_answer(rng, i, seen) for i in range(answers)]
+    return _dataset("survey", rows, left, right, unit="respondent")
+
+
+def claims(
+    rows: int, seed: int = 1, *, codes: int = 130, amounts: int = 48, strength: float = 0.9
+) -> Dataset:
+    """Rare to common codes × amounts with many zeros and long tails, some of them missing.
+
+    Conditions come in groups; whoever has more of them has more codes and costs more. Of four
+    years, the later ones are missing for those who have left.
+
+    >>> claims(50, codes=5, amounts=4)
+    <Dataset claims: 6 left and 4 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    age = np.clip(rng.normal(68, 12, rows), 18, 104)
+    groups = _conditions(rng, age)
+    left: list[Column] = [_number("age", age.round(), 0, 110, range(20, 100, 5))]
+    left += [_code(rng, f"code {i + 1}", groups, i) for i in range(codes)]
+    burden = _shared(rng, groups, strength)
+    # Whoever leaves in a year has no figures from then on; a few leave each year.
+    leaves = rng.geometric(0.01, rows)
+    right = [_amount(rng, i, burden, leaves) for i in range(amounts)]
+    return _dataset("claims", rows, left, right, unit="insured person")
+
+
+def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> Dataset:
+    """Two views with structure of their own and nothing in common: there is nothing to find.
+
+    >>> noise(50, flags=2, numbers=4)
+    <Dataset noise: 2 left and 4 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    left = [_presence(rng, f"flag {i + 1}", _landscape(rng, rows)) for i in range(flags // 2)]
+    place = _landscape(rng, rows)
+    left += [_presence(rng, f"flag {i + 1}", place) for i in range(flags // 2, flags)]
+    factors = rng.normal(size=(rows, 4))
+    right = [_answer(rng, i, factors) for i in range(numbers)]
+    return _dataset("noise", rows, left, right, unit="entity")
+
+
+def wide(
+    rows: int, seed: int = 1, *, lefts: int = 30, rights: int = 800, strength: float = 0.8
+) -> Dataset:
+    """Few rare flags × very many rarer ones, in communities.
+
+    >>> wide(50, lefts=3, rights=7)
+    <Dataset wide sparse: 3 left and 7 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    community = rng.integers(0, 20, rows)
+    met = _shared(rng, community, strength)
+    left = [_membership(rng, f"venue {i + 1}", community, i % 20, 0.6, 0.02) for i in range(lefts)]
+    right = [_membership(rng, f"link {i + 1}", met, i % 20, 0.15, 0.003) for i in range(rights)]
+    return _dataset("wide sparse", rows, left, right, unit="author")
+
+
+WORLDS: Final[Mapping[str, World]] = MappingProxyType(
+    {"gradients": gradients, "survey": survey, "claims": claims, "noise": noise, "wide": wide}
+)
+
+
+def _dataset(
+    name: str, rows: int, left: Sequence[Column], right: Sequence[Column], unit: str
+) -> Dataset:
+    """Seal the columns under the schema that they were generated for."""
+    schema = Schema(
+        name,
+        View("left", "id", tuple(column.attribute for column in left)),
+        View("right", "id", tuple(column.attribute for column in right)),
+        unit=unit,
+    )
+    views = ({column.attribute.name: column for column in side} for side in (left, right))
+    return Dataset(schema, Sealed(Table(rows, *views)), Sealed(LoadReport(rows)))
+
+
+def _shared(rng: np.random.Generator, causes: NDArray[T], strength: float) -> NDArray[T]:
+    """Return what moves the right view: a share's own causes, somebody else's for the others."""
+    if not 0 <= strength <= 1:
+        raise InputError("strength must lie between 0 and 1")
+    rows = len(causes)
+    other = rng.random(rows) >= strength
+    whose = np.arange(rows)
+    whose[other] = rng.integers(0, rows, np.count_nonzero(other))
+    return causes[whose]
+
+
+def _flag(name: str, holds: NDArray[np.bool_]) -> CodedColumn:
+    return CodedColumn(Attribute(name, Kind.BOOLEAN, required=True), holds.astype(np.uint8))
+
+
+def _number(
+    name: str,
+    values: Floats,
+    low: float,
+    high: float,
+    cuts: Sequence[float],
+    *,
+    required: bool = True,
+) -> NumericColumn:
+    points = tuple(float(cut) for cut in cuts)
+    attribute = Attribute(
+        name, Kind.NUMERIC, required=required, minimum=low, maximum=high, cuts=points
+    )
+    return NumericColumn(attribute, np.clip(values, low, high))
+
+
+def _landscape(rng: np.random.Generator, rows: int) -> Floats:
+    """Return three smooth gradients over a map, float64[rows, 3], each about in [-1, 1]."""
+    x, y = rng.uniform(-1, 1, (2, rows))
+    waves = [
+        np.cos(rng.uniform(1, 4) * x + rng.uniform(1, 4) * y + rng.uniform(0, 6)) for _ in range(3)
+    ]
+    return np.stack([y, x, np.mean(waves, axis=0)], axis=1)
+
+
+def _presence(rng: np.random.Generator, name: str, place: Floats) -> CodedColumn:
+    """Draw where a species lives: within its niche, which may be narrow or nearly everything."""
+    optimum = rng.uniform(-1.3, 1.3, 3)
+    width = 10 ** rng.uniform(-0.8, 0.6, 3)
+    fit = np.exp(-0.5 * (((place - optimum) / width) ** 2).sum(axis=1))
+    # Niches have edges: well inside, a species is nearly always met.
+    chance = rng.uniform(0.6, 0.98) / (1 + np.exp(-12 * (fit - 0.45)))
+    return _flag(name, rng.random(len(place)) < chance)
+
+
+def _climate(rng: np.random.Generator, place: Floats, seasons: int) -> list[Column]:
+    """Return minimum, maximum and mean temperature and precipitation of each season."""
+    rows, warm_cuts = len(place), CutRule("equal-width", count=28).points(-30, 40)
+    columns: list[Column] = []
+    for number in range(seasons):
+        summer = np.cos(2 * np.pi * (number / seasons - 0.55))
+        continental = place[:, 1]
+        mean = (
+            8
+            - 9 * place[:, 0]
+            + summer * (9 + 4 * continental)
+            - 4 * place[:, 2]
+            + rng.normal(0, 0.7, rows)
+        )
+        swing = 4 + summer + continental + rng.normal(0, 0.3, rows)
+        rain = np.exp(3.9 - 0.35 * continental + 0.5 * place[:, 2] - 0.2 * summer * place[:, 0])
+        for kind, values in (("min", mean - swing), ("max", mean + swing), ("mean", mean)):
+            columns.append(_number(f"{kind} {number + 1}", values.round(1), -30, 40, warm_cuts))
+        wet = (rain * rng.lognormal(0, 0.15, rows)).round()
+        columns.append(_number(f"rain {number + 1}", wet, 0, 300, range(10, 300, 10)))
+    return columns
+
+
+def _background(rng: np.random.Generator, number: int, factors: Floats) -> Column:
+    """Draw one background attribute: an age, ordered levels, categories or a flag, in turn."""
+    rows, pull = len(factors), 0.9 * factors[:, number % 4]
+    moved = pull + rng.normal(size=rows)
+    if number % 4 == 0:
+        age = np.clip(13 + np.exp(2.6 + 0.6 * moved), 13, 100).round()
+        return _number(f"years {number + 1}", age, 13, 100, range(15, 85, 5))
+    if number % 4 == 1:
+        levels = tuple(f"level {level}" for level in range(1, 5))
+        codes = np.searchsorted([-1.0, 0.4, 1.6], moved).astype(np.uint8)
+        attribute = Attribute(f"level {number + 1}", Kind.ORDINAL, required=True, categories=levels)
+        return CodedColumn(attribute, codes)
+    if number % 4 == 2:
+        count = int(rng.integers(3, 9))
+        likings = rng.normal(size=(2, count))
+        # The category of largest utility: tastes, a factor's pull on them, and chance.
+        utility = 1.2 * likings[0] + pull[:, None] * likings[1] + rng.gumbel(size=(rows, count))
+        names = tuple(f"group {chr(ord('a') + i)}" for i in range(count))
+        attribute = Attribute(
+            f"group {number + 1}", Kind.CATEGORICAL, required=True, categories=names
+        )
+        return CodedColumn(attribute, utility.argmax(axis=1).astype(np.uint8))
+    return _flag(f"flag {number + 1}", moved > rng.uniform(-0.5, 2.0))
+
+
+def _answer(rng: np.random.Generator, number: int, factors: Floats) -> Column:
+    """Draw one answer on a scale; every tenth is a time in seconds that depends on nothing."""
+    rows = len(factors)
+    if number % 10 == 9:
+        seconds = rng.lognormal(4, 1.2, rows).round()
+        cuts = CutRule("decades", smallest=1.0).points(0, 10_000)
+        return _number(f"seconds {number + 1}", seconds, 0, 10_000, cuts)
+    steps = 5 if number % 3 else 7
+    loading = rng.uniform(0.1, 1.3) * rng.choice((-1, 1))
+    moved = loading * factors[:, number % factors.shape[1]] + rng.normal(size=rows)
+    edges = np.linspace(-1.6, 1.6, steps - 1) + rng.normal(0, 0.5)
+    return _number(
+        f"answer {number + 1}",
+        1.0 + np.searchsorted(edges, moved),
+        1,
+        steps,
+        range(1, steps),
+    )
+
+
+def _conditions(rng: np.random.Generator, age: Floats) -> NDArray[np.bool_]:
+    """Draw who belongs to which of six groups of conditions, bool[rows, 6]; they cluster."""
+    frailty = (age - 68) / 24 + rng.normal(0, 0.8, age.size)
+    edges = np.array([0.0, 0.4, 0.7, 1.0, 1.4, 1.8])
+    return frailty[:, None] + rng.normal(0, 0.7, (age.size, 6)) > edges
+
+
+def _code(
+    rng: np.random.Generator, name: str, groups: NDArray[np.bool_], number: int
+) -> CodedColumn:
+    """Draw who has a code: likely within its group and rare outside; some belong to none."""
+    rows = len(groups)
+    rare = 10 ** rng.uniform(-3, -1)
+    if number % 5 == 4:
+        return _flag(name, rng.random(rows) < rare)
+    inside = min(0.9, 10 ** rng.uniform(-2, 0))
+    chance = np.where(groups[:, number % 6], inside, min(rare, inside / 5))
+    return _flag(name, rng.random(rows) < chance)
+
+
+def _amount(
+    rng: np.random.Generator,
+    number: int,
+    burden: NDArray[np.bool_],
+    leaves: NDArray[np.int64],
+) -> Column:
+    """Draw one kind of payment in one year: none for many, a long tail for some."""
+    year, kind = number % 4, number // 4
+    weight = np.where(np.arange(6) == kind % 6, 2.0, rng.uniform(0.0, 0.7))
+    need = burden @ weight
+    paid = rng.random(len(burden)) < 1 / (1 + np.exp(rng.uniform(1.0, 4.5) - 1.6 * need))
+    size = np.exp(rng.uniform(4, 7) + 0.45 * need + rng.normal(0, 1.0, len(burden)))
+    values = np.where(paid, 10 * np.ceil(size / 10), 0.0)
+    values[leaves <= year] = np.nan
+    cuts = CutRule("decades", smallest=10.0).points(0, 200_000)
+    name = f"amount {kind + 1} year {year + 1}"
+    return _number(name, values, 0, 200_000, cuts, required=year == 0)
+
+
+def _membership(
+    rng: np.random.Generator,
+    name: str,
+    community: NDArray[np.int64],
+    own: int,
+    inside: float,
+    outside: float,
+) -> CodedColumn:
+    """Draw who has a flag: likelier in its own community."""
+    chance = np.where(community == own, inside, outside) * 10 ** rng.uniform(-0.7, 0)
+    return _flag(name, rng.random(community.size) < chance)

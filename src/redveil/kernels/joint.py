@@ -1,0 +1,103 @@
+"""Joint counts of all pairs of splits, bit-parallel, and the scores that twin trees grow by."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.kernels.bits import ones
+from redveil.kernels.jit import kernel
+
+# Words of a set that are counted before the next: a block of the right sets stays in the cache.
+BLOCK: Final = 512
+
+
+class JointCounts(NamedTuple):
+    """How the splits of two views fall together, among some entities.
+
+    both:        int64[left, right], the entities for which both splits hold
+    left_known:  int64[left, right known sets], a left split holds and a right value is known
+    right_known: int64[left known sets, right], the other way round
+    known:       int64[left known sets, right known sets]; both first sets are everybody
+    left_row:    int32[left], which known set belongs to a left split; right_row alike
+    """
+
+    both: NDArray[np.int64]
+    left_known: NDArray[np.int64]
+    right_known: NDArray[np.int64]
+    known: NDArray[np.int64]
+    left_row: NDArray[np.int32]
+    right_row: NDArray[np.int32]
+
+
+@kernel
+def joint_counts(
+    left: NDArray[np.uint64], right: NDArray[np.uint64], counts: NDArray[np.int64]
+) -> None:
+    """Count the entities that each left set shares with each right set.
+
+    left:   uint64[lefts, words]; right: uint64[rights, words].
+    counts: int64[lefts, rights], written.
+    """
+    lefts, words = left.shape
+    rights = right.shape[0]
+    counts[:, :] = 0
+    for begin in range(0, words, BLOCK):
+        end = min(begin + BLOCK, words)
+        for i in range(lefts):
+            for j in range(rights):
+                shared = 0
+                for w in range(begin, end):
+                    shared += ones(left[i, w] & right[j, w])
+                counts[i, j] += shared
+
+
+@kernel
+def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
+    """Score all pairs of splits by their leverage: what they share beyond independence.
+
+    Returns int64[2, left, right] in units of 2^-bits, rounded down. The first layer matches the
+    sides for which both splits hold, the second the left side with the right side's opposite.
+    """
+    lefts, rights = counts.both.shape
+    units = np.zeros((2, lefts, rights), dtype=np.int64)
+    size = counts.known[0, 0]
+    if size == 0:
+        return units
+    scale = np.int64(1) << bits
+    for i in range(lefts):
+        held = counts.left_known[i, 0]
+        for j in range(rights):
+            row = counts.right_row[j]
+            same, right = counts.both[i, j], counts.right_known[0, j]
+            opposite, other = counts.left_known[i, row] - same, counts.known[0, row] - right
+            units[0, i, j] = scale * (same * size - held * right) // size
+            units[1, i, j] = scale * (opposite * size - held * other) // size
+    return units
+
+
+@kernel
+def margin_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
+    """Score all pairs of splits by the smaller of the two matched sides, less what is unmatched.
+
+    halves: how many halves of an entity everybody outside the matched sides costs.
+    Returns int64[2, left, right] in halves of an entity, exact; layers as in `leverage_units`.
+    """
+    lefts, rights = counts.both.shape
+    units = np.zeros((2, lefts, rights), dtype=np.int64)
+    size = counts.known[0, 0]
+    for i in range(lefts):
+        left_row = counts.left_row[i]
+        for j in range(rights):
+            row = counts.right_row[j]
+            held = counts.both[i, j]
+            only_left = counts.left_known[i, row] - held
+            only_right = counts.right_known[left_row, j] - held
+            neither = counts.known[left_row, row] - held - only_left - only_right
+            units[0, i, j] = 2 * min(held, neither) - halves * (size - held - neither)
+            units[1, i, j] = 2 * min(only_left, only_right) - halves * (
+                size - only_left - only_right
+            )
+    return units

@@ -1,0 +1,95 @@
+"""A ranked list in which every redescription says something new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.mining.estimate import Estimate
+from redveil.mining.query_text import to_text
+from redveil.mining.redescription import Redescription
+
+Codes = NDArray[np.int64]
+
+# The least share of news that is worth a reader's time.
+NEWS: Final = 0.25
+
+
+def ranked(found: Iterable[Redescription]) -> tuple[Redescription, ...]:
+    """Rank by the lower bound of J, and print every wording once."""
+    kept: dict[tuple[str, str], Redescription] = {}
+    for one in sorted(found, key=_rank):
+        kept.setdefault((to_text(one.left), to_text(one.right)), one)
+    return tuple(kept.values())
+
+
+def ranked_by_news(
+    found: Iterable[Redescription], estimates: Sequence[Estimate]
+) -> tuple[Redescription, ...]:
+    """Return redescriptions that each say something new, the best first.
+
+    Greedy: next comes the largest lower bound of J times news. News is the share of what a
+    redescription's two extents tell that those before it, of the same table, have not told: their
+    conditional entropy over the released cells. A complement, or a union of what is known already,
+    tells nothing. Between tables, where extents cannot be compared for free, wordings are.
+    """
+    told = [_Told(estimate) for estimate in estimates]
+    waiting = list(ranked(found))
+    kept: list[Redescription] = []
+    while waiting:
+        news = np.array([told[one.table].news(one) for one in waiting])
+        worth = np.array([one.jaccard.low for one in waiting]) * news
+        worth[news < NEWS] = -1.0
+        best = int(worth.argmax())
+        if worth[best] < 0:
+            break
+        kept.append(waiting[best])
+        told[waiting[best].table].tell(waiting[best])
+        # What is no news now never will be.
+        waiting = [one for i, one in enumerate(waiting) if news[i] >= NEWS and i != best]
+    return tuple(kept)
+
+
+def _rank(one: Redescription) -> tuple[float, int, str, str]:
+    return -one.jaccard.low, one.literals, to_text(one.left), to_text(one.right)
+
+
+class _Told:
+    """What the redescriptions of one table have told so far: which cells they tell apart."""
+
+    def __init__(self, estimate: Estimate) -> None:
+        # A negative count is noise: nobody is there.
+        cells = np.maximum(estimate.cells, 0.0)
+        self._weights = cells.ravel() / max(float(cells.sum()), 1e-12)
+        self._shape = cells.shape
+        self._known: Codes = np.zeros(cells.size, dtype=np.int64)
+
+    def news(self, one: Redescription) -> float:
+        """Return the share of a redescription's entropy that is not known yet."""
+        says = self._says(one)
+        alone = self._entropy(says)
+        if alone <= 0:
+            return 0.0
+        return (self._entropy(self._joined(says)) - self._entropy(self._known)) / alone
+
+    def tell(self, one: Redescription) -> None:
+        """Take note of a redescription."""
+        self._known = np.unique(self._joined(self._says(one)), return_inverse=True)[1]
+
+    def _says(self, one: Redescription) -> Codes:
+        """Return which of its queries hold in each cell, as 0 … 3."""
+        left, right = np.zeros(self._shape[0], np.int64), np.zeros(self._shape[1], np.int64)
+        left[list(one.left_cells)] = 2
+        right[list(one.right_cells)] = 1
+        return np.add.outer(left, right).ravel()
+
+    def _joined(self, says: Codes) -> Codes:
+        return self._known * 4 + says
+
+    def _entropy(self, codes: Codes) -> float:
+        shares = np.bincount(codes, weights=self._weights)
+        shares = shares[shares > 0]
+        return float(-(shares * np.log(shares)).sum())

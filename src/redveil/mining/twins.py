@@ -1,0 +1,35 @@
+"""Twin trees, trial after trial: each pair of twins leaves alone what earlier ones began with."""
+
+from __future__ import annotations
+
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.measure import measure
+from redveil.mining.schedule import twin_steps
+from redveil.mining.trial import Trial
+from redveil.schema import Side
+from redveil.sealed import Released, combine
+
+
+def grow_all_twins(trial: Trial) -> list[Released[LeafTable]]:
+    """Run all trials, one after the other, and return their leaf tables.
+
+    What a pair of twins avoids follows from trees that are released already, so it is free.
+    """
+    used: dict[Side, set[int]] = {side: set() for side in Side}
+    tables: list[Released[LeafTable]] = []
+    for number in range(1, trial.parameters.trials + 1):
+        steps = twin_steps(trial.parameters.depth, number)
+        twins = trial.twins(used, steps)
+        trial.progress()
+        for side, attribute in twins.value.roots(trial.ground.splits).items():
+            used[side].add(attribute)
+        grown = {
+            side: (
+                combine(lambda both, s=side: both.tree(s), twins),
+                trial.positions(twins.value.tree(side)),
+            )
+            for side in Side
+        }
+        tables.append(measure(grown, number, 1, trial.parameters, trial.purse, trial.randomness))
+        trial.progress()
+    return tables

@@ -1,0 +1,112 @@
+"""Released tables, read back from a result file so that they can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from redveil.errors import QueryError, ResultError
+from redveil.mining.extent import ReleasedTree, check_literal
+from redveil.mining.leaf_table import Counted, LeafTable
+from redveil.mining.query import Literal
+from redveil.mining.query_json import from_json
+from redveil.mining.question import ReleasedTable
+from redveil.report.document import AttributePart, ResultDocument, TreePairPart, TreePart
+from redveil.schema import Attribute, Kind, Side
+from redveil.trees.tree import Tree
+
+# Heap numbers grow as 2^depth; no tree that fits a table is deeper.
+MOST_NODES = 2**16
+
+
+def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
+    """Return everything in a result file that questions can be asked of.
+
+    >>> from redveil.data.synthetic import wide_dataset
+    >>> import redveil
+    >>> tables = released_tables(redveil.mine(wide_dataset(100, 2, 2), 1, trials=3).document)
+    >>> len(tables) >= 3
+    True
+    """
+    declared = document.attributes
+    if declared is None:
+        raise ResultError(
+            "the result was written by an earlier version, which did not keep the attributes that "
+            "questions need; it can be shown, not asked"
+        )
+    left = {one.name: _attribute(one) for one in declared.left}
+    right = {one.name: _attribute(one) for one in declared.right}
+    return tuple(
+        _table(pair, left, right, number) for number, pair in enumerate(document.tree_pairs)
+    )
+
+
+def _attribute(part: AttributePart) -> Attribute:
+    kind = Kind(part.kind)
+    if kind is not Kind.NUMERIC:
+        return Attribute(part.name, kind, part.required, part.categories)
+    if part.minimum is None or part.maximum is None:
+        raise ResultError(f"attributes: {part.name} has no bounds; the file is damaged")
+    return Attribute(part.name, kind, part.required, minimum=part.minimum, maximum=part.maximum)
+
+
+def _table(
+    pair: TreePairPart, left: Mapping[str, Attribute], right: Mapping[str, Attribute], number: int
+) -> ReleasedTable:
+    part = pair.leaf_table
+    try:
+        trees = _tree(pair.left, left, Side.LEFT), _tree(pair.right, right, Side.RIGHT)
+        height, width = len(trees[0].tree.cells), len(trees[1].tree.cells)
+        of_left, left_price = _margin(part.left_margin, part.left_margin_epsilon, height)
+        of_right, right_price = _margin(part.right_margin, part.right_margin_epsilon, width)
+        counts = LeafTable(
+            trees[0].tree,
+            trees[1].tree,
+            _counted(part.cells, (height, width)),
+            of_left,
+            of_right,
+            Fraction(part.cells_epsilon),
+            left_price,
+            right_price,
+        )
+    except (QueryError, ValueError) as error:
+        raise ResultError(f"tree_pairs.{number}: {error}; the file is damaged") from None
+    return ReleasedTable(counts, *trees)
+
+
+def _margin(
+    counts: Sequence[object] | None, price: str | None, cells: int
+) -> tuple[Counted, Fraction] | tuple[None, None]:
+    """Return a margin and its price, or nothing if it was not measured."""
+    if counts is None or price is None:
+        return None, None
+    return _counted(counts, (cells,)), Fraction(price)
+
+
+def _counted(numbers: Sequence[object], shape: tuple[int, ...]) -> Counted:
+    counted = np.array(numbers, dtype=np.float64)
+    if counted.shape != shape or not np.isfinite(counted).all():
+        raise ValueError("the table does not fit its trees")
+    return counted
+
+
+def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> ReleasedTree:
+    """Return a tree whose splits are numbered by their nodes."""
+    if len(part.splits) > MOST_NODES:
+        raise ValueError("the tree is too deep")
+    splits = [None if one is None else from_json(one) for one in part.splits]
+    tests: list[Literal | None] = []
+    for node, split in enumerate(splits):
+        if split is not None:
+            if not isinstance(split, Literal) or (node and splits[(node - 1) // 2] is None):
+                raise ValueError("the tree is no tree of literals")
+            check_literal(split, attributes)
+        tests.append(split if isinstance(split, Literal) else None)
+    inner = tuple(None if test is None else node for node, test in enumerate(tests))
+    if any(node not in inner for node in part.stuck_at):
+        raise ValueError("nobody is stuck at a leaf")
+    if len(set(part.stuck_at)) != len(part.stuck_at):
+        raise ValueError("a place to be stuck at is named twice")
+    return ReleasedTree(Tree(side, inner, part.stuck_at), tuple(tests), attributes)

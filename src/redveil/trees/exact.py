@@ -1,0 +1,127 @@
+"""Drawing a whole tree at once, exactly: the exponential mechanism over all trees of a view.
+
+No Markov chain: trees of one or two levels are few enough for the law over all of them to be summed
+up (proofs/nested.md), so the promise holds as it stands and not only in the limit.
+
+**The base measure** is that of the walk in `trees.walks`: at every node a uniform attribute, then a
+uniform split of it. A split of an attribute with v splits weighs L / v, a whole number, with L the
+least common multiple of all v. Splits whose answer follows from the path are left out, so the law
+is the walk's limit on condition that every split can divide. Where none can, which takes a view of
+one attribute, a leaf stays; it weighs L, as much as all splits there together do in the walk. A
+view whose L is not below 2^53, the largest base measure (some attribute has more than 40 splits
+then), weighs all splits alike instead. All of this is public.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.errors import PlanError
+from redveil.kernels.nested import leaf_units, nested_units
+from redveil.kernels.subtree import SplitSets
+from redveil.privacy.mechanisms import choose, choose_tree
+from redveil.privacy.nested_selection import NestedBase
+from redveil.privacy.randomness import Randomness
+from redveil.privacy.selection import LARGEST_BASE
+from redveil.schema import Side
+from redveil.sealed import Receipt, Released, Sealed, combine, within
+from redveil.trees.counting import Classes
+from redveil.trees.scores import GRID_BITS
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+from redveil.trees.walks import Ground
+
+Integers = NDArray[np.int64]
+DEEPEST: Final = 2
+
+
+def draw_tree(
+    ground: Ground,
+    side: Side,
+    depth: int,
+    target: Sealed[Classes],
+    classes: int,
+    receipt: Receipt,
+    randomness: Randomness,
+) -> Released[Tree]:
+    """Return a tree drawn from the exponential mechanism's law over all trees (TREE_GINI).
+
+    depth:  1 or 2.
+    target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
+    """
+    if not 1 <= depth <= DEEPEST:
+        raise PlanError(
+            f"trees are drawn exactly at depth 1 or 2, not {depth}; walk to deeper ones"
+        )
+    if not ground.rules.informative_only:
+        raise PlanError("trees are drawn exactly by the hardened rules only; walk by the published")
+    splits, score = ground.splits[side], ground.rules.tree
+    if depth == 1:
+        stumps = within(partial(_stump_units, classes), ground.sets[side], target)
+        root = choose(stumps, score, stump_base(splits), receipt, randomness)
+        return combine(partial(tree_of, side, splits), root)
+    units = within(partial(_nested_units, classes), ground.sets[side], target)
+    chosen = choose_tree(units, score, tree_base(splits), receipt, randomness)
+    return combine(partial(tree_of, side, splits), chosen)
+
+
+def split_weights(splits: Splits) -> tuple[Integers, int]:
+    """Return each split's share of its attribute, and an attribute's whole, as whole numbers.
+
+    >>> from redveil.schema import Attribute, Kind, View
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
+    >>> splits = Splits.of(View("people", "id", (Attribute("sick", Kind.BOOLEAN), age)))
+    >>> weights, whole = split_weights(splits)
+    >>> weights.tolist(), whole
+    ([2, 1, 1], 2)
+    """
+    offered = np.bincount(splits.attribute)[splits.attribute]
+    whole = math.lcm(*offered.tolist())
+    if whole >= LARGEST_BASE:
+        return np.ones(len(splits), dtype=np.int64), 1
+    return whole // offered, whole
+
+
+def stump_base(splits: Splits) -> Integers:
+    """Return the base measure of trees of one level, int64[1, splits]. Public."""
+    weights, _ = split_weights(splits)
+    return np.where(splits.informative(()), weights, 0)[np.newaxis]
+
+
+def tree_base(splits: Splits) -> NestedBase:
+    """Return the base measure of trees of two levels; the last choice is to stay a leaf. Public."""
+    weights, whole = split_weights(splits)
+    may = np.zeros((len(splits), 2, len(splits) + 1), dtype=np.bool_)
+    for root in range(len(splits)):
+        for number, held in enumerate((True, False)):
+            may[root, number, :-1] = splits.informative(((root, held),))
+    may[:, :, -1] = ~may.any(axis=2)
+    return NestedBase(stump_base(splits)[0], np.append(weights, whole), may)
+
+
+def tree_of(side: Side, splits: Splits, chosen: tuple[int, ...]) -> Tree:
+    """Return the tree with the chosen splits, in heap order; one past the last split is a leaf.
+
+    >>> from redveil.schema import Attribute, Kind, View
+    >>> splits = Splits.of(View("people", "id", (Attribute("sick", Kind.BOOLEAN),)))
+    >>> tree_of(Side.LEFT, splits, (0, 1, 1))
+    Tree(side=<Side.LEFT: 'left'>, splits=(0,), stuck=(0,))
+    """
+    kept = {node: split for node, split in enumerate(chosen) if split < len(splits)}
+    inner = tuple(kept.get(node) for node in range(max(kept) + 1))
+    return Tree(side, inner, tuple(node for node, split in kept.items() if splits.may_stop(split)))
+
+
+def _stump_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
+    sides = leaf_units(sets, target, classes, GRID_BITS)
+    both: Integers = sides.sum(axis=1, keepdims=True).T
+    return both
+
+
+def _nested_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
+    return nested_units(sets, target, classes, GRID_BITS)

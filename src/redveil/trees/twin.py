@@ -1,0 +1,223 @@
+"""Twin trees: two trees grown at once, so that their nodes match.
+
+At a matched pair of nodes, over the entities that lie in both, one private choice takes a left
+split, a right split and which of their sides correspond. The two pairs of corresponding children
+are the next matched pairs. The matched pairs of a level hold disjoint entities, so a level costs
+its price once (proofs/parallel.md). No initial target, no chain: the guarantee is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.data.binning import BinnedTable, pack
+from redveil.kernels.joint import JointCounts, leverage_units, margin_units
+from redveil.kernels.subtree import SplitSets
+from redveil.privacy.mechanisms import choose
+from redveil.privacy.plan import Purse
+from redveil.privacy.randomness import Randomness
+from redveil.privacy.score import Score
+from redveil.schema import Side
+from redveil.sealed import Released, Sealed, combine, within
+from redveil.trees.counting import Positions, route
+from redveil.trees.joint import count_jointly
+from redveil.trees.scores import GRID_BITS, LEVERAGE, margin
+from redveil.trees.split_sets import everybody
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+
+Integers = NDArray[np.int64]
+Avoid = Mapping[Side, Collection[int]]
+Match = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """What a twin choice is scored by: leverage, or the matched sides less `halves` a miss."""
+
+    score: Score
+    halves: int | None
+
+    def units(self, counts: JointCounts) -> Integers:
+        """Return the scores of all pairs of splits, int64[2, left, right]."""
+        if self.halves is None:
+            return leverage_units(counts, GRID_BITS)
+        return margin_units(counts, self.halves)
+
+
+BY_LEVERAGE: Final = Matching(LEVERAGE, None)
+BY_MARGIN: Final = Matching(margin(1), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Two trees and their matched leaves, as (left node, right node). Released."""
+
+    left: Tree
+    right: Tree
+    matches: tuple[Match, ...]
+
+    def tree(self, side: Side) -> Tree:
+        """Return the tree on one side."""
+        return self.left if side is Side.LEFT else self.right
+
+    def roots(self, splits: Mapping[Side, Splits]) -> dict[Side, int]:
+        """Return the attributes that the two roots ask for."""
+        return {side: _attribute(splits[side], self.tree(side).splits[0]) for side in Side}
+
+
+@dataclass(frozen=True, slots=True)
+class Soil:
+    """What twin trees grow on, made once a run: split sets of both views, and their joint counts.
+
+    Every twin pair starts from everybody, so the counts at the root are shared.
+    """
+
+    splits: dict[Side, Splits]
+    data: Sealed[BinnedTable]
+    left: Sealed[SplitSets]
+    right: Sealed[SplitSets]
+    at_root: Sealed[JointCounts]
+
+    @classmethod
+    def of(
+        cls,
+        data: Sealed[BinnedTable],
+        sets: Mapping[Side, Sealed[SplitSets]],
+        splits: dict[Side, Splits],
+    ) -> Soil:
+        """Count everybody once."""
+        left, right = sets[Side.LEFT], sets[Side.RIGHT]
+        people = within(lambda table: everybody(table.rows), data)
+        return cls(splits, data, left, right, within(count_jointly, left, right, people))
+
+
+def grow_twins(
+    soil: Soil,
+    root: Matching,
+    avoid: Avoid,
+    steps: Sequence[str],
+    purse: Purse,
+    randomness: Randomness,
+) -> Released[Twins]:
+    """Grow a pair of matched trees, one level for each of the plan's steps.
+
+    root:  what the first choice is scored by; those below are scored by the margin, which is
+           sharper for the same price (docs/tuning.md).
+    avoid: attributes that the roots leave alone, so that several pairs of twins differ.
+    """
+    start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
+    grown: Released[Twins] | None = None
+    for step in steps:
+        receipt = purse.pay(step, "choose")
+        now = grown.value if grown else start
+        matches, base = _open_matches(now, soil.splits, avoid)
+        if not matches:
+            continue
+        matching = BY_MARGIN if grown else root
+        units = _units(soil, matching, now, matches)
+        chosen = choose(units, matching.score, base, receipt, randomness)
+        extend = partial(_extend, now, soil.splits, matches)
+        grown = combine(extend, chosen, *([grown] if grown else []))
+    assert grown is not None, "a schema always offers a split at the root"
+    return grown
+
+
+def _units(
+    soil: Soil, matching: Matching, twins: Twins, matches: Sequence[Match]
+) -> Sealed[Integers]:
+    """Score all pairs of splits at some matched pairs of nodes, sealed int64[matches, 2·L·R]."""
+
+    def score(table: BinnedTable, left: SplitSets, right: SplitSets, root: JointCounts) -> Integers:
+        if not twins.left.splits:
+            return matching.units(root).reshape(1, -1)
+        at_left, at_right = (
+            route(table.view(side), soil.splits[side], twins.tree(side)) for side in Side
+        )
+        return np.array(
+            [
+                matching.units(
+                    count_jointly(left, right, _members(at_left, at_right, match))
+                ).ravel()
+                for match in matches
+            ]
+        )
+
+    return within(score, soil.data, soil.left, soil.right, soil.at_root)
+
+
+def _members(at_left: Positions, at_right: Positions, match: Match) -> NDArray[np.uint64]:
+    """Return the entities that lie in both nodes, uint64[words]."""
+    return pack((at_left == match[0]) & (at_right == match[1]))
+
+
+def _open_matches(
+    twins: Twins, splits: Mapping[Side, Splits], avoid: Avoid
+) -> tuple[list[Match], Integers]:
+    """Return the matched pairs that can still be split, and what may be chosen there.
+
+    Public: follows from the released trees and the schema alone. Attributes are avoided at the
+    roots only, and only as long as others are left.
+    """
+    matches: list[Match] = []
+    base: list[Integers] = []
+    for match in twins.matches:
+        allowed = [
+            _allowed(splits[side], twins.tree(side), node, avoid.get(side, ()))
+            for side, node in zip(Side, match, strict=True)
+        ]
+        both = np.outer(*allowed).astype(np.int64).ravel()
+        if both.any():
+            matches.append(match)
+            base.append(np.concatenate([both, both]))
+    return matches, np.array(base)
+
+
+def _allowed(splits: Splits, tree: Tree, node: int, avoid: Collection[int]) -> NDArray[np.bool_]:
+    """Return which splits may stand at a node, bool[splits]."""
+    informative = splits.informative(tree.path(node))
+    others = informative & ~np.isin(splits.attribute, list(avoid))
+    return others if node == 0 and others.any() else informative
+
+
+def _extend(
+    twins: Twins,
+    splits: Mapping[Side, Splits],
+    matches: Sequence[Match],
+    chosen: Sequence[int],
+    *_earlier: Twins,
+) -> Twins:
+    """Return the twins with one more level."""
+    rights = len(splits[Side.RIGHT])
+    pairs = len(splits[Side.LEFT]) * rights
+    below: list[Match] = []
+    new: dict[Side, dict[int, int]] = {side: {} for side in Side}
+    for (left, right), number in zip(matches, chosen, strict=True):
+        crossed, pair = divmod(number, pairs)
+        new[Side.LEFT][left], new[Side.RIGHT][right] = divmod(pair, rights)
+        first, second = 2 * right + 1 + crossed, 2 * right + 2 - crossed
+        below += [(2 * left + 1, first), (2 * left + 2, second)]
+    closed = [match for match in twins.matches if match not in matches]
+    trees = [_with_splits(twins.tree(side), splits[side], new[side]) for side in Side]
+    return Twins(trees[0], trees[1], (*closed, *below))
+
+
+def _with_splits(tree: Tree, splits: Splits, new: dict[int, int]) -> Tree:
+    """Return a tree with splits at some of its leaves."""
+    inner = {node: split for node, split in enumerate(tree.splits) if split is not None} | new
+    return Tree(
+        tree.side,
+        tuple(inner.get(node) for node in range(max(inner) + 1)),
+        tuple(node for node in sorted(inner) if splits.may_stop(inner[node])),
+    )
+
+
+def _attribute(splits: Splits, split: int | None) -> int:
+    assert split is not None, "a grown tree has a split at its root"
+    return int(splits.attribute[split])

@@ -1,0 +1,239 @@
+"""The widths of the scores that twin trees grow by: never exceeded, and approached at both ends.
+
+Changes are in units of each score's grid. An end of the proof's interval may be passed by what
+rounding pays for: twice `Score.rounding`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from redveil.data.binning import pack
+from redveil.kernels.joint import JointCounts
+from redveil.privacy.score import Score
+from redveil.schema import Attribute, Kind, View
+from redveil.trees.joint import count_jointly
+from redveil.trees.scores import margin
+from redveil.trees.split_sets import split_sets
+from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Matching
+from support.tiny import Tiny
+
+Answer = bool | None
+Entity = tuple[Answer, Answer]  # what it answers to the left split and to the right one
+Pair = tuple[int, int]  # units of the two orientations
+Composition = tuple[int, ...]  # how many entities of each kind
+
+THREE: tuple[Answer, ...] = (True, False, None)
+ENTITIES: tuple[Entity, ...] = tuple(itertools.product(THREE, THREE))
+MATCHINGS = (BY_LEVERAGE, *(Matching(margin(halves), halves) for halves in (1, 2, 4)))
+by_name = pytest.mark.parametrize("matching", MATCHINGS, ids=lambda one: one.score.name)
+
+
+def ends(matching: Matching) -> tuple[Fraction, Fraction]:
+    """Return what the proofs say of the change when one entity is added."""
+    if matching.halves is None:
+        return Fraction(-1), Fraction(1)
+    return -Fraction(matching.halves, 2), Fraction(1)
+
+
+def in_units(value: Fraction, score: Score) -> Fraction:
+    return value * (1 << score.grid_bits)
+
+
+def allowed(matching: Matching) -> tuple[Fraction, Fraction]:
+    """Return the interval that holds every change, rounding included."""
+    score, (low, high) = matching.score, ends(matching)
+    return (
+        in_units(low - 2 * score.rounding, score),
+        in_units(high + 2 * score.rounding, score),
+    )
+
+
+def counts_of(composition: Composition) -> JointCounts:
+    """Return the joint counts of one pair of splits."""
+    of = dict(zip(ENTITIES, composition, strict=True))
+
+    def count(lefts: Sequence[Answer], rights: Sequence[Answer]) -> int:
+        return sum(of[entity] for entity in itertools.product(lefts, rights))
+
+    holds, known = (True,), (True, False)
+    return JointCounts(
+        np.array([[count(holds, holds)]]),
+        np.array([[count(holds, THREE), count(holds, known)]]),
+        np.array([[count(THREE, holds)], [count(known, holds)]]),
+        np.array(
+            [
+                [count(THREE, THREE), count(THREE, known)],
+                [count(known, THREE), count(known, known)],
+            ]
+        ),
+        np.array([1], np.int32),
+        np.array([1], np.int32),
+    )
+
+
+@cache
+def units(matching: Matching, composition: Composition) -> Pair:
+    first, second = matching.units(counts_of(composition)).ravel().tolist()
+    return first, second
+
+
+def with_one_more(composition: Composition, kind: int) -> Composition:
+    return (*composition[:kind], composition[kind] + 1, *composition[kind + 1 :])
+
+
+def changes(matching: Matching, composition: Composition) -> Iterator[int]:
+    """Yield how both orientations change for a newcomer of every kind."""
+    before = units(matching, composition)
+    for kind in range(len(ENTITIES)):
+        after = units(matching, with_one_more(composition, kind))
+        yield from (new - old for old, new in zip(before, after, strict=True))
+
+
+def compositions(size: int) -> Iterator[Composition]:
+    """Yield every way in which some entities can be of the nine kinds."""
+    for members in itertools.combinations_with_replacement(range(len(ENTITIES)), size):
+        times = Counter(members)
+        yield tuple(times[kind] for kind in range(len(ENTITIES)))
+
+
+@by_name
+def test_the_ends_are_as_far_apart_as_the_score_says(matching: Matching) -> None:
+    score, (low, high) = matching.score, ends(matching)
+    assert high - low == score.change
+    assert allowed(matching)[1] - allowed(matching)[0] == in_units(score.width, score)
+    assert score.monotone is False
+
+
+def test_twins_grow_by_the_scores_that_are_tested_here() -> None:
+    assert BY_MARGIN in MATCHINGS
+
+
+@by_name
+def test_no_small_table_moves_further_than_its_width(matching: Matching) -> None:
+    low, high = allowed(matching)
+    widest = in_units(matching.score.width, matching.score)
+    for size in range(6):
+        # Candidates share the number of entities; their compositions are their own.
+        found = {change for one in compositions(size) for change in changes(matching, one)}
+        assert low <= min(found)
+        assert max(found) <= high
+        assert max(found) - min(found) <= widest
+
+
+@pytest.mark.parametrize("halves", [1, 2, 4])
+def test_margins_change_as_the_proof_says(halves: int) -> None:
+    matching = Matching(margin(halves), halves)
+    found = {change for one in compositions(4) for change in changes(matching, one)}
+    assert found == {-halves, 0, 2}
+
+
+crowds = st.tuples(*[st.integers(0, 3) | st.integers(0, 3000)] * len(ENTITIES))
+
+
+@by_name
+@given(composition=crowds)
+def test_no_larger_table_moves_further(matching: Matching, composition: Composition) -> None:
+    low, high = allowed(matching)
+    found = list(changes(matching, composition))
+    assert low <= min(found)
+    assert max(found) <= high
+
+
+def composed(**times: int) -> Composition:
+    """Return a composition by what entities answer: y, n or m (missing), left then right."""
+    letters: dict[str, Answer] = {"y": True, "n": False, "m": None}
+    kinds = {(letters[name[0]], letters[name[1]]): count for name, count in times.items()}
+    return tuple(kinds.get(entity, 0) for entity in ENTITIES)
+
+
+N = 1000
+
+
+@pytest.mark.parametrize(
+    ("crowd", "newcomer", "orientation", "end"),
+    [
+        (composed(nn=N), (True, True), 0, 1),  # on both sides, where nobody was
+        (composed(yy=N), (False, False), 0, 1),  # on neither, where everybody is on both
+        (composed(ny=N), (True, False), 0, -1),  # on the left alone
+        (composed(ny=N), (True, None), 0, -1),
+        (composed(yn=N), (False, True), 0, -1),  # on the right alone
+        (composed(ny=N), (True, False), 1, 1),  # crossed: the right side is the opposite one
+        (composed(yn=N), (False, True), 1, 1),
+        (composed(yn=N), (None, None), 1, 1),
+        (composed(nn=N), (True, True), 1, -1),
+        (composed(nn=N), (True, None), 1, -1),
+        (composed(yy=N), (False, False), 1, -1),
+    ],
+)
+def test_leverage_comes_close_to_both_ends(
+    crowd: Composition, newcomer: Entity, orientation: int, end: int
+) -> None:
+    after = with_one_more(crowd, ENTITIES.index(newcomer))
+    change = units(BY_LEVERAGE, after)[orientation] - units(BY_LEVERAGE, crowd)[orientation]
+    share = change / in_units(Fraction(end), BY_LEVERAGE.score)
+    assert Fraction(998, 1000) < share <= 1
+
+
+def test_small_crowds_get_as_far_as_n_of_n_plus_1() -> None:
+    # The proof's own bound is a little sharper than the interval that is paid for.
+    grid = 1 << BY_LEVERAGE.score.grid_bits
+    for size in range(1, 5):
+        found = {change for one in compositions(size) for change in changes(BY_LEVERAGE, one)}
+        furthest = max(map(abs, found))
+        assert abs(furthest - Fraction(size, size + 1) * grid) <= 1
+
+
+# A left and a right view of two flags each: the newcomer raises one pair and lowers the other.
+FLAGS = View("flags", "id", (Attribute("a", Kind.BOOLEAN), Attribute("b", Kind.BOOLEAN)))
+
+
+def scores(
+    matching: Matching, left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
+) -> NDArray[np.int64]:
+    """Return all scores by the real sets and counts, as a flat array of units."""
+    sets = [
+        split_sets(tiny.packed, tiny.splits) for tiny in (Tiny(FLAGS, left), Tiny(FLAGS, right))
+    ]
+    members = pack(np.ones(len(left[0]), np.bool_))
+    return matching.units(count_jointly(sets[0], sets[1], members)).ravel()
+
+
+# What 1000 people answer to a left and a right flag, and what the newcomer does; twice.
+OPPOSED = {
+    # Pair a: nobody holds, the newcomer both. Pair b: all hold on the right, the newcomer left.
+    "leverage": (([0] * N, 1), ([0] * N, 1), ([0] * N, 1), ([1] * N, 0)),
+    # Pair a: the newcomer joins the smaller side. Pair b: it disagrees where all others agree.
+    "margin": (
+        ([0] * 900 + [1] * 100, 1),
+        ([0] * 500 + [1] * 500, 1),
+        ([0] * 900 + [1] * 100, 1),
+        ([0] * 500 + [1] * 500, 0),
+    ),
+}
+
+
+@by_name
+def test_one_newcomer_can_move_two_candidates_to_both_ends(matching: Matching) -> None:
+    name = "leverage" if matching.halves is None else "margin"
+    a, b, c, d = OPPOSED[name]
+    before = scores(matching, [a[0], b[0]], [c[0], d[0]])
+    left, right = ([[*one[0], one[1]] for one in pair] for pair in ((a, b), (c, d)))
+    change = scores(matching, left, right) - before
+    spread = Fraction(int(change.max() - change.min()), 1 << matching.score.grid_bits)
+    assert Fraction(99, 100) * matching.score.change < spread <= matching.score.width
+    # A choice at price 1 then moves the odds of the two by nearly e.
+    rate = matching.score.rate(Fraction(1))
+    odds = math.exp(float(rate * int(change.max() - change.min())))
+    assert 0.985 * math.e < odds <= math.e

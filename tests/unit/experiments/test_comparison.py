@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import builtins
+import math
+from pathlib import Path
+
+import pytest
+
+from redveil.errors import InputError
+from redveil.experiments import comparison
+from redveil.experiments.comparison import Subject, Task, compare, main, report, work
+from redveil.experiments.comparison_figure import draw
+from redveil.experiments.comparison_table import COLUMNS, cells, markdown, ordered, summarise
+from redveil.experiments.runs import Run, append, read, settings_name, settings_of
+from redveil.experiments.worlds import build
+from redveil.mining.parameters import Parameters
+
+OURS = "alt-expm:hardened"
+
+
+def run(number: int = 1, settings: str = "s", epsilon: str = "1", **rest: object) -> Run:
+    return Run("a", OURS, epsilon, number, settings, 2.0, 1.0, **rest)  # type: ignore[arg-type]
+
+
+def found(number: int, true: float, noisy: float, p: float) -> Run:
+    return run(
+        number,
+        distinct=1,
+        true=(true,),
+        noisy=(noisy,),
+        low=(noisy - 0.1,),
+        high=(noisy + 0.1,),
+        true_p=(p,),
+        p_bound=(0.01,),
+    )
+
+
+def everything(out: Path, runs: int, algorithms: str = OURS, limit: float | None = None) -> None:
+    main(
+        runs=runs,
+        epsilon=["5", "0.01"],
+        only=["survey"],
+        algorithms=algorithms,
+        out=out,
+        limit_seconds=limit,
+        worlds=True,
+        rows=[300],
+    )
+
+
+def test_from_worlds_to_a_table_and_on_from_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    everything(tmp_path / "new", runs=1)
+    journal = tmp_path / "new" / "worlds.jsonl"
+    first = journal.read_text()
+    assert len(first.splitlines()) == 2
+    everything(tmp_path / "new", runs=2, algorithms=f"{OURS},alt-expm")
+    # What was there stays; only what was missing is run.
+    assert journal.read_text().startswith(first)
+    done = read(journal)
+    assert len(done) == len({(*one.cell, one.number) for one in done}) == 2 * 2 * 2
+    capsys.readouterr()
+    everything(tmp_path / "new", runs=2)
+    assert len(read(journal)) == 8
+    assert "run" not in capsys.readouterr().err.replace("runs", "")
+    rows = [
+        [text.strip() for text in line.split("|")[1:-1]]
+        for line in (tmp_path / "new" / "worlds.md").read_text().splitlines()
+        if line.startswith("|")
+    ]
+    assert rows[0] == [name for name, _ in COLUMNS]
+    assert [row[:4] for row in rows[2:]] == [
+        ["survey 300", "5", OURS, "2"],
+        ["survey 300", "5", "alt-expm", "2"],
+        ["survey 300", "0.01", OURS, "2"],
+        ["survey 300", "0.01", "alt-expm", "2"],
+    ]
+    assert (tmp_path / "new" / "worlds.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_cell_that_took_long_gets_no_further_run(tmp_path: Path) -> None:
+    everything(tmp_path, runs=5, limit=0.0)
+    assert [one.number for one in read(tmp_path / "worlds.jsonl")] == [1] * 2
+    assert all(one.runs == 1 for one in cells(read(tmp_path / "worlds.jsonl")))
+
+
+def test_other_settings_are_run_again(tmp_path: Path) -> None:
+    task = Task(Subject("noise", rows=100), OURS, ("1",), 1, None, tmp_path / "runs.jsonl")
+    append(task.journal, Run("noise 100", OURS, "1", 1, "another version", 1.0, 1.0))
+    work(task)
+    assert len(read(task.journal)) == 2
+    assert cells(read(task.journal))[0].seconds != 1.0
+
+
+def test_processes_of_their_own(tmp_path: Path) -> None:
+    journal = tmp_path / "runs.jsonl"
+    subjects = [Subject(name, rows=100) for name in ("noise", "wide")]
+    compare([Task(one, OURS, ("1",), 2, None, journal) for one in subjects], workers=2)
+    assert sorted((one.data, one.number) for one in read(journal)) == [
+        (name, number) for name in ("noise 100", "wide 100") for number in (1, 2)
+    ]
+
+
+def test_a_line_cut_short_costs_that_run_only(tmp_path: Path) -> None:
+    journal = tmp_path / "runs.jsonl"
+    append(journal, run(1))
+    append(journal, run(2))
+    journal.write_bytes(journal.read_bytes()[:-20])
+    append(journal, run(3))
+    with journal.open("a") as file:
+        file.write('{"data": "of another kind"}\n[1]\n')
+    assert [one.number for one in read(journal)] == [1, 3]
+    assert read(journal)[0] == run(1)
+
+
+def test_a_journal_needs_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does its folder exist"):
+        append(tmp_path / "nowhere" / "runs.jsonl", run())
+
+
+def test_a_summary_pools_redescriptions_and_counts_empty_runs() -> None:
+    one = summarise(
+        [found(1, 0.5, 0.55, 1e-5), found(2, 0.7, 0.9, 0.5), found(3, 0.6, 0.6, 1e-9), run(4)]
+    )
+    assert (one.runs, one.empty, one.found, one.distinct) == (4, 1, 0.75, 0.75)
+    assert one.significant == pytest.approx(2 / 3)
+    assert one.jaccard == pytest.approx((0.52, 0.6, 0.68))
+    assert one.difference == pytest.approx(0.05)
+    assert one.inside == pytest.approx(2 / 3)
+    assert one.p_held == pytest.approx(2 / 3)
+    assert one.width == pytest.approx(0.2)
+    assert (one.seconds, one.cpu) == (2.0, 1.0)
+
+
+def test_nothing_found_is_a_dash_not_a_number() -> None:
+    one = summarise([run(1), run(2)])
+    assert math.isnan(one.significant)
+    assert "nan" not in markdown([one])
+
+
+def test_prices_are_sorted_as_numbers() -> None:
+    runs = [run(epsilon=price) for price in ("0.1", "10", "1/3", "2")]
+    assert [one.epsilon for one in ordered(cells(runs), [], [])] == ["10", "2", "1/3", "0.1"]
+
+
+def test_the_papers_parameters_for_large_data() -> None:
+    small, large = (
+        Parameters.of(**settings_of("alt-mcmc", large=large)) for large in (False, True)
+    )
+    assert (small.alternations, small.constraints.min_support) == (4, 10)
+    assert (large.alternations, large.constraints.min_support) == (20, 100)
+    assert (large.trials, large.depth, large.prune) == (1, 4, "auto")
+    assert large.constraints.max_disjuncts == small.constraints.max_disjuncts == 4
+
+
+def test_settings_have_names_of_their_own() -> None:
+    dataset, other = build("noise", 30), build("survey", 30)
+    names = {
+        settings_name(one, settings_of(algorithm, large=large))
+        for one in (dataset, other)
+        for algorithm in (OURS, "alt-expm")
+        for large in (False, True)
+    }
+    # Ours has no parameters that depend on the size.
+    assert len(names) == 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"algorithms": "alt-expm,nonsense"}, "unknown algorithm"),
+        ({"epsilon": ["none"], "algorithms": OURS}, "psilon"),
+        ({"only": ["nonsense"], "algorithms": OURS}, "no such data set"),
+        ({"only": ["nonsense"], "algorithms": OURS, "worlds": True}, "no such world"),
+    ],
+)
+def test_misspelt_names_are_refused_before_anything_runs(
+    tmp_path: Path, given: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        main(out=tmp_path / "out", **given)  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_data_sets_there_is_a_line_each_and_no_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(data=tmp_path, only=["MAMMAL"], algorithms=OURS, out=tmp_path / "out")
+    said = capsys.readouterr().err
+    assert "MAMMAL: skipped" in said
+    assert "nothing to report" in said
+    assert not (tmp_path / "out" / "comparison.md").exists()
+
+
+def test_without_matplotlib_there_is_still_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *rest: object) -> object:
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *rest)  # type: ignore[arg-type]
+
+    append(tmp_path / "runs.jsonl", run())
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    report(tmp_path / "runs.jsonl", tmp_path / "a.md", tmp_path / "a.png", [], [])
+    assert (tmp_path / "a.md").is_file()
+    assert "no figure: figures need Matplotlib" in capsys.readouterr().err
+
+
+def test_the_figure_has_a_panel_for_each_data_set(tmp_path: Path) -> None:
+    runs = [found(1, 0.5, 0.6, 0.0), run(2, epsilon="0.1")]
+    runs += [Run(name, "twin", "1", 1, "s", 1.0, 1.0) for name in ("b", "c", "d")]
+    draw(ordered(cells(runs), [], []), tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    assert all(f"<!-- {name} -->" in drawn for name in "abcd")
+
+
+def test_what_is_mostly_chance_is_drawn_hollow(tmp_path: Path) -> None:
+    drawn = []
+    for name, p in (("real", 0.0), ("chance", 0.5)):
+        draw(cells([found(1, 0.5, 0.6, p)]), tmp_path / f"{name}.svg")
+        drawn.append((tmp_path / f"{name}.svg").read_text().count("fill: #ffffff"))
+    assert drawn[1] > drawn[0]
+
+
+def test_real_data_sets_are_named_without_their_folder() -> None:
+    subject = Subject("CMS2", folder=Path("somewhere"))
+    assert (subject.title, subject.large) == ("CMS2", True)
+    assert comparison.subjects_of(Path("nowhere"), ["CMS2"], []) == []

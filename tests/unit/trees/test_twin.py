@@ -1,0 +1,343 @@
+"""Twin trees: which nodes match, what may stand at them, who stands in them, what they cost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.binning import bins_of
+from oracle.crosstab import count_pairs
+from oracle.route import walk
+from oracle.splits import informative, splits_of
+from oracle.walk import Candidates, candidates
+from redveil.data.binning import bin_table
+from redveil.data.table import Table
+from redveil.errors import PlanError
+from redveil.privacy.plan import Plan, Purse, Step
+from redveil.schema import Attribute, Kind, Schema, Side, View
+from redveil.sealed import Released
+from redveil.trees.counting import cross_tabulate, route
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Avoid, Matching, Soil, Twins, grow_twins
+from strategies.schemas import schemas, tables
+from support.seeded import SeededRandomness
+from support.soil import soil_of, tiny_soil
+from support.tiny import Tiny, people, tiny_view
+
+few = settings(max_examples=40, deadline=None)
+CERTAIN = Fraction(10**6)
+NOTHING: Avoid = {}
+matchings = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_MARGIN], ids=("leverage", "margin"))
+
+
+def purse_for(depth: int, price: Fraction) -> tuple[list[str], Purse]:
+    """Return the names of a step for every level, and what pays for them."""
+    names = [f"level {level}" for level in range(1, depth + 1)]
+    return names, Plan(price, tuple(Step(n, "choose", price / depth) for n in names)).purse()
+
+
+def grow(
+    soil: Soil,
+    depth: int,
+    price: Fraction = Fraction(1),
+    *,
+    root: Matching = BY_LEVERAGE,
+    avoid: Avoid = NOTHING,
+    seed: int = 0,
+) -> Released[Twins]:
+    """Grow twins, and see that every level is paid for."""
+    steps, purse = purse_for(depth, price)
+    grown = grow_twins(soil, root, avoid, steps, purse, SeededRandomness(seed))
+    assert purse.is_empty
+    return grown
+
+
+def level(node: int) -> int:
+    return (node + 1).bit_length() - 1
+
+
+def required_flags(columns: Sequence[Sequence[int]]) -> Tiny:
+    names = (f"flag {i}" for i in range(len(columns)))
+    view = View("v", "id", tuple(Attribute(n, Kind.BOOLEAN, required=True) for n in names))
+    return Tiny(view, columns)
+
+
+def sets_of(table: Table, schema: Schema, side: Side) -> Candidates:
+    """Return a view's splits as sets of entities."""
+    view, columns = schema.view(side), table.left if side is Side.LEFT else table.right
+    values = [bins_of(columns[a.name], a) for a in view.attributes]
+    runs = [(one.attribute, min(one.holds), max(one.holds)) for one in splits_of(view)]
+    return candidates(values, runs)
+
+
+def ends(tree: Tree, view: Candidates, rows: int) -> list[int]:
+    """Return the node at which everybody ends, one entity at a time."""
+
+    def end(entity: int) -> int:
+        return walk(tree.splits, lambda split: view.answer(split, entity))
+
+    return [end(entity) for entity in range(rows)]
+
+
+grown_on = st.tuples(schemas(), st.integers(0, 70), st.integers(1, 4), st.integers(0, 99))
+
+
+def grow_on(
+    data: st.DataObject, case: tuple[Schema, int, int, int], root: Matching
+) -> tuple[Twins, Table]:
+    schema, rows, depth, seed = case
+    table = data.draw(tables(schema, rows))
+    splits = {side: Splits.of(schema.view(side)) for side in Side}
+    soil = soil_of(bin_table(table, schema), splits)
+    return grow(soil, depth, root=root, seed=seed).value, table
+
+
+@few
+@given(st.data(), grown_on, st.sampled_from((BY_LEVERAGE, BY_MARGIN)))
+def test_every_leaf_matches_exactly_one_leaf_on_the_same_level(
+    data: st.DataObject, case: tuple[Schema, int, int, int], root: Matching
+) -> None:
+    twins, _ = grow_on(data, case, root)
+    assert sorted(left for left, _ in twins.matches) == sorted(twins.left.leaves)
+    assert sorted(right for _, right in twins.matches) == sorted(twins.right.leaves)
+    assert all(level(left) == level(right) for left, right in twins.matches)
+    assert len(twins.matches) == len(set(twins.matches))
+    # The same matching holds one level up, at the parents.
+    parents = {((left - 1) // 2, (right - 1) // 2) for left, right in twins.matches}
+    for one, other in itertools.combinations(parents, 2):
+        assert (one[0] == other[0]) == (one[1] == other[1])
+
+
+@few
+@given(st.data(), grown_on)
+def test_only_splits_that_can_divide_are_chosen_and_growth_ends_where_one_view_has_none(
+    data: st.DataObject, case: tuple[Schema, int, int, int]
+) -> None:
+    schema, _, depth, _ = case
+    twins, _ = grow_on(data, case, BY_LEVERAGE)
+    for side in Side:
+        tree = twins.tree(side)
+        assert tree.side is side
+        for node in tree.inner:
+            assert informative(schema.view(side), tree.path(node))[tree.splits[node] or 0]
+    for match in twins.matches:
+        assert 1 <= level(match[0]) <= depth
+        left_goes_on, right_goes_on = (
+            any(informative(schema.view(side), twins.tree(side).path(node)))
+            for side, node in zip(Side, match, strict=True)
+        )
+        assert (level(match[0]) == depth) or not (left_goes_on and right_goes_on)
+
+
+@few
+@given(st.data(), grown_on)
+def test_the_schema_says_where_entities_can_be_stuck(
+    data: st.DataObject, case: tuple[Schema, int, int, int]
+) -> None:
+    twins, _ = grow_on(data, case, BY_MARGIN)
+    for side in Side:
+        tree, view = twins.tree(side), case[0].view(side)
+        asked = {node: splits_of(view)[tree.splits[node] or 0].attribute for node in tree.inner}
+        optional = [node for node, a in asked.items() if not view.attributes[a].required]
+        assert list(tree.stuck) == sorted(optional)
+
+
+@few
+@given(st.data(), grown_on)
+def test_routes_and_tables_agree_with_walking_everybody_through(
+    data: st.DataObject, case: tuple[Schema, int, int, int]
+) -> None:
+    schema, rows, _, _ = case
+    twins, table = grow_on(data, case, BY_LEVERAGE)
+    packed, at, walked = bin_table(table, schema), {}, {}
+    for side in Side:
+        tree = twins.tree(side)
+        at[side] = route(packed.view(side), Splits.of(schema.view(side)), tree)
+        walked[side] = ends(tree, sets_of(table, schema, side), rows)
+        assert at[side].tolist() == walked[side]
+        assert set(walked[side]) <= set(tree.cells)
+    cells = [{node: i for i, node in enumerate(twins.tree(side).cells)} for side in Side]
+    expected = count_pairs(walked[Side.LEFT], walked[Side.RIGHT], cells[0], cells[1])
+    counted = cross_tabulate(twins.left, twins.right, at[Side.LEFT], at[Side.RIGHT])
+    assert counted.tolist() == expected
+    assert counted.sum() == rows
+
+
+# Whether a person's left flags hold; the right ones are made of them.
+BITS = np.random.default_rng(8).integers(0, 2, (3, 200)).tolist()
+
+
+def flipped(column: Sequence[int]) -> list[int]:
+    return [1 - value for value in column]
+
+
+@matchings
+@pytest.mark.parametrize("crossed", [False, True])
+def test_corresponding_sides_match(root: Matching, crossed: bool) -> None:  # noqa: FBT001
+    right = flipped(BITS[1]) if crossed else BITS[1]
+    soil = tiny_soil(required_flags(BITS), required_flags([BITS[2][::-1], right]))
+    twins = grow(soil, 1, CERTAIN, root=root).value
+    assert (twins.left.splits, twins.right.splits) == ((1,), (1,))
+    assert twins.matches == (((1, 2), (2, 1)) if crossed else ((1, 1), (2, 2)))
+
+
+@matchings
+def test_each_matched_pair_has_its_own_correspondence_below(root: Matching) -> None:
+    first, second, third = BITS
+    # Where the first flag holds, the second corresponds to right flag 1, crossed; elsewhere the
+    # third does, straight. The first flag itself corresponds to right flag 0, crossed.
+    inner = [1 - b if a else c for a, b, c in zip(first, second, third, strict=True)]
+    clearly = [[0] * 60 + flipped(first), [i % 2 for i in range(60)] + inner]
+    lefts = [[1] * 60 + first, [1 - i % 2 for i in range(60)] + second, [0] * 60 + third]
+    soil = tiny_soil(required_flags(lefts), required_flags(clearly))
+    twins = grow(soil, 2, CERTAIN, root=root).value
+    assert twins.left.splits == (0, 1, 2)
+    assert twins.right.splits == (0, 1, 1)
+    # Node 1 (first flag holds) matches node 2 on the right, and there children cross.
+    assert twins.matches == ((3, 6), (4, 5), (5, 3), (6, 4))
+
+
+def test_entities_that_disagree_take_no_part_below() -> None:
+    # Flags 0 agree for five of nine. Among these, flags 1 go together and flags 2 do not; among
+    # all, flags 2 would win, for they agree perfectly where flags 0 do not.
+    anything = list(itertools.product((0, 1), repeat=2))
+    often = [(1, 1), (0, 0)] * 7 + [(1, 0), (0, 1)] * 3
+    rows = [(here, here, *one, *two) for here in (0, 1) for one in often for two in anything] + [
+        (here, 1 - here, *one, two, two)
+        for here in (0, 1)
+        for one in anything
+        for two in (0, 1)
+        for _ in range(8)
+    ]
+    columns = list(zip(*rows, strict=True))
+    soil = tiny_soil(required_flags(columns[::2]), required_flags(columns[1::2]))
+    others = dict.fromkeys(Side, (1, 2))
+    twins = grow(soil, 2, CERTAIN, root=BY_MARGIN, avoid=others).value
+    assert twins.left.splits == twins.right.splits == (0, 1, 1)
+    assert twins.matches == ((3, 3), (4, 4), (5, 5), (6, 6))
+
+
+def test_a_missing_value_is_no_no() -> None:
+    # If it were, flag 1 would correspond to the right flag for everybody.
+    left = Tiny(tiny_view(2, 1), [[1] * 6 + [0] * 74, [1] * 10 + [None] * 70, [None] * 80])
+    right = Tiny(tiny_view(1, 1), [[1] * 10 + [0] * 70, [None] * 80])
+    twins = grow(tiny_soil(left, right), 1, CERTAIN, root=BY_MARGIN).value
+    assert (twins.left.splits, twins.right.splits, twins.left.stuck) == ((0,), (0,), (0,))
+
+
+@matchings
+def test_avoided_attributes_stand_at_no_root_but_may_stand_below(root: Matching) -> None:
+    left, right = required_flags(BITS), required_flags([BITS[1], BITS[0]])
+    twins = grow(
+        tiny_soil(left, right), 2, CERTAIN, root=root, avoid={Side.LEFT: {0}, Side.RIGHT: {1}}
+    ).value
+    assert (twins.left.splits, twins.right.splits) == ((1, 0, 0), (0, 1, 1))
+    assert twins.roots({Side.LEFT: left.splits, Side.RIGHT: right.splits}) == {
+        Side.LEFT: 1,
+        Side.RIGHT: 0,
+    }
+
+
+def test_avoiding_all_attributes_of_a_view_avoids_none_of_it() -> None:
+    soil = tiny_soil(required_flags(BITS), required_flags([BITS[1], BITS[0]]))
+    twins = grow(soil, 1, CERTAIN, avoid={Side.LEFT: {0}, Side.RIGHT: {0, 1}}).value
+    assert (twins.left.splits, twins.right.splits) == ((1,), (0,))
+
+
+def test_avoiding_is_by_attribute_and_not_by_split() -> None:
+    left, right = people(60, 1, 4, 1), people(60, 1, 4, 2)
+    soil = tiny_soil(left, right)
+    avoid = {Side.LEFT: {1}, Side.RIGHT: {1}}
+    roots = {
+        grow(soil, 1, Fraction(1, 10), avoid=avoid, seed=seed).value.left.splits
+        for seed in range(30)
+    }
+    assert roots == {(0,)}
+    assert {grow(soil, 1, Fraction(1, 10), seed=seed).value.left.splits for seed in range(60)} == {
+        (split,) for split in range(5)
+    }
+
+
+@matchings
+def test_a_single_flag_stops_growing_and_its_steps_are_paid_all_the_same(root: Matching) -> None:
+    soil = tiny_soil(required_flags(BITS[:1]), required_flags(BITS))
+    grown = grow(soil, 4, CERTAIN, root=root)
+    assert grown.value.left == Tree(Side.LEFT, (0,))
+    assert grown.value.right == Tree(Side.RIGHT, (0,))
+    assert grown.value.matches == ((1, 1), (2, 2))
+    assert [receipt.step for receipt in grown.receipts] == ["level 1"]
+
+
+def test_one_branch_may_end_before_the_other() -> None:
+    # A number of three bins: below "at most the first" nothing is left to ask.
+    left, right = (
+        Tiny(tiny_view(0, 2), [[0, 1, 2, 2] * 10]),
+        required_flags([[1, 0, 0, 0] * 10] * 2),
+    )
+    twins = grow(tiny_soil(left, right), 3, CERTAIN).value
+    assert twins.left.splits[0] == 0
+    assert twins.left == Tree(Side.LEFT, (0, None, 1), (0, 2))
+    assert (1, 1) in twins.matches
+    assert len(twins.matches) == 3
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_receipts_of_all_levels_stay_with_the_twins(depth: int) -> None:
+    soil = tiny_soil(people(80, 3, 3, 1), people(80, 3, 3, 2))
+    grown = grow(soil, depth, Fraction(3, 7))
+    assert sorted((one.step, one.mechanism, one.epsilon) for one in grown.receipts) == [
+        (f"level {n}", "choose", Fraction(3, 7) / depth) for n in range(1, depth + 1)
+    ]
+    assert max(level(left) for left, _ in grown.value.matches) == depth
+
+
+def test_a_level_that_is_not_in_the_plan_does_not_grow() -> None:
+    soil = tiny_soil(people(20, 1, 1, 1), people(20, 1, 1, 2))
+    _, purse = purse_for(1, Fraction(1))
+    with pytest.raises(PlanError, match="level 2"):
+        grow_twins(soil, BY_MARGIN, {}, ["level 1", "level 2"], purse, SeededRandomness(1))
+
+
+@matchings
+def test_a_seed_settles_the_twins(root: Matching) -> None:
+    def some(seed: int) -> list[Twins]:
+        soil = tiny_soil(people(50, 2, 3, 1), people(50, 2, 3, 2))
+        return [grow(soil, 3, root=root, seed=seed + i).value for i in range(5)]
+
+    assert some(1) == some(1)
+    assert some(1) != some(100)
+
+
+def test_nobody_at_all_is_no_problem() -> None:
+    nobody = Tiny(tiny_view(1, 2), [[], []])
+    grown = grow(tiny_soil(nobody, nobody), 2)
+    assert level(max(grown.value.left.leaves)) == 2
+
+
+# A tenth matches perfectly, halves match in five of eight cases. The leverage prefers the tenth
+# (21.6 to 15), the margin the halves (30 to 24).
+TENTH = [int(i % 10 == 0) for i in range(240)]
+HALF = [1] * 120 + [0] * 120
+NEARLY = [1] * 75 + [0] * 45 + [1] * 45 + [0] * 75
+
+
+@pytest.mark.parametrize(("root", "chosen"), [(BY_LEVERAGE, 0), (BY_MARGIN, 1)])
+def test_the_root_is_scored_as_asked(root: Matching, chosen: int) -> None:
+    soil = tiny_soil(required_flags([TENTH, HALF]), required_flags([TENTH, NEARLY]))
+    twins = grow(soil, 1, CERTAIN, root=root).value
+    assert (twins.left.splits, twins.right.splits) == ((chosen,), (chosen,))
+
+
+@matchings
+def test_what_is_below_the_root_is_scored_by_the_margin(root: Matching) -> None:
+    plain = [1] * 240 + [0] * 240
+    left, right = (required_flags([TENTH * 2, one * 2, plain]) for one in (HALF, NEARLY))
+    twins = grow(tiny_soil(left, right), 2, CERTAIN, root=root).value
+    assert twins.left.splits == twins.right.splits == (2, 1, 1)
