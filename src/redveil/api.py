@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
 from redveil.mining.parameters import Constraints, Parameters, Profile
-from redveil.mining.schedule import make_plan
+from redveil.mining.tuning import tune, tuned_plan
 from redveil.privacy.loss import parse_epsilon
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema
@@ -34,13 +34,22 @@ def load(left: Any, right: Any, schema: Schema | str | Path) -> Dataset:
     return load_tables(left, right, schema)
 
 
-def plan(epsilon: str | float | Fraction, **parameters: Any) -> Plan:
+def plan(
+    epsilon: str | float | Fraction,
+    entities: float = 10_000,
+    schema: Schema | None = None,
+    **parameters: Any,
+) -> Plan:
     """Return what a run would spend on what. Needs no data; takes the parameters of `mine`.
 
-    >>> plan(1, depth=2, trials=1, alternations=1).steps[0]
-    Step(name='trial 1, tree 1, level 1', mechanism='choose', epsilon=Fraction(1, 6))
+    The price is the same for every data set. How it is spent follows, by a public rule, from the
+    noisy number of entities and from the schema's number of splits: give the number you expect.
+
+    >>> [step.name for step in plan(1, entities=1000).steps]
+    ['size', 'trial 1, twins, level 1', 'trial 1, leaf table 1, cells']
     """
-    return make_plan(Parameters.of(**parameters), parse_epsilon(epsilon))
+    price, wanted = parse_epsilon(epsilon), Parameters.of(**parameters)
+    return tuned_plan(tune(wanted, schema, entities, price), price)
 
 
 def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list them
@@ -56,6 +65,8 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     tree_share: str | float | Fraction | None = None,
     counts: str | None = None,
     pair_score: str | None = None,
+    sampler: str | None = None,
+    start: str | None = None,
     prune: float | str | None = None,
     variance_threshold: float | None = None,
     constraints: Constraints | None = None,
@@ -64,10 +75,11 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
 ) -> Result:
     """Mine redescriptions with ε-differential privacy.
 
-    The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. What is not given has a
-    default. `algorithm` is alt-expm, alt-mcmc or tree-pair; `profile` hardened or published (as
-    the paper has it: for data that is not sensitive). A schema with a budget needs a `ledger`, the
-    file in which charges are kept. `progress` is called with the share of the plan that is done.
+    The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. Nothing else has to be
+    given: depth and trials follow from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
+    tree-pair; `profile` hardened or published (as the paper has it: for data that is not
+    sensitive). A schema with a budget needs a `ledger`, the file in which charges are kept.
+    `progress` is called with the share of the plan that is done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> dataset = load(*clinic_frames(2000), clinic_schema())
@@ -75,12 +87,6 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
-    from redveil.mining.mine import run
-    from redveil.mining.published import PublishedRandomness
-    from redveil.privacy.randomness import SystemRandomness
-    from redveil.report.build import build
-    from redveil.report.result import Result
-
     parameters = Parameters.of(
         algorithm=algorithm,
         profile=profile,
@@ -91,15 +97,30 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
         tree_share=tree_share,
         counts=counts,
         pair_score=pair_score,
+        sampler=sampler,
+        start=start,
         prune=prune,
         variance_threshold=variance_threshold,
         constraints=constraints,
     )
+    price = parse_epsilon(epsilon)
+    _charge(dataset.schema, price, ledger)
+    return _mine(dataset, parameters, price, progress or (lambda _: None))
+
+
+def _mine(
+    dataset: Dataset, parameters: Parameters, price: Fraction, progress: Callable[[float], None]
+) -> Result:
+    """Mine what is paid for, with fresh randomness for each trial."""
+    from redveil.mining.mine import run
+    from redveil.mining.published import PublishedRandomness
+    from redveil.privacy.randomness import SystemRandomness
+    from redveil.report.build import build
+    from redveil.report.result import Result
+
     published = parameters.profile is Profile.PUBLISHED
     source = PublishedRandomness if published else SystemRandomness
-    report, price = progress or (lambda _: None), parse_epsilon(epsilon)
-    _charge(dataset.schema, price, ledger)
-    mined = run(dataset, parameters, price, lambda _: source(), report)
+    mined = run(dataset, parameters, price, lambda _: source(), progress)
     return Result(build(mined))
 
 

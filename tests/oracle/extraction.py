@@ -30,28 +30,36 @@ class Rules:
     max_disjuncts: int
 
 
-def leaf_extents(leaves: Sequence[int], ends: Sequence[int]) -> list[Extent]:
-    """Return who is in each leaf, then who is known not to be in each leaf.
+def term_extents(nodes: Sequence[int], ends: Sequence[int]) -> list[Extent]:
+    """Return who is known to reach each node, then who is known not to.
 
-    ends: the node at which each entity stopped; inner nodes are numbered as in a heap.
+    nodes: leaves, and inner nodes where whole branches are terms; numbered as in a heap.
+    ends:  the node at which each entity stopped. Whoever stopped at a node or below has reached
+           it; whoever stopped above it might have, had the value not been missing.
     """
-    inside = [frozenset(e for e, end in enumerate(ends) if end == leaf) for leaf in leaves]
-    outside = []
-    for leaf in leaves:
-        way = [leaf]
-        while way[-1] > 0:
-            way.append((way[-1] - 1) // 2)
-        outside.append(frozenset(e for e, end in enumerate(ends) if end not in way))
-    return inside + outside
+    ways = [frozenset(_way_to(end)) for end in ends]
+    reached = [frozenset(e for e, way in enumerate(ways) if node in way) for node in nodes]
+    perhaps = [frozenset(e for e, end in enumerate(ends) if end in _way_to(node)) for node in nodes]
+    everybody = frozenset(range(len(ends)))
+    return reached + [everybody - a - b for a, b in zip(reached, perhaps, strict=True)]
+
+
+def _way_to(node: int) -> list[int]:
+    """Return the nodes from the root to a node, both included."""
+    return [node] if node == 0 else [*_way_to((node - 1) // 2), node]
 
 
 @dataclass(frozen=True)
 class People:
-    """Entities with their weights, and the extents of the terms on both sides."""
+    """Entities with their weights, and the extents of the terms on both sides.
+
+    known: who ended in a leaf, on either side; the others' values are missing.
+    """
 
     weights: Sequence[int]
     left: Sequence[Extent]
     right: Sequence[Extent]
+    known: Pair
 
     def weigh(self, extent: Extent) -> int:
         """Return how many entities there are in an extent."""
@@ -72,17 +80,16 @@ class People:
         """Whether a pair may be reported."""
         both = self.weigh(pair[0] & pair[1])
         return (
-            self.says_something(pair[0], self.left)
-            and self.says_something(pair[1], self.right)
+            self.says_something(pair[0], self.known[0])
+            and self.says_something(pair[1], self.known[1])
             and both >= rules.min_support
             and max(self.weigh(side) for side in pair) <= rules.max_support * sum(self.weights)
             and self.jaccard(pair) >= rules.min_jaccard
             and self.p_value(pair) <= rules.max_p_value
         )
 
-    def says_something(self, extent: Extent, terms: Sequence[Extent]) -> bool:
+    def says_something(self, extent: Extent, known: Extent) -> bool:
         """Whether somebody is in an extent, and somebody whose leaf is known is not."""
-        known = frozenset[int]().union(*terms[: len(terms) // 2])
         return bool(extent) and not known <= extent
 
 

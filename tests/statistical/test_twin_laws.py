@@ -32,6 +32,7 @@ from support.tiny import Tiny, Value, people, tiny_view
 
 Choice = tuple[int, int, int]  # whether the sides cross, left split, right split
 Path = tuple[tuple[int, bool], ...]
+Kind = tuple[Value, ...]
 Scores = list[list[list[int]]]
 Scorer = Callable[[Matching, Sequence[int]], Scores]
 Law = dict[Hashable, float]
@@ -153,32 +154,138 @@ def outcome(twins: Twins) -> tuple[Choice | None, ...]:
 
 def test_the_first_choice_follows_the_exponential_mechanism() -> None:
     crowd = Crowd(people(40, 1, 3, 1), people(40, 2, 2, 2))
-    soil, price, source = tiny_soil(crowd.left, crowd.right), Fraction(4), SeededRandomness(5)
-    laws = {}
+    soil, price, source = tiny_soil(crowd.left, crowd.right), Fraction(1, 2), SeededRandomness(5)
+    laws: dict[str, tuple[Counter[Hashable], Law]] = {}
     for root in (BY_LEVERAGE, BY_MARGIN):
         seen = Counter[Hashable]()
-        for _ in range(4000):
+        for _ in range(2000):
             purse = Plan(price, (Step("1", "choose", price),)).purse()
             twins = grow_twins(soil, root, {}, ["1"], purse, source).value
             seen[chosen(twins, 0, 0)] += 1
-        laws[root.score.name] = seen, dict(crowd.root_law(root, price, crowd.by_hand))
+        laws[root.score.name] = seen, Law(crowd.root_law(root, price, crowd.by_hand).items())
     for name, (seen, _) in laws.items():
-        for other, (_, law) in laws.items():
-            assert sum(law.values()) == pytest.approx(1, abs=1e-12)
-            assert (surprise(seen, dict(law)) > FALSE_ALARM) is (name == other)
+        for other, (_, exact) in laws.items():
+            assert sum(exact.values()) == pytest.approx(1, abs=1e-12)
+            assert (surprise(seen, exact) > FALSE_ALARM) is (name == other)
 
 
 @ROOTS
 def test_twins_of_two_levels_follow_their_exact_law(root: Matching) -> None:
     crowd = Crowd(people(60, 1, 1, 3), people(60, 1, 2, 4))
     soil, source = tiny_soil(crowd.left, crowd.right), SeededRandomness(6)
-    prices = (Fraction(3), Fraction(1))
-    plan = Plan(sum(prices), tuple(Step(n, "choose", p) for n, p in zip("12", prices, strict=True)))
+    prices = (Fraction(1), Fraction(1, 4))
+    total = sum(prices, Fraction(0))
+    plan = Plan(total, tuple(Step(n, "choose", p) for n, p in zip("12", prices, strict=True)))
     seen = Counter[Hashable]()
-    for _ in range(3000):
+    for _ in range(2000):
         seen[outcome(grow_twins(soil, root, {}, "12", plan.purse(), source).value)] += 1
     law = crowd.law(root, prices, crowd.by_hand)
     assert sum(law.values()) == pytest.approx(1, abs=1e-12)
     assert surprise(seen, law) > FALSE_ALARM
     # The two levels' prices are not interchangeable.
     assert surprise(seen, crowd.law(root, prices[::-1], crowd.by_hand)) < FALSE_ALARM
+
+
+# On either side a Boolean and a number of two bins; all may be missing.
+TOY = tiny_view(1, 1)
+KINDS: tuple[Kind, ...] = tuple(itertools.product((0, 1, None), repeat=4))
+
+
+def toy(kinds: Sequence[int]) -> Crowd:
+    """Return a crowd of entities of these kinds."""
+    columns: list[list[Value]] = [[KINDS[kind][i] for kind in kinds] for i in range(4)]
+    return Crowd(Tiny(TOY, columns[:2]), Tiny(TOY, columns[2:]))
+
+
+def loss(some: Law, other: Law) -> float:
+    """Return the largest log-ratio of two laws over the same outcomes."""
+    assert some.keys() == other.keys()
+    return max(abs(math.log(some[key] / other[key])) for key in some)
+
+
+def law_of(root: Matching, kinds: Sequence[int]) -> Law:
+    crowd = toy(kinds)
+    return crowd.law(root, PRICES, crowd.by_hand)
+
+
+# Kinds whose numbers are known, and all of them.
+FEW = [kind for kind, values in enumerate(KINDS) if None not in (values[1], values[3])]
+
+
+@ROOTS
+@pytest.mark.parametrize(
+    "kinds", [FEW, pytest.param(range(len(KINDS)), marks=pytest.mark.slow)], ids=("few", "all")
+)
+def test_growth_costs_at_most_its_price_for_every_small_pair_of_neighbours(
+    root: Matching, kinds: Sequence[int]
+) -> None:
+    laws = {
+        crowd: law_of(root, crowd)
+        for size in range(3)
+        for crowd in itertools.combinations_with_replacement(kinds, size)
+    }
+    worst = max(
+        loss(law, laws[tuple(sorted((*crowd, one_more)))])
+        for crowd, law in laws.items()
+        if len(crowd) < 2
+        for one_more in kinds
+    )
+    assert 0 < worst <= TOTAL * (1 + 1e-12)
+
+
+@ROOTS
+def test_growth_costs_at_most_its_price_in_larger_crowds(root: Matching) -> None:
+    generator = np.random.default_rng(4)
+    worst = 0.0
+    for _ in range(60):
+        times = generator.integers(0, 40, 6)
+        crowd = np.repeat(generator.integers(0, len(KINDS), 6), times).tolist()
+        before = law_of(root, crowd)
+        for newcomer in generator.integers(0, len(KINDS), 4).tolist():
+            worst = max(worst, loss(before, law_of(root, [*crowd, newcomer])))
+    assert 0.5 * TOTAL < worst <= TOTAL * (1 + 1e-12)
+
+
+# Left flag, left number, right flag, right number; and how many are of the kind. The newcomer
+# makes likelier what was unlikely at the root, stays in a matched pair, and does so again below.
+WORST: dict[str, tuple[dict[Kind, int], Kind]] = {
+    "leverage": (
+        {
+            (0, 0, 0, 1): 170,
+            (1, 0, 0, 0): 3,
+            (1, 0, 1, 0): 1,
+            (1, 1, 1, 0): 9,
+            (None, 0, None, 1): 380,
+            (None, 0, None, None): 350,
+            (None, None, 1, 1): 40,
+            (None, None, None, 1): 160,
+        },
+        (1, 1, 0, 0),
+    ),
+    "margin 1/2": (
+        {
+            (0, 0, 0, 1): 25,
+            (0, 1, 0, 0): 25,
+            (1, 0, 1, 1): 20,
+            (1, 1, 1, 0): 20,
+            (1, 1, 1, 1): 1,
+            (None, 0, None, 1): 100,
+            (None, 1, None, 0): 100,
+        },
+        (1, 0, 1, 0),
+    ),
+}
+
+
+@ROOTS
+def test_growth_comes_close_to_its_price(root: Matching) -> None:
+    times, newcomer = WORST[root.score.name]
+    crowd = [KINDS.index(kind) for kind, count in times.items() for _ in range(count)]
+    found = loss(law_of(root, crowd), law_of(root, [*crowd, KINDS.index(newcomer)]))
+    assert 0.95 * TOTAL < found <= TOTAL * (1 + 1e-12)
+
+
+@ROOTS
+def test_kernels_score_all_matched_pairs_as_the_definitions_do(root: Matching) -> None:
+    crowd = toy(np.random.default_rng(7).integers(0, len(KINDS), 150).tolist())
+    assert crowd.law(root, PRICES, crowd.by_kernels) == crowd.law(root, PRICES, crowd.by_hand)

@@ -40,7 +40,9 @@ def mined_clinic(
     if draft:
         schema = replace(schema, status=Status.DRAFT)
     dataset = redveil.load(*clinic_frames(2000), schema) if draft else clinic()
-    chosen = {"trials": 2, "alternations": 2, "constraints": constraints, **parameters}
+    chosen = {"algorithm": "alt-expm", "trials": 2, "constraints": constraints, **parameters}
+    if chosen["algorithm"].startswith("alt-"):
+        chosen.setdefault("alternations", 2)
     return mined(dataset, Parameters.of(**chosen), Fraction(3), seed)
 
 

@@ -20,21 +20,33 @@ Epsilon = Annotated[
     str, typer.Option("--epsilon", "-e", help="Privacy loss of the run: 1, 0.25 or 1/3.")
 ]
 AlgorithmName = Annotated[
-    str | None, typer.Option("--algorithm", help="alt-expm (default), alt-mcmc or tree-pair.")
+    str | None, typer.Option("--algorithm", help="twin (default), alt-expm, alt-mcmc or tree-pair.")
 ]
 ProfileName = Annotated[
     str | None,
     typer.Option("--profile", help="hardened (default), or published: NOT for sensitive data."),
 ]
-Depth = Annotated[int | None, typer.Option(help="Depth of the trees [default: 2]")]
-Trials = Annotated[int | None, typer.Option(help="Independent starts [default: 1]")]
-Alternations = Annotated[int | None, typer.Option(help="Trees after the first [default: 2]")]
+Depth = Annotated[
+    int | None, typer.Option(help="Depth of the trees [default: twin by the private size, else 2]")
+]
+Trials = Annotated[
+    int | None, typer.Option(help="Pairs of trees [default: twin by the private size, else 1]")
+]
+Alternations = Annotated[int | None, typer.Option(help="alt-*: trees after the first [default: 2]")]
 Steps = Annotated[int | None, typer.Option(help="Steps of each walk [default: 10000]")]
 TreeShare = Annotated[
-    str | None, typer.Option(help="tree-pair: share of ε for the trees [default: 1/2]")
+    str | None, typer.Option(help="twin, tree-pair: share of ε for the trees [default: 1/2]")
 ]
 CountsName = Annotated[
-    str | None, typer.Option("--counts", help="least-squares (default) or two-pass.")
+    str | None,
+    typer.Option("--counts", help="cells (default), least-squares (margins too) or two-pass."),
+]
+SamplerName = Annotated[
+    str | None,
+    typer.Option("--sampler", help="alt-mcmc: exact (default up to depth 2) or walk."),
+]
+StartName = Annotated[
+    str | None, typer.Option("--start", help="alt-*: private (default) or random.")
 ]
 PairScoreName = Annotated[
     str | None,

@@ -43,7 +43,11 @@ def diagnose(
     from redveil.report.figures import traces
 
     price = parse_epsilon(epsilon)
-    parameters = Parameters.of(algorithm=algorithm, depth=depth, steps=steps, pair_score=pair_score)
+    # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
+    sampler = "walk" if algorithm == "alt-mcmc" else None
+    parameters = Parameters.of(
+        algorithm=algorithm, depth=depth, steps=steps, pair_score=pair_score, sampler=sampler
+    )
     declared, _ = find_schema(schema, left)
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))

@@ -26,7 +26,9 @@ from redveil.cli.arguments import (
     Prune,
     Quiet,
     Right,
+    SamplerName,
     SchemaFile,
+    StartName,
     Steps,
     TreeShare,
     Trials,
@@ -36,6 +38,7 @@ from redveil.cli.console import output, progress, say
 from redveil.errors import InputError
 from redveil.files import keep_earlier
 from redveil.mining.parameters import Constraints, Parameters, Profile
+from redveil.privacy.loss import parse_epsilon
 from redveil.schema import Schema, Status
 
 if TYPE_CHECKING:
@@ -56,6 +59,8 @@ def mine(
     tree_share: TreeShare = None,
     counts: CountsName = None,
     pair_score: PairScoreName = None,
+    sampler: SamplerName = None,
+    start: StartName = None,
     prune: Prune = None,
     max_p_value: MaxPValue = 0.01,
     min_jaccard: MinJaccard = 0.1,
@@ -70,8 +75,6 @@ def mine(
 
     The result file holds released values only and may be passed on; the rows stay here.
     """
-    from redveil.privacy.loss import parse_epsilon
-
     given: dict[str, Any] = {
         "algorithm": algorithm,
         "profile": profile,
@@ -82,10 +85,11 @@ def mine(
         "tree_share": tree_share,
         "counts": counts,
         "pair_score": pair_score,
+        "sampler": sampler,
+        "start": start,
         "prune": prune,
     }
-    # What can be refused without the data is refused before it is read; what cannot, before
-    # anything is charged.
+    # What can be refused without the data is refused before it is read.
     price = parse_epsilon(epsilon)
     usual = Parameters.of(**given).constraints.max_disjuncts
     disjuncts = usual if max_disjuncts is None else max_disjuncts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,14 +15,31 @@ from redveil.cli.arguments import (
     Depth,
     Epsilon,
     ProfileName,
+    SamplerName,
+    StartName,
     TreeShare,
     Trials,
 )
 from redveil.cli.console import output
+from redveil.schema import Schema
+
+if TYPE_CHECKING:
+    from redveil.mining.tuning import Tuned
+    from redveil.privacy.plan import Plan
+
+# The sizes that a table of plans goes through.
+SIZES: Final = tuple(digit * 10**zeros for zeros in range(2, 7) for digit in (1, 2, 5))
 
 
 def plan(
     epsilon: Epsilon,
+    entities: Annotated[
+        int | None, typer.Option(min=0, help="List the steps for about so many entities.")
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", "-s", help="Count the splits that this schema offers."),
+    ] = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
@@ -29,15 +47,21 @@ def plan(
     alternations: Alternations = None,
     tree_share: TreeShare = None,
     counts: CountsName = None,
+    sampler: SamplerName = None,
+    start: StartName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what a run would spend on what. Needs no data; the prices add up exactly."""
-    from redveil.api import plan as make_plan
-    from redveil.report.document import StepPart
-    from redveil.report.text import steps_table
+    """Show what a run would spend on what. Needs no data; the prices add up exactly.
 
-    made = make_plan(
-        epsilon,
+    Depth and trials of twin trees follow from a noisy number of entities that the run buys first.
+    Without --entities all cases are listed.
+    """
+    from redveil.mining.parameters import Parameters
+    from redveil.mining.tuning import cases, tune, tuned_plan
+    from redveil.privacy.loss import parse_epsilon
+    from redveil.report.text import cases_table, steps_table
+
+    wanted = Parameters.of(
         algorithm=algorithm,
         profile=profile,
         depth=depth,
@@ -45,12 +69,41 @@ def plan(
         alternations=alternations,
         tree_share=tree_share,
         counts=counts,
+        sampler=sampler,
+        start=start,
     )
-    steps = [
-        StepPart(name=s.name, mechanism=s.mechanism, epsilon=str(s.epsilon)) for s in made.steps
-    ]
+    price = parse_epsilon(epsilon)
+    declared = Schema.read(schema) if schema else None
+    if wanted.auto and entities is None:
+        found = cases(wanted, declared, price, SIZES)
+        if as_json:
+            _print_json({"epsilon": str(price), "cases": [_case(one) for one in found]})
+        else:
+            output().print(cases_table(found))
+        return
+    made = tuned_plan(tune(wanted, declared, entities or 0, price), price)
     if as_json:
-        listed = [step.model_dump() for step in steps]
-        typer.echo(json.dumps({"epsilon": str(made.epsilon), "steps": listed}, indent=1))
+        _print_json({"epsilon": str(price), "steps": _steps(made)})
     else:
-        output().print(steps_table(steps, str(made.epsilon)))
+        output().print(steps_table(made.steps, str(made.epsilon)))
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    typer.echo(json.dumps(content, indent=1))
+
+
+def _steps(made: Plan) -> list[dict[str, str]]:
+    return [
+        {"name": step.name, "mechanism": step.mechanism, "epsilon": str(step.epsilon)}
+        for step in made.steps
+    ]
+
+
+def _case(one: Tuned) -> dict[str, Any]:
+    return {
+        "entities_from": one.size,
+        "depth": one.parameters.depth,
+        "trials": one.parameters.trials,
+        "root_score": one.parameters.root_score.value,
+        "steps": _steps(one.plan),
+    }

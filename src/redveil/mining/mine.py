@@ -20,8 +20,8 @@ from redveil.mining.interpretation import Mined, interpret
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Algorithm, Parameters, Profile
 from redveil.mining.published import ObservedTargets, observed_dataset
-from redveil.mining.schedule import stages
-from redveil.mining.size import STEP, private_size
+from redveil.mining.schedule import SIZE_STEP, stages
+from redveil.mining.size import private_size
 from redveil.mining.targets import attribute_target
 from redveil.mining.tree_pair import walk_pair_trial
 from redveil.mining.trial import Targets, Trial
@@ -67,11 +67,11 @@ def run(
         parameters = tune(parameters, schema, size, epsilon)
     plan = tuned_plan(parameters, epsilon)
     # The size, if it was asked for, is paid for already.
-    purse = Purse(step for step in plan.steps if step.name != STEP)
+    purse = Purse(step for step in plan.steps if step.name != SIZE_STEP)
     stop = np.zeros(1, dtype=np.uint8)
     splits = {side: Splits.of(schema.view(side)) for side in Side}
     ground = Ground.of(packed, splits, stop, rules, sets=parameters.needs_sets)
-    soil = Soil.of(packed, ground.sets, splits) if parameters.needs_soil else None
+    soil = Soil.of(packed, ground.sets, splits, stop) if parameters.needs_soil else None
     trial = partial(Trial, data=packed, schema=schema, ground=ground, soil=soil, targets=targets)
     told = _in_turns(progress, stages(parameters))
     ready = partial(trial, parameters=parameters, purse=purse, progress=told)

@@ -177,6 +177,8 @@ class Parameters:
             raise InputError("prune must be a number of entities, or auto")
         if self.profile is Profile.PUBLISHED and self.algorithm is Algorithm.TWIN:
             raise InputError("twin is not a published algorithm; leave out the published profile")
+        if self.draws_exactly and self.profile is Profile.PUBLISHED:
+            raise InputError("published alt-mcmc walks; use sampler = walk, or leave it out")
         if self.draws_exactly and self.depth > DEEPEST_EXACT:
             raise InputError(
                 f"alt-mcmc draws trees exactly up to depth {DEEPEST_EXACT}; use sampler = walk"
@@ -234,11 +236,15 @@ class Parameters:
             said["tree_share"] = _fraction(said["tree_share"])
         if "prune" in said and said["prune"] != "auto":
             said["prune"] = float(_fraction(said["prune"]))
-        if said.get("profile") is Profile.PUBLISHED:
-            return replace(_published(said.get("algorithm", Algorithm.ALT_EXPM)), **said)
-        if said.get("algorithm", Algorithm.TWIN) is Algorithm.TWIN:
+        published = said.get("profile") is Profile.PUBLISHED
+        usual = Algorithm.ALT_EXPM if published else Algorithm.TWIN
+        algorithm = said.setdefault("algorithm", usual)
+        _must_matter(said, algorithm)
+        if published:
+            return replace(_published(algorithm), **said)
+        if algorithm is Algorithm.TWIN:
             said.setdefault("auto", tuple(name for name in TUNED if name not in said))
-        elif said.get("depth", cls().depth) > DEEPEST_EXACT:
+        elif "steps" in said or said.get("depth", 0) > DEEPEST_EXACT:
             said.setdefault("sampler", Sampler.WALK)
         return cls(**said)
 
@@ -253,6 +259,26 @@ class Parameters:
         del own["algorithm"], own["profile"]
         own |= {f.name: getattr(self.constraints, f.name) for f in fields(self.constraints)}
         return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
+
+
+# What only some algorithms know.
+MEANT_FOR: Final = {
+    "alternations": (Algorithm.ALT_EXPM, Algorithm.ALT_MCMC),
+    "start": (Algorithm.ALT_EXPM, Algorithm.ALT_MCMC),
+    "sampler": (Algorithm.ALT_MCMC,),
+    "steps": (Algorithm.ALT_MCMC, Algorithm.TREE_PAIR),
+    "tree_share": (Algorithm.TWIN, Algorithm.TREE_PAIR),
+    "pair_score": (Algorithm.TREE_PAIR,),
+    "root_score": (Algorithm.TWIN, Algorithm.ALT_EXPM, Algorithm.ALT_MCMC),
+}
+
+
+def _must_matter(said: dict[str, Any], algorithm: Algorithm) -> None:
+    """Refuse a parameter that would do nothing: whoever gives it expects something."""
+    for name, algorithms in MEANT_FOR.items():
+        if name in said and algorithm not in algorithms:
+            others = " or ".join(algorithms)
+            raise InputError(f"{name} does nothing for {algorithm}; it is for {others}")
 
 
 def _published(algorithm: Algorithm) -> Parameters:

@@ -14,8 +14,9 @@ from redveil.mining.redescription import Redescription
 
 Codes = NDArray[np.int64]
 
-# The least share of news that is worth a reader's time.
+# The least share of news that is worth a reader's time, and the least worth beside the first's.
 NEWS: Final = 0.25
+WORTH: Final = 0.5
 
 
 def ranked(found: Iterable[Redescription]) -> tuple[Redescription, ...]:
@@ -34,7 +35,8 @@ def ranked_by_news(
     Greedy: next comes the largest lower bound of J times news. News is the share of what a
     redescription's two extents tell that those before it, of the same table, have not told: their
     conditional entropy over the released cells. A complement, or a union of what is known already,
-    tells nothing. Between tables, where extents cannot be compared for free, wordings are.
+    tells nothing. The list ends where the worth falls below half of the first's. Between tables,
+    where extents cannot be compared for free, wordings are.
     """
     told = [_Told(estimate) for estimate in estimates]
     waiting = list(ranked(found))
@@ -44,7 +46,8 @@ def ranked_by_news(
         worth = np.array([one.jaccard.low for one in waiting]) * news
         worth[news < NEWS] = -1.0
         best = int(worth.argmax())
-        if worth[best] < 0:
+        least = WORTH * kept[0].jaccard.low if kept else 0.0
+        if worth[best] < least:
             break
         kept.append(waiting[best])
         told[waiting[best].table].tell(waiting[best])

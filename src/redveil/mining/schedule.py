@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Final
 
 from redveil.mining.parameters import Algorithm, Counts, Parameters
 from redveil.privacy.loss import divide
 from redveil.privacy.plan import Plan, Step
+
+# What the private size costs, and what its step is called.
+SIZE_SHARE: Final = Fraction(1, 100)
+SIZE_STEP: Final = "size"
+
+
+def size_step(epsilon: Fraction) -> Step:
+    """Return the step that measures the number of entities in a run of price ε.
+
+    >>> size_step(Fraction(1))
+    Step(name='size', mechanism='count', epsilon=Fraction(1, 100))
+    """
+    return Step(SIZE_STEP, "count", epsilon * SIZE_SHARE)
 
 
 def make_plan(parameters: Parameters, epsilon: Fraction) -> Plan:

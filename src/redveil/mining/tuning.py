@@ -8,13 +8,13 @@ choose from: a choice among e^12 of them, some 160 000, is taken as usual.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from redveil.mining.parameters import Parameters, RootScore
-from redveil.mining.schedule import make_plan
-from redveil.mining.size import SHARE, size_step
+from redveil.mining.schedule import SIZE_SHARE, make_plan, size_step
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side
 
@@ -61,8 +61,33 @@ def tuned_plan(parameters: Parameters, epsilon: Fraction) -> Plan:
     """Return the plan of a run: the size first, if anything was left to the rule."""
     if not parameters.auto:
         return make_plan(parameters, epsilon)
-    rest = make_plan(parameters, epsilon * (1 - SHARE))
+    rest = make_plan(parameters, epsilon * (1 - SIZE_SHARE))
     return Plan(epsilon, (size_step(epsilon), *rest.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What the rule would do from some size on."""
+
+    size: int
+    parameters: Parameters
+    plan: Plan
+
+
+def cases(
+    parameters: Parameters, schema: Schema | None, epsilon: Fraction, sizes: Iterable[int]
+) -> tuple[Tuned, ...]:
+    """Return the different plans that the rule makes for some sizes, the smallest first.
+
+    >>> [one.size for one in cases(Parameters.of(), None, Fraction(1), (100, 200, 5_000, 10_000))]
+    [100, 5000, 10000]
+    """
+    found: list[Tuned] = []
+    for size in sizes:
+        tuned = tune(parameters, schema, size, epsilon)
+        if not found or tuned != found[-1].parameters:
+            found.append(Tuned(size, tuned, tuned_plan(tuned, epsilon)))
+    return tuple(found)
 
 
 def _reached(thresholds: tuple[int, ...], worth: float) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from redveil.mining.discovery import false_discoveries
 from redveil.mining.estimate import Estimate
 from redveil.mining.interpretation import Mined
 from redveil.mining.leaf_query import leaf_query, split_literal
 from redveil.mining.leaf_table import LeafTable
+from redveil.mining.need import GOOD, needed
 from redveil.mining.parameters import Parameters, Profile
 from redveil.mining.query import Query
 from redveil.mining.query_json import to_json
@@ -19,6 +22,7 @@ from redveil.report.document import (
     AttributePart,
     AttributesPart,
     CertificatePart,
+    DiscoveryPart,
     Guarantee,
     IntervalPart,
     LeafTablePart,
@@ -55,6 +59,7 @@ def build(mined: Mined) -> ResultDocument:
         ),
         tree_pairs=pairs,
         message=None if found else _nothing_found(mined),
+        false_discoveries=_false_discoveries(mined),
         attributes=AttributesPart(
             left=tuple(_attribute(one) for one in mined.declared.left.attributes),
             right=tuple(_attribute(one) for one in mined.declared.right.attributes),
@@ -132,16 +137,37 @@ def _entities(mined: Mined) -> IntervalPart | None:
 
 
 def _nothing_found(mined: Mined) -> str:
-    """Say why the list is empty, from released values only."""
+    """Say why the list is empty, and what it would have taken, from released values only."""
     entities = _entities(mined)
-    size = f"about {entities.estimate:,.0f}" if entities else "few"
+    size = entities.estimate if entities else 0.0
     noise = max((guess.cell_deviation for guess in mined.estimates), default=0.0)
-    return (
-        f"Nothing holds up against the noise. With {size} entities, epsilon = "
-        f"{float(mined.plan.epsilon):g} leaves an error of about {noise:,.0f} entities in every "
-        "overlap that was measured. Fewer trials or alternations, a larger epsilon, or more "
-        "entities would help; so may another run, which starts elsewhere and costs its own epsilon."
+    price = mined.plan.epsilon
+    said = (
+        f"Nothing holds up against the noise. With about {size:,.0f} entities, epsilon = "
+        f"{float(price):g} leaves an error of about {noise:,.0f} entities in every cell that was "
+        "measured."
     )
+    if mined.parameters.profile is Profile.PUBLISHED:
+        return said
+    need = needed(mined.parameters, mined.schema, size, price)
+    if need.epsilon <= float(price):
+        return f"{said} The data may hold nothing to be found, or nothing that this search meets."
+    enough = f"epsilon of about {need.epsilon:.2g} at this size"
+    if math.isinf(need.epsilon):
+        enough = "more than any epsilon at this size"
+    return (
+        f"{said} Two queries that each cover half of the entities, with a Jaccard index of "
+        f"{GOOD:g}, would have needed {enough}, or about {need.size:,.0f} entities at this epsilon."
+    )
+
+
+def _false_discoveries(mined: Mined) -> DiscoveryPart | None:
+    if mined.parameters.profile is Profile.PUBLISHED:
+        return None
+    known = false_discoveries(mined.redescriptions, mined.tables, mined.schema)
+    if known is None:
+        return None
+    return DiscoveryPart(searched=known.searched, surviving=known.surviving, bound=known.bound)
 
 
 def _redescription(one: Redescription) -> RedescriptionPart:

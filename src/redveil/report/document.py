@@ -187,6 +187,14 @@ class AttributesPart(Part):
     right: tuple[AttributePart, ...]
 
 
+class DiscoveryPart(Part):
+    """How many of the redescriptions can be chance."""
+
+    searched: float = Field(description="log10 of the number of query pairs that were possible")
+    surviving: int = Field(description="p-values below 1 % even when multiplied by that number")
+    bound: float = Field(description="largest expected share of false ones among the reported")
+
+
 class ResultDocument(Part):
     """A whole result file."""
 
@@ -200,6 +208,7 @@ class ResultDocument(Part):
     )
     tree_pairs: tuple[TreePairPart, ...]
     message: str | None = None
+    false_discoveries: DiscoveryPart | None = None
     warning: str | None = Field(default=None, description="set when the file is not private")
     attributes: AttributesPart | None = Field(
         default=None, description="from the public schema; older files lack them"

@@ -6,12 +6,22 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from redveil.report.document import CertificatePart, IntervalPart, ResultDocument, StepPart
+from redveil.mining.leaf_table import noise_variance
+from redveil.report.document import (
+    CertificatePart,
+    DiscoveryPart,
+    IntervalPart,
+    ResultDocument,
+    StepPart,
+)
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
     from rich.text import Text
+
+    from redveil.mining.tuning import Tuned
+    from redveil.privacy.plan import Step
 
 
 # Below this many columns a table leaves no room for queries.
@@ -34,6 +44,8 @@ def result_view(
         parts.append(listed(document))
     if document.message:
         parts.append(Text(document.message, style="yellow"))
+    if document.false_discoveries:
+        parts.append(_false_discoveries(document.false_discoveries, len(document.redescriptions)))
     parts.append(certificate_view(document.certificate, document.entities))
     if steps:
         parts.append(steps_table(document.certificate.steps, document.certificate.epsilon))
@@ -114,7 +126,40 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     return table
 
 
-def steps_table(steps: Iterable[StepPart], epsilon: str) -> Table:
+def cases_table(cases: Iterable[Tuned]) -> Table:
+    """Return how a budget would be spent for a range of sizes."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for name in (
+        "entities from",
+        "pairs of trees",
+        "depth",
+        "roots by",
+        "ε of size",
+        "of a level",
+        "of a leaf table",
+        "error of a cell",
+    ):
+        table.add_column(name, justify="right")
+    for one in cases:
+        prices = {step.name: step.epsilon for step in one.plan.steps}
+        cells = next(price for name, price in prices.items() if name.endswith("cells"))
+        level = next(price for name, price in prices.items() if "level" in name)
+        table.add_row(
+            f"{one.size:,}",
+            str(one.parameters.trials),
+            str(one.parameters.depth),
+            one.parameters.root_score.value,
+            str(prices.get("size", "")),
+            str(level),
+            str(cells),
+            f"±{noise_variance(cells) ** 0.5:,.3g}",
+        )
+    return table
+
+
+def steps_table(steps: Iterable[StepPart | Step], epsilon: str) -> Table:
     """Return the steps of a plan with their prices, and the sum."""
     from rich.table import Table
     from rich.text import Text
@@ -124,8 +169,17 @@ def steps_table(steps: Iterable[StepPart], epsilon: str) -> Table:
     table.add_column("mechanism")
     table.add_column("ε", justify="right", footer=epsilon)
     for step in steps:
-        table.add_row(Text(step.name), step.mechanism, Text(step.epsilon))
+        table.add_row(Text(step.name), step.mechanism, Text(str(step.epsilon)))
     return table
+
+
+def _false_discoveries(known: DiscoveryPart, reported: int) -> Text:
+    from rich.text import Text
+
+    return Text(
+        f"false discoveries: at most {known.bound:.0%} expected; {known.surviving} of {reported} "
+        f"hold up even against all 10^{known.searched:.0f} pairs of queries that were possible"
+    )
 
 
 def p_text(p_value: float) -> str:

@@ -114,7 +114,7 @@ def tree_of(side: Side, splits: Splits, chosen: tuple[int, ...]) -> Tree:
     """
     kept = {node: split for node, split in enumerate(chosen) if split < len(splits)}
     inner = tuple(kept.get(node) for node in range(max(kept) + 1))
-    return Tree(side, inner, tuple(node for node, split in kept.items() if splits.may_stop(split)))
+    return Tree(side, inner, splits.stops(kept))
 
 
 def _stump_units(classes: int, sets: SplitSets, target: Classes) -> Integers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from redveil.kernels.subtree import SplitSets
 
 Sets = NDArray[np.uint64]
 Integers = NDArray[np.int64]
+
+# Pairs of words that are counted faster than threads start.
+FEW: Final = 2**18
 
 
 def count_jointly(left: SplitSets, right: SplitSets, members: Sets) -> JointCounts:
@@ -35,6 +39,9 @@ def count_jointly(left: SplitSets, right: SplitSets, members: Sets) -> JointCoun
 def _count(left: Sets, right: Sets) -> Integers:
     """Share the left sets out among threads; the kernel holds no lock."""
     counts = np.empty((len(left), len(right)), dtype=np.int64)
+    if left.size * len(right) < FEW:
+        joint_counts(left, right, counts)
+        return counts
     cores = min(os.cpu_count() or 1, len(left))
     bounds = [len(left) * core // cores for core in range(cores + 1)]
     with ThreadPoolExecutor(cores) as pool:

@@ -93,9 +93,8 @@ def _extend(
 ) -> Tree:
     """Return the tree with one more level."""
     level: list[int | None] = [None] * (len(tree.splits) + 1)
-    stuck = list(tree.stuck)
     for node, split in zip(nodes, chosen, strict=True):
         level[node - len(tree.splits)] = split
-        if splits.may_stop(split):
-            stuck.append(node)
-    return Tree(tree.side, (*tree.splits, *level), tuple(stuck))
+    grown = (*tree.splits, *level)
+    inner = {node: split for node, split in enumerate(grown) if split is not None}
+    return Tree(tree.side, grown, splits.stops(inner))

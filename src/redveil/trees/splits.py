@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,9 +49,24 @@ class Splits:
     def __len__(self) -> int:
         return self.attribute.size
 
-    def may_stop(self, split: int) -> bool:
-        """Return whether an entity can lack the value that a split asks for, by the schema."""
-        return not self.view.attributes[self.attribute[split]].required
+    def stops(self, inner: Mapping[int, int]) -> tuple[int, ...]:
+        """Return the inner nodes of a tree at which a missing value can stop an entity.
+
+        inner: the split at each inner node, nodes numbered as in a heap. By the schema alone: an
+        attribute that is not required can be missing, but not where it was asked for before.
+        """
+        return tuple(node for node in sorted(inner) if self._may_stop(inner, node))
+
+    def _may_stop(self, inner: Mapping[int, int], node: int) -> bool:
+        attribute = self.attribute[inner[node]]
+        if self.view.attributes[attribute].required:
+            return False
+        above = node
+        while above > 0:
+            above = (above - 1) // 2
+            if self.attribute[inner[above]] == attribute:
+                return False
+        return True
 
     def follows(self, path: Sequence[tuple[int, bool]], split: int) -> bool:
         """Return whether a split holds for everybody who took a path, by the path alone."""

@@ -84,6 +84,7 @@ class Soil:
     left: Sealed[SplitSets]
     right: Sealed[SplitSets]
     at_root: Sealed[JointCounts]
+    stop: NDArray[np.uint8]
 
     @classmethod
     def of(
@@ -91,11 +92,15 @@ class Soil:
         data: Sealed[BinnedTable],
         sets: Mapping[Side, Sealed[SplitSets]],
         splits: dict[Side, Splits],
+        stop: NDArray[np.uint8],
     ) -> Soil:
-        """Count everybody once."""
+        """Count everybody once.
+
+        stop: uint8[1], set to 1 from outside to end all growth at the next level.
+        """
         left, right = sets[Side.LEFT], sets[Side.RIGHT]
         people = within(lambda table: everybody(table.rows), data)
-        return cls(splits, data, left, right, within(count_jointly, left, right, people))
+        return cls(splits, data, left, right, within(count_jointly, left, right, people), stop)
 
 
 def grow_twins(
@@ -115,6 +120,8 @@ def grow_twins(
     start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
     grown: Released[Twins] | None = None
     for step in steps:
+        if soil.stop[0]:
+            raise KeyboardInterrupt
         receipt = purse.pay(step, "choose")
         now = grown.value if grown else start
         matches, base = _open_matches(now, soil.splits, avoid)
@@ -214,7 +221,7 @@ def _with_splits(tree: Tree, splits: Splits, new: dict[int, int]) -> Tree:
     return Tree(
         tree.side,
         tuple(inner.get(node) for node in range(max(inner) + 1)),
-        tuple(node for node in sorted(inner) if splits.may_stop(inner[node])),
+        splits.stops(inner),
     )
 
 

@@ -161,7 +161,7 @@ def released_tree(side: Side, splits: Splits, chosen: Sequence[int]) -> Tree:
 
     place(0, 0, ())
     inner = tuple(kept.get(node) for node in range(max(kept, default=-1) + 1))
-    return Tree(side, inner, tuple(n for n, s in sorted(kept.items()) if splits.may_stop(s)))
+    return Tree(side, inner, splits.stops(kept))
 
 
 def _sets(side: Side, splits: Splits, table: BinnedTable) -> SplitSets:

@@ -13,7 +13,7 @@ from redveil.report.html import fragment
 from redveil.report.latex import latex_table
 from redveil.report.result import Result
 from support.clinic import NOTHING, mined_clinic
-from support.command_line import Command
+from support.command_line import Clinic, Command
 from support.console import is_one_line
 from support.results import document, redescription
 
@@ -97,7 +97,7 @@ def test_prices_that_are_no_numbers_are_one_line(file: Path, command: Command) -
 
 
 def test_the_plan_is_listed_with_its_sum(command: Command) -> None:
-    done = command("plan", "--epsilon", "1", "--depth", "1", "--alternations", "1")
+    done = command("plan", "--epsilon", "1", "--entities", "5000")
     lines = [line.split() for line in done.out.splitlines()]
     assert done.code == 0
     assert lines[-1] == ["sum", "1"]
@@ -115,4 +115,35 @@ def test_a_plan_in_json_adds_up_exactly(
     made = json.loads(done.out)
     assert Fraction(made["epsilon"]) == Fraction(epsilon)
     assert sum(Fraction(step["epsilon"]) for step in made["steps"]) == Fraction(epsilon)
-    assert len(made["steps"]) == trials * (depth * (alternations + 1) + 3 * alternations)
+    assert len(made["steps"]) == trials * (1 + depth * (alternations + 1) + alternations)
+
+
+def test_without_a_size_all_cases_are_listed(command: Command) -> None:
+    done = command("plan", "--epsilon", "1")
+    assert done.code == 0
+    assert "entities from" in done.out
+    assert "leverage" in done.out
+    listed = json.loads(command("plan", "--epsilon", "1/7", "--json").out)
+    sizes = [case["entities_from"] for case in listed["cases"]]
+    assert sizes == sorted(set(sizes))
+    assert len({(case["depth"], case["trials"]) for case in listed["cases"]}) > 2
+    for case in listed["cases"]:
+        assert case["steps"][0]["name"] == "size"
+        assert sum(Fraction(step["epsilon"]) for step in case["steps"]) == Fraction(1, 7)
+
+
+def test_a_schema_with_more_splits_asks_for_more_entities(
+    clinic_files: Clinic, command: Command
+) -> None:
+    def first(*options: object) -> int:
+        cases = json.loads(command("plan", "-e", "1", "--json", *options).out)["cases"]
+        return int(next(case["entities_from"] for case in cases if case["depth"] == 2))
+
+    assert first("--schema", clinic_files.schema) <= first()
+
+
+def test_what_would_do_nothing_is_refused(command: Command) -> None:
+    refused = command("plan", "--epsilon", "1", "--alternations", "3")
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "alternations does nothing for twin" in refused.err

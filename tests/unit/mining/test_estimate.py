@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,7 +27,7 @@ TREES = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))
 
 
 @st.composite
-def leaf_tables(draw: st.DrawFn) -> LeafTable:
+def full_tables(draw: st.DrawFn) -> LeafTable:
     """Tables of any small shape whose margins contradict their cells, as noise makes them."""
     height, width = draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
     counts = st.integers(-40, 3000)
@@ -37,6 +38,15 @@ def leaf_tables(draw: st.DrawFn) -> LeafTable:
         draw(arrays(np.int64, width, elements=counts)),
         *(draw(prices) for _ in range(3)),
     )
+
+
+def without_margins(table: LeafTable) -> LeafTable:
+    return replace(table, left_margin=None, right_margin=None, left_price=None, right_price=None)
+
+
+def leaf_tables() -> st.SearchStrategy[LeafTable]:
+    """Tables with both margins, and tables of nothing but cells."""
+    return full_tables() | full_tables().map(without_margins)
 
 
 def consistent(cells: np.ndarray, *, price: Fraction = Fraction(1)) -> LeafTable:
@@ -50,7 +60,11 @@ def variance(price: Fraction | None) -> float:
 
 
 def dense(table: LeafTable) -> DenseFit:
-    assert table.right_margin is not None
+    if table.left_margin is None or table.right_margin is None:
+        # What was not measured might be anything: its noise has no end.
+        height, width = table.cells.shape
+        variances = variance(table.cells_price), math.inf, math.inf
+        return dense_fit(table.cells, np.zeros(height), np.zeros(width), variances)
     variances = variance(table.cells_price), variance(table.left_price), variance(table.right_price)
     return dense_fit(table.cells, table.left_margin, table.right_margin, variances)
 
@@ -58,6 +72,7 @@ def dense(table: LeafTable) -> DenseFit:
 SECOND_MOMENTS = (
     *("both_both", "left_left", "right_right"),
     *("both_left", "both_right", "left_right"),
+    *("both_size", "left_size", "right_size", "size_size"),
 )
 
 
@@ -86,6 +101,7 @@ def test_every_variance_is_that_of_the_dense_solution(
             "both": rectangle(left[k], right[k]),
             "left": rectangle(left[k], np.ones(width, np.bool_)),
             "right": rectangle(np.ones(height, np.bool_), right[k]),
+            "size": np.ones((height, width)),
         }
         for name, one in sums.items():
             mean = expected.mean_of(one)
@@ -105,8 +121,30 @@ def test_every_variance_is_that_of_the_dense_solution(
 )
 def test_what_was_measured_without_noise_is_reproduced(cells: np.ndarray, price: Fraction) -> None:
     # The fit is linear, so this is unbiasedness: its mean is its value at the mean.
-    found = estimate(consistent(cells, price=price))
-    np.testing.assert_allclose(found.cells, cells, rtol=1e-9, atol=1e-4)
+    table = consistent(cells, price=price)
+    for measured in (table, without_margins(table)):
+        np.testing.assert_allclose(estimate(measured).cells, cells, rtol=1e-9, atol=1e-4)
+
+
+@some
+@given(full_tables().map(without_margins))
+def test_cells_alone_are_the_estimate(table: LeafTable) -> None:
+    found, noise = estimate(table), variance(table.cells_price)
+    np.testing.assert_allclose(found.cells, table.cells, atol=1e-9)
+    assert found.cell_deviation**2 == pytest.approx(noise)
+    assert found.size == pytest.approx(int(table.cells.sum()), abs=1e-6)
+    assert found.size_deviation**2 == pytest.approx(noise * table.cells.size)
+
+
+def test_cells_for_the_whole_price_err_less_than_cells_and_margins_for_shares_of_it() -> None:
+    # Why cells is the default: two leaves and a place to be stuck at on either side.
+    cells, half = np.full((3, 3), 100), Fraction(1, 2)
+    shared = replace(consistent(cells, price=half), left_price=half / 2, right_price=half / 2)
+    alone = replace(without_margins(shared), cells_price=Fraction(1))
+    one = np.array([[True, False, False]])
+    spread = [estimate(table).moments(one, one) for table in (alone, shared)]
+    for name in ("both_both", "left_left", "right_right"):
+        assert getattr(spread[0], name)[0] < getattr(spread[1], name)[0]
 
 
 def test_the_fit_errs_as_much_as_it_says_and_around_the_truth() -> None:
@@ -151,13 +189,14 @@ def without_right_margin(table: LeafTable) -> LeafTable:
 
 
 @some
-@given(st.data(), leaf_tables().map(without_right_margin))
+@given(st.data(), full_tables().map(without_right_margin))
 def test_two_passes_are_plain_sums(data: st.DataObject, table: LeafTable) -> None:
     height, width = table.cells.shape
     pairs = data.draw(st.integers(1, 4))
     left = data.draw(arrays(np.bool_, (pairs, height)))
     right = data.draw(arrays(np.bool_, (pairs, width)))
     variances = variance(table.cells_price), variance(table.left_price)
+    assert table.left_margin is not None
     plain, found = PlainSums(table.cells, table.left_margin, *variances), estimate(table)
     nothing, nobody = np.zeros((height, width)), np.zeros(height)
     everybody = nothing, np.ones(height)
@@ -171,6 +210,7 @@ def test_two_passes_are_plain_sums(data: st.DataObject, table: LeafTable) -> Non
             "both": (rectangle(left[k], right[k]), nobody),
             "left": (nothing, left[k].astype(np.float64)),
             "right": (rectangle([True] * height, right[k]), nobody),
+            "size": everybody,
         }
         for name, one in sums.items():
             assert getattr(moments, name)[k] == pytest.approx(plain.mean_of(*one))
@@ -186,3 +226,11 @@ def test_two_passes_can_be_read_side_by_side() -> None:
     table = LeafTable(*TREES, cells[0], left[0], None, price, price, None)
     together = solver(table).solve(cells, left, None)
     assert together.cells.tolist() == cells.tolist()
+
+
+def test_cells_alone_can_be_read_side_by_side() -> None:
+    noise, price = SeededRandomness(4), Fraction(1, 3)
+    cells = noise.laplace(price, 24).reshape(4, 2, 3)
+    table = LeafTable(*TREES, cells[0], None, None, price, None, None)
+    together = solver(table).solve(cells, None, None)
+    np.testing.assert_allclose(together.cells, cells, atol=1e-9)

@@ -8,15 +8,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oracle.extraction import Pair, People, Rules, leaf_extents, redescriptions
+from oracle.extraction import Pair, People, Rules, redescriptions, term_extents
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.mining import extraction
 from redveil.mining.extraction import Extractor
+from redveil.mining.leaf_query import term_cells
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Constraints
-from redveil.mining.query import evaluate
+from redveil.mining.query import Literal, evaluate
+from redveil.mining.reach import report_reach
 from redveil.mining.redescription import Redescription
+from redveil.mining.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.counting import route
 from redveil.trees.splits import Splits
@@ -35,8 +38,18 @@ class Scene:
     table: Table
     trees: tuple[Tree, Tree]
     ends: tuple[list[int], list[int]]  # the node at which each of the people ends
-    people: People
+    weights: list[int]
     cells: np.ndarray
+
+    def people(self, *, branches: bool = True) -> People:
+        """Return the people, and what can be said of them: leaves, or whole branches too."""
+        nodes = [[*tree.leaves, *(tree.inner[1:] if branches else ())] for tree in self.trees]
+        terms = [term_extents(each, ends) for each, ends in zip(nodes, self.ends, strict=True)]
+        known = [
+            frozenset(e for e, end in enumerate(ends) if end in tree.leaves)
+            for tree, ends in zip(self.trees, self.ends, strict=True)
+        ]
+        return People(self.weights, terms[0], terms[1], (known[0], known[1]))
 
     def extents(self, one: Redescription) -> Pair:
         """Return who stands in the cells of a redescription."""
@@ -57,18 +70,18 @@ def measured(
     price: Fraction = NOISELESS,
     noise: SeededRandomness | None = None,
     *,
-    passes: int = 3,
+    passes: int = 1,
 ) -> LeafTable:
-    """Measure cells and one margin or both, each at the same price."""
+    """Measure cells and one margin, both or none, each at the same price."""
     source = noise or SeededRandomness(0)
     flat = source.laplace(price, cells.size)
     return LeafTable(
         *trees,
         cells + flat.reshape(cells.shape),
-        cells.sum(axis=1) + source.laplace(price, len(cells)),
+        cells.sum(axis=1) + source.laplace(price, len(cells)) if passes > 1 else None,
         cells.sum(axis=0) + source.laplace(price, cells.shape[1]) if passes == 3 else None,
         price,
-        price,
+        price if passes > 1 else None,
         price if passes == 3 else None,
     )
 
@@ -91,9 +104,7 @@ def scene(seed: int, *, people: int = 70, heaviest: int = 10**6) -> Scene:
     cells = np.zeros([len(tree.cells) for tree in trees], np.int64)
     for a, b, weight in zip(*ends, weights, strict=True):
         cells[trees[0].cells.index(a), trees[1].cells.index(b)] += weight
-    terms = [leaf_extents(tree.leaves, end) for tree, end in zip(trees, ends, strict=True)]
-    found = People([int(w) for w in weights], *terms)
-    return Scene(schema, table, trees, ends, found, cells)
+    return Scene(schema, table, trees, ends, weights.tolist(), cells)
 
 
 def _view(name: str, rng: Generator, kind: np.ndarray) -> tuple[View, dict[str, Column]]:
@@ -126,12 +137,8 @@ def _tree(rng: Generator, schema: Schema, table: Table, side: Side) -> Tree:
             path = Tree(side, tuple(chosen[:1])).path(node)
             useful = np.flatnonzero(splits.informative(path))
             chosen.append(int(rng.choice(useful)) if rng.random() < 0.8 else None)
-        may_stop = [
-            node
-            for node, split in enumerate(chosen)
-            if split is not None and not splits.view.attributes[splits.attribute[split]].required
-        ]
-        tree = Tree(side, tuple(chosen), tuple(may_stop))
+        inner = {node: split for node, split in enumerate(chosen) if split is not None}
+        tree = Tree(side, tuple(chosen), splits.stops(inner))
         if set(where_they_end(schema, table, tree)) == set(tree.cells):
             return tree
 
@@ -160,23 +167,24 @@ DEMANDS = (
 @pytest.mark.parametrize("wanted", DEMANDS)
 def test_without_noise_brute_force_finds_the_same(seed: int, wanted: Constraints) -> None:
     here = scene(seed)
+    people = here.people()
     found = list(here.extractor(wanted).extract(3))
     extents = [here.extents(one) for one in found]
-    expected = redescriptions(here.people, rules_of(wanted))
+    expected = redescriptions(people, rules_of(wanted))
     assert len(extents) == len(set(extents)), "the same extents twice"
     assert set(extents) == expected
     for one, pair in zip(found, extents, strict=True):
-        both = here.people.weigh(pair[0] & pair[1])
+        both = people.weigh(pair[0] & pair[1])
         assert one.table == 3
-        assert one.jaccard.estimate == pytest.approx(float(here.people.jaccard(pair)))
+        assert one.jaccard.estimate == pytest.approx(float(people.jaccard(pair)))
         assert one.jaccard.low == pytest.approx(one.jaccard.estimate)
         assert one.support_both.estimate == pytest.approx(both)
-        assert one.support_left.estimate == pytest.approx(here.people.weigh(pair[0]))
-        assert one.support_right.estimate == pytest.approx(here.people.weigh(pair[1]))
-        assert one.p_value_estimate == pytest.approx(here.people.p_value(pair), rel=1e-3)
+        assert one.support_left.estimate == pytest.approx(people.weigh(pair[0]))
+        assert one.support_right.estimate == pytest.approx(people.weigh(pair[1]))
+        assert one.p_value_estimate == pytest.approx(people.p_value(pair), rel=1e-3)
 
 
-@pytest.mark.parametrize("passes", [2, 3])
+@pytest.mark.parametrize("passes", [1, 2, 3])
 @pytest.mark.parametrize("cautious", [True, False])
 def test_without_noise_neither_caution_nor_the_estimator_matters(
     passes: int,
@@ -185,7 +193,9 @@ def test_without_noise_neither_caution_nor_the_estimator_matters(
     here, wanted = scene(6), Constraints()
     table = measured(here.trees, here.cells, passes=passes)
     found = list(Extractor(table, here.schema, wanted, cautious=cautious).extract(0))
-    expected = redescriptions(here.people, rules_of(wanted), only_fine_starts=not cautious)
+    # The paper joins leaves and starts from pairs that are fine by themselves.
+    people = here.people(branches=cautious)
+    expected = redescriptions(people, rules_of(wanted), only_fine_starts=not cautious)
     assert {here.extents(one) for one in found} == expected
 
 
@@ -215,7 +225,7 @@ def test_p_values_are_held_against_their_limit(seed: int) -> None:
     for limit in limits:
         wanted = Constraints(limit, min_jaccard=0.0, min_support=1, max_disjuncts=1)
         found = list(here.extractor(wanted).extract(0))
-        expected = redescriptions(here.people, rules_of(wanted))
+        expected = redescriptions(here.people(), rules_of(wanted))
         assert {here.extents(one) for one in found} == expected
         assert all(one.p_value <= limit for one in found)
         sizes.append(len(found))
@@ -291,6 +301,89 @@ def test_the_shorter_of_two_wordings_is_kept() -> None:
     found = list(Extractor(table, PLAIN, Constraints()).extract(0))
     assert {(one.left_cells, one.right_cells) for one in found} == {((0,), (0,)), ((1,), (1,))}
     assert all(one.literals == 2 for one in found)
+
+
+def gappy_branches() -> tuple[Schema, LeafTable]:
+    """Left: a? yes: b?, no: c?, which some lack. Right: one flag, true for whoever has a."""
+    flags = (
+        Attribute("a", Kind.BOOLEAN, required=True),
+        Attribute("b", Kind.BOOLEAN),
+        Attribute("c", Kind.BOOLEAN),
+    )
+    schema = Schema("gappy", View("left", "id", flags), booleans("right"))
+    trees = Tree(Side.LEFT, (0, 1, 2), stuck=(1, 2)), Tree(Side.RIGHT, (0,))
+    assert trees[0].cells == (3, 4, 5, 6, 1, 2)
+    cells = np.array([[300, 0], [200, 0], [0, 400], [0, 600], [400, 0], [0, 100]])
+    return schema, measured(trees, cells)
+
+
+WITH_A = (0, 1, 4), (0,)
+
+
+def test_a_whole_branch_takes_in_those_who_are_stuck_in_it() -> None:
+    schema, table = gappy_branches()
+    wanted = Constraints(min_jaccard=0.9, max_disjuncts=1)
+    found = list(Extractor(table, schema, wanted).extract(0))
+    (best,) = (one for one in found if (one.left_cells, one.right_cells) == WITH_A)
+    assert best.left == Literal("a", "=", value=True)
+    assert best.right == Literal("right0", "=", value=True)
+    assert best.jaccard.estimate == pytest.approx(1)
+    assert best.support_left.estimate == pytest.approx(900)
+
+
+def test_the_paper_joins_leaves_and_no_branches() -> None:
+    schema, table = gappy_branches()
+    wanted = Constraints(min_jaccard=0.1, max_disjuncts=5)
+    careful, careless = (
+        {
+            (one.left_cells, one.right_cells)
+            for one in Extractor(table, schema, wanted, cautious=cautious).extract(0)
+        }
+        for cautious in (True, False)
+    )
+    assert WITH_A in careful
+    assert careless
+    assert WITH_A not in careless
+
+
+@pytest.mark.parametrize("tables", [1, 4])
+def test_what_is_reported_reaches_as_far_as_the_whole_report_needs(tables: int) -> None:
+    here = scene(30, heaviest=60)
+    table = measured(here.trees, here.cells, Fraction(1), SeededRandomness(3))
+    extractor = Extractor(table, here.schema, Constraints(), tables=tables)
+    terms = (term_cells(tree, inner=True) for tree in here.trees)
+    assert extractor.reach == report_reach(table, *terms, tables)
+    found = list(extractor.extract(0))
+    assert found
+    for one in found:
+        flags = [
+            np.isin(np.arange(len(tree.cells)), cells)[None]
+            for tree, cells in zip(here.trees, (one.left_cells, one.right_cells), strict=True)
+        ]
+        moments = extractor.estimate.moments(flags[0], flags[1])
+        bounds = jaccard_bounds(moments, extractor.reach.intervals)
+        assert (one.jaccard.estimate, one.jaccard.low, one.jaccard.high) == pytest.approx(
+            tuple(float(bound[0]) for bound in bounds)
+        )
+        worst = pessimistic_p_values(moments, extractor.estimate, extractor.reach.counts)
+        assert one.p_value == pytest.approx(float(worst[0]))
+        # The p-value is made of four counts, which need more room than an interval.
+        assert extractor.reach.counts > extractor.reach.intervals
+
+
+def test_the_more_tables_there_are_the_less_one_of_them_may_claim() -> None:
+    here = scene(30, heaviest=60)
+    table = measured(here.trees, here.cells, Fraction(1), SeededRandomness(3))
+    alone, one_of_many = (
+        {
+            (one.left_cells, one.right_cells): one.jaccard.low
+            for one in Extractor(table, here.schema, Constraints(), tables=tables).extract(0)
+        }
+        for tables in (1, 8)
+    )
+    both = alone.keys() & one_of_many.keys()
+    assert both
+    assert all(one_of_many[pair] < alone[pair] for pair in both)
 
 
 @pytest.mark.parametrize("price", [Fraction(1, 20), Fraction(1)])

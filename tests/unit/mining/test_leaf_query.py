@@ -14,7 +14,13 @@ from oracle.binning import bins_of
 from oracle.splits import splits_of
 from redveil.data.binning import bin_view
 from redveil.data.table import CodedColumn, Column, NumericColumn
-from redveil.mining.leaf_query import leaf_query, split_literal, term_cells, union_query
+from redveil.mining.leaf_query import (
+    leaf_query,
+    split_literal,
+    term_cells,
+    term_nodes,
+    union_query,
+)
 from redveil.mining.query import And, Literal, Not, Or, evaluate, literal_count
 from redveil.mining.query_simplify import simplified
 from redveil.schema import Attribute, Kind, Side, View
@@ -60,17 +66,33 @@ def above(node: int) -> set[int]:
     return set() if node == 0 else {(node - 1) // 2} | above((node - 1) // 2)
 
 
-def covered(case: Case, terms: list[int]) -> list[bool]:
+def nodes_of(tree: Tree, *, inner: bool) -> list[int]:
+    """Return the nodes whose paths are terms: leaves, then all inner nodes but the root."""
+    return [*tree.leaves, *(node for node in tree.inner if inner and node != 0)]
+
+
+def covered(case: Case, terms: list[int], *, inner: bool = False) -> list[bool]:
     """Say of every entity whether one of the terms holds, by where it ended."""
-    leaves = case.tree.leaves
+    nodes = nodes_of(case.tree, inner=inner)
 
     def holds(term: int, end: int) -> bool:
-        if term < len(leaves):
-            return end == leaves[term]
-        leaf = leaves[term - len(leaves)]
-        return end != leaf and end not in above(leaf)
+        node = nodes[term % len(nodes)]
+        reaches = end == node or node in above(end)
+        # Whoever stopped above the node might have reached it.
+        return reaches if term < len(nodes) else not reaches and end not in above(node)
 
     return [any(holds(term, end) for term in terms) for end in case.ends.tolist()]
+
+
+@few
+@given(cases(), st.booleans())
+def test_terms_are_leaves_or_every_branch_but_the_whole_tree(
+    case: Case,
+    inner: bool,  # noqa: FBT001
+) -> None:
+    found = term_nodes(case.tree, inner=inner)
+    assert list(found) == nodes_of(case.tree, inner=inner)
+    assert found[: len(case.tree.leaves)] == case.tree.leaves
 
 
 @few
@@ -90,36 +112,44 @@ def test_literals_say_what_splits_do(case: Case) -> None:
 
 @few
 @given(cases())
-def test_a_leaf_s_query_is_true_false_or_unknown_as_the_tree_is(case: Case) -> None:
+def test_a_node_s_query_is_true_false_or_unknown_as_the_tree_is(case: Case) -> None:
     ends = case.ends.tolist()
-    for leaf in case.tree.leaves:
-        truth = evaluate(leaf_query(case.tree, case.splits, leaf), case.columns)
-        assert truth.true.tolist() == [end == leaf for end in ends]
-        assert truth.unknown.tolist() == [end in above(leaf) for end in ends]
+    for node in term_nodes(case.tree, inner=True):
+        truth = evaluate(leaf_query(case.tree, case.splits, node), case.columns)
+        assert truth.true.tolist() == [end == node or node in above(end) for end in ends]
+        assert truth.unknown.tolist() == [end in above(node) for end in ends]
 
 
 @few
-@given(cases())
-def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(case: Case) -> None:
-    cells, terms = case.tree.cells, term_cells(case.tree)
-    assert terms.shape == (2 * len(case.tree.leaves), len(cells))
+@given(cases(), st.booleans())
+def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(
+    case: Case,
+    inner: bool,  # noqa: FBT001
+) -> None:
+    cells, terms = case.tree.cells, term_cells(case.tree, inner=inner)
+    assert terms.shape == (2 * len(nodes_of(case.tree, inner=inner)), len(cells))
     assert terms.dtype == np.bool_
     for number in range(len(terms)):
         inside = {cell for cell, holds in zip(cells, terms[number], strict=True) if holds}
-        assert [end in inside for end in case.ends.tolist()] == covered(case, [number])
+        expected = covered(case, [number], inner=inner)
+        assert [end in inside for end in case.ends.tolist()] == expected
 
 
 @many
-@given(st.data(), cases())
-def test_unions_are_true_in_the_cells_that_are_counted(data: st.DataObject, case: Case) -> None:
-    terms = term_cells(case.tree)
+@given(st.data(), cases(), st.booleans())
+def test_unions_are_true_in_the_cells_that_are_counted(
+    data: st.DataObject,
+    case: Case,
+    inner: bool,  # noqa: FBT001
+) -> None:
+    terms = term_cells(case.tree, inner=inner)
     cell_of = {node: number for number, node in enumerate(case.tree.cells)}
     cells = [cell_of[end] for end in case.ends.tolist()]
     unions = st.lists(st.integers(0, len(terms) - 1), min_size=1, max_size=5)
     for chosen in data.draw(st.lists(unions, min_size=1, max_size=4)):
         counted = np.logical_or.reduce(terms[chosen])[cells].tolist()
-        assert counted == covered(case, chosen)
-        query = union_query(case.tree, case.splits, chosen)
+        assert counted == covered(case, chosen, inner=inner)
+        query = union_query(case.tree, case.splits, chosen, inner=inner)
         short = simplified(query)
         assert evaluate(query, case.columns).true.tolist() == counted
         assert evaluate(short, case.columns).true.tolist() == counted
@@ -151,19 +181,24 @@ def gappy(seed: int, rows: int = 60) -> Case:
         hangs = node == 0 or chosen[(node - 1) // 2] is not None
         useful = np.flatnonzero(splits.informative(path)) if hangs else np.zeros(0, np.int64)
         chosen.append(int(rng.choice(useful)) if useful.size else None)
-    inner = tuple(node for node, split in enumerate(chosen) if split is not None)
-    return routed(view, columns, rows, Tree(Side.LEFT, tuple(chosen), inner))
+    inner = {node: split for node, split in enumerate(chosen) if split is not None}
+    return routed(view, columns, rows, Tree(Side.LEFT, tuple(chosen), splits.stops(inner)))
 
 
+@pytest.mark.parametrize("inner", [True, False])
 @pytest.mark.parametrize("seed", range(24))
-def test_deep_trees_with_gaps_are_put_into_the_right_words(seed: int) -> None:
+def test_deep_trees_with_gaps_are_put_into_the_right_words(
+    seed: int,
+    inner: bool,  # noqa: FBT001
+) -> None:
     case, rng = gappy(seed), np.random.default_rng(seed)
-    terms = 2 * len(case.tree.leaves)
+    assert set(case.ends.tolist()) <= set(case.tree.cells), "stuck where nobody can be"
+    terms = 2 * len(nodes_of(case.tree, inner=inner))
     single = [[term] for term in range(terms)]
     unions = [rng.integers(0, terms, rng.integers(2, 6)).tolist() for _ in range(20)]
     for chosen in single + unions:
-        query = union_query(case.tree, case.splits, chosen)
-        expected = covered(case, chosen)
+        query = union_query(case.tree, case.splits, chosen, inner=inner)
+        expected = covered(case, chosen, inner=inner)
         assert evaluate(query, case.columns).true.tolist() == expected
         assert evaluate(simplified(query), case.columns).true.tolist() == expected
 
@@ -256,3 +291,34 @@ def test_siblings_merge_only_where_nobody_is_stuck(required: bool) -> None:  # n
     whole = union_query(tree, splits, [1, 0])
     assert (whole == a) is required
     assert literal_count(simplified(whole)) == (1 if required else 4)
+
+
+def test_siblings_that_ask_again_merge_although_the_value_may_be_missing() -> None:
+    age = Attribute("age", Kind.NUMERIC, maximum=99, cuts=(18.0, 65.0))
+    splits = Splits.of(View("v", "id", (age,)))
+    # Whoever is known not to be a minor has an age: nobody is stuck at the second question.
+    tree = Tree(Side.LEFT, (0, None, 1), splits.stops({0: 0, 2: 1}))
+    assert tree.stuck == (0,)
+    assert union_query(tree, splits, [1, 2]) == Literal("age", ">", 18.0)
+
+
+def test_a_branch_in_words() -> None:
+    case = patients()
+    nodes = term_nodes(case.tree, inner=True)
+    assert nodes == (3, 5, 6, 9, 10, 1, 2, 4)
+    sick = Literal("sick", "=", value=True)
+    old = And((sick, Literal("age", ">", 65.0)))
+    assert union_query(case.tree, case.splits, [5], inner=True) == sick
+    assert union_query(case.tree, case.splits, [7 + 8], inner=True) == Not(old)
+    # Entity 2 is stuck at node 4: inside its branches, and known not to be outside of them.
+    for term, expected in (
+        (5, [True, True, True, False, False]),
+        (7, [False, False, True, False, False]),
+        (7 + 8, [True, True, False, True, False]),
+        (6 + 8, [True, True, True, False, False]),
+    ):
+        held = term_cells(case.tree, inner=True)[term].tolist()
+        by_cell = dict(zip(case.tree.cells, held, strict=True))
+        assert [by_cell[end] for end in case.ends.tolist()] == expected
+        query = union_query(case.tree, case.splits, [term], inner=True)
+        assert evaluate(query, case.columns).true.tolist() == expected

@@ -27,6 +27,7 @@ def test_a_table_is_put_together_from_its_parts() -> None:
     table = LeafTable.of(*TREES, (2, 3), parts, prices)
     assert (table.left, table.right) == TREES
     assert table.cells.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert table.left_margin is not None
     assert table.left_margin.tolist() == [1, 2]
     assert table.right_margin is not None
     assert table.right_margin.tolist() == [7, 8, 9]
@@ -40,6 +41,14 @@ def test_the_right_margin_may_be_left_out() -> None:
     table = LeafTable.of(*TREES, (2, 3), parts, dict.fromkeys(parts, Fraction(1)))
     assert table.right_margin is None
     assert table.right_price is None
+
+
+def test_cells_alone_make_a_table() -> None:
+    table = LeafTable.of(*TREES, (2, 3), {"cells": np.arange(6)}, {"cells": Fraction(1, 3)})
+    assert table.cells.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert table.cells_price == Fraction(1, 3)
+    assert (table.left_margin, table.right_margin) == (None, None)
+    assert (table.left_price, table.right_price) == (None, None)
 
 
 @given(st.fractions(Fraction(1, 40), Fraction(40), max_denominator=1000))

@@ -16,6 +16,9 @@ from redveil.mining.parameters import (
     PairScore,
     Parameters,
     Profile,
+    RootScore,
+    Sampler,
+    Start,
 )
 
 
@@ -68,17 +71,86 @@ def test_trees_and_counts_both_get_a_share(share: Fraction) -> None:
 
 def test_defaults_are_hardened_and_exact() -> None:
     defaults = Parameters()
-    assert defaults.algorithm is Algorithm.ALT_EXPM
+    assert defaults.algorithm is Algorithm.TWIN
     assert defaults.profile is Profile.HARDENED
-    assert defaults.counts is Counts.LEAST_SQUARES
+    assert defaults.counts is Counts.CELLS
     assert defaults.pair_score is PairScore.ASSOCIATION
+    assert defaults.root_score is RootScore.LEVERAGE
+    assert defaults.sampler is Sampler.EXACT
+    assert defaults.start is Start.PRIVATE
     assert defaults.constraints == Constraints(0.01, 0.1, 10, 0.8, 3)
-    assert Parameters.of() == defaults
-    assert Parameters.of(depth=None, prune=None, algorithm=None) == defaults
+    assert not defaults.walks
 
 
-def test_only_walks_assume_that_a_chain_has_converged() -> None:
-    assert {a.value for a in Algorithm if a.uses_walks} == {"alt-mcmc", "tree-pair"}
+def test_what_is_not_said_of_twins_is_left_to_the_tuning_rule() -> None:
+    untold = Parameters.of()
+    assert untold.auto == ("depth", "trials", "root_score")
+    assert Parameters.of(depth=None, prune=None, algorithm=None) == untold
+    # Apart from that nothing differs, and what is said is not tuned.
+    assert Parameters.of(auto=()) == Parameters()
+    assert Parameters.of(depth=3, root_score="margin").auto == ("trials",)
+    assert Parameters.of(depth=2, trials=1, root_score="leverage") == Parameters()
+
+
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
+def test_the_paper_s_algorithms_are_not_tuned(algorithm: str) -> None:
+    assert Parameters.of(algorithm=algorithm) == Parameters(Algorithm(algorithm))
+    assert Parameters.of(algorithm=algorithm, profile="published").auto == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "walks", "exactly", "privately", "sets", "soil"),
+    [
+        ({}, False, False, False, True, True),
+        ({"algorithm": "alt-expm"}, False, False, True, True, True),
+        ({"algorithm": "alt-expm", "start": "random"}, False, False, False, False, False),
+        ({"algorithm": "alt-mcmc"}, False, True, True, True, True),
+        ({"algorithm": "alt-mcmc", "start": "random"}, False, True, False, True, False),
+        ({"algorithm": "alt-mcmc", "sampler": "walk"}, True, False, True, True, True),
+        ({"algorithm": "alt-mcmc", "depth": 3}, True, False, True, True, True),
+        ({"algorithm": "alt-mcmc", "steps": 500}, True, False, True, True, True),
+        ({"algorithm": "tree-pair"}, True, False, False, True, False),
+        ({"profile": "published"}, False, False, False, False, False),
+        ({"profile": "published", "start": "private"}, False, False, True, True, True),
+        ({"algorithm": "alt-mcmc", "profile": "published"}, True, False, False, True, False),
+        ({"algorithm": "tree-pair", "profile": "published"}, True, False, False, True, False),
+    ],
+)
+def test_what_a_run_needs_follows_from_its_parameters(  # noqa: PLR0913 - a row of the table
+    given: dict[str, Any],
+    walks: bool,  # noqa: FBT001
+    exactly: bool,  # noqa: FBT001
+    privately: bool,  # noqa: FBT001
+    sets: bool,  # noqa: FBT001
+    soil: bool,  # noqa: FBT001
+) -> None:
+    found = Parameters.of(**given)
+    assert (found.walks, found.draws_exactly) == (walks, exactly)
+    assert found.starts_privately is privately
+    assert (found.needs_sets, found.needs_soil) == (sets, soil)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 6])
+def test_deep_trees_are_walked_to_unless_something_else_is_said(depth: int) -> None:
+    assert Parameters.of(algorithm="alt-mcmc", depth=depth).walks == (depth > 2)
+    assert Parameters.of(algorithm="alt-mcmc", depth=depth, sampler="walk").walks
+    if depth > 2:
+        with pytest.raises(InputError, match="exactly up to depth 2; use sampler = walk"):
+            Parameters.of(algorithm="alt-mcmc", depth=depth, sampler="exact")
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_published_trees_are_walked_to_and_never_drawn_exactly(depth: int) -> None:
+    given = {"algorithm": "alt-mcmc", "profile": "published", "depth": depth}
+    assert Parameters.of(**given).walks
+    with pytest.raises(InputError, match="published alt-mcmc walks; use sampler = walk"):
+        Parameters.of(**given, sampler="exact")
+
+
+def test_twins_are_not_published() -> None:
+    assert Parameters.of(profile="published").algorithm is Algorithm.ALT_EXPM
+    with pytest.raises(InputError, match="twin is not a published algorithm"):
+        Parameters.of(algorithm="twin", profile="published")
 
 
 @pytest.mark.parametrize(
@@ -90,18 +162,51 @@ def test_the_published_profile_has_the_paper_s_parameters(algorithm: str, trials
     assert (found.depth, found.trials, found.steps) == (4, trials, 10_000)
     assert (found.tree_share, found.variance_threshold) == (Fraction(1, 10), 0.005)
     assert (found.counts, found.pair_score) == (Counts.TWO_PASS, PairScore.PURITY)
+    assert (found.sampler, found.start) == (Sampler.WALK, Start.RANDOM)
     # A simple query, extended up to three times.
     assert found.constraints == Constraints(0.01, 0.1, 10, 0.8, 4)
 
 
 def test_what_was_given_goes_before_what_was_published() -> None:
-    found = Parameters.of(profile="published", depth=2, counts="least-squares", tree_share="1/3")
+    wanted = {"depth": 2, "counts": "least-squares", "tree_share": "1/3"}
+    found = Parameters.of(profile="published", algorithm="tree-pair", **wanted)
     assert (found.depth, found.counts) == (2, Counts.LEAST_SQUARES)
     assert found.tree_share == Fraction(1, 3)
     assert found.pair_score is PairScore.PURITY
 
 
-@pytest.mark.parametrize("name", ["algorithm", "profile", "counts", "pair_score"])
+@pytest.mark.parametrize(
+    ("name", "value", "algorithm"),
+    [
+        ("alternations", 3, "twin"),
+        ("start", "random", "tree-pair"),
+        ("sampler", "walk", "alt-expm"),
+        ("steps", 500, "twin"),
+        ("tree_share", "1/3", "alt-mcmc"),
+        ("pair_score", "purity", "alt-expm"),
+        ("root_score", "margin", "tree-pair"),
+    ],
+)
+def test_what_would_do_nothing_is_refused(name: str, value: object, algorithm: str) -> None:
+    with pytest.raises(InputError, match=f"^{name} does nothing for {algorithm}; it is for .+"):
+        Parameters.of(algorithm=algorithm, **{name: value})
+    meant = [a for a in Algorithm if _accepts(a, name, value)]
+    assert meant
+    assert algorithm not in meant
+
+
+def _accepts(algorithm: Algorithm, name: str, value: object) -> bool:
+    try:
+        found = getattr(Parameters.of(algorithm=algorithm, **{name: value}), name)
+    except InputError:
+        return False
+    return str(found) == str(value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["algorithm", "profile", "counts", "pair_score", "root_score", "sampler", "start"],
+)
 def test_unknown_names_are_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(InputError, match=f"^unknown {name}; use one of .+, ?.+"):
         Parameters.of(**{name: "nonsense"})
@@ -137,14 +242,23 @@ def test_other_words_are_no_threshold() -> None:
 
 
 def test_everything_but_the_names_goes_into_a_certificate() -> None:
-    public = Parameters(depth=3, tree_share=Fraction(1, 3), prune=20.0).public()
+    public = Parameters(depth=3, tree_share=Fraction(1, 3), prune=20.0, auto=("trials",)).public()
     assert public["depth"] == 3
     assert public["tree_share"] == "1/3"
     assert public["prune"] == 20.0
-    assert public["counts"] == "least-squares"
+    assert public["counts"] == "cells"
+    assert public["sampler"] == "exact"
+    assert public["start"] == "private"
+    assert public["root_score"] == "leverage"
     assert public["max_disjuncts"] == 3
+    assert public["auto"] == "trials"
     assert {"algorithm", "profile", "constraints"}.isdisjoint(public)
     assert all(type(value) in (int, float, str) for value in public.values())
+
+
+def test_a_certificate_names_everything_that_was_tuned() -> None:
+    assert Parameters.of().public()["auto"] == "depth, trials, root_score"
+    assert Parameters().public()["auto"] is None
 
 
 def test_parameters_can_be_compared_and_kept() -> None:

@@ -9,29 +9,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redveil.mining.parameters import Algorithm, Counts, Parameters
+from redveil.mining.parameters import Algorithm, Counts, Parameters, Sampler, Start
 from redveil.mining.schedule import (
     make_plan,
     pair_step,
     stages,
+    start_step,
     table_shares,
     table_step,
     tree_steps,
+    twin_steps,
 )
 
 some = settings(max_examples=30, deadline=None)
 epsilons = st.fractions(Fraction(1, 10**6), Fraction(100), max_denominator=10**6)
 
 
-def parameters(*algorithms: Algorithm) -> st.SearchStrategy[Parameters]:
-    return st.builds(
-        Parameters,
-        algorithm=st.sampled_from(algorithms),
-        depth=st.integers(1, 6),
-        trials=st.integers(1, 8),
-        alternations=st.integers(1, 8),
-        tree_share=st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=1000),
-        counts=st.sampled_from(Counts),
+@st.composite
+def parameters(draw: st.DrawFn, *algorithms: Algorithm) -> Parameters:
+    algorithm, depth = draw(st.sampled_from(algorithms)), draw(st.integers(1, 6))
+    # Deep trees cannot be drawn exactly.
+    deep = algorithm is Algorithm.ALT_MCMC and depth > 2
+    return Parameters(
+        algorithm,
+        depth=depth,
+        trials=draw(st.integers(1, 8)),
+        alternations=draw(st.integers(1, 8)),
+        tree_share=draw(st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=1000)),
+        counts=draw(st.sampled_from(Counts)),
+        sampler=Sampler.WALK if deep else draw(st.sampled_from(Sampler)),
+        start=draw(st.sampled_from(Start)),
     )
 
 
@@ -54,27 +61,33 @@ def test_steps_cost_epsilon_exactly_and_have_their_own_names(
 def test_a_stage_is_a_tree_a_pair_or_a_table(wanted: Parameters, epsilon: Fraction) -> None:
     cost: dict[str, Fraction] = defaultdict(Fraction)
     for step in make_plan(wanted, epsilon).steps:
-        stage, _, part = step.name.rpartition(", ")
-        mechanism = part.split(maxsplit=1)[0].replace("level", "choose")
-        assert step.mechanism == (mechanism if mechanism in ("choose", "walk") else "count")
-        cost[stage] += step.epsilon
-    assert len(cost) == stages(wanted)
-    if wanted.algorithm is Algorithm.TREE_PAIR:
+        trial, stage, *_ = step.name.split(", ")
+        grows = stage.startswith(("tree", "twins", "start"))
+        walked = wanted.walks and stage != "start"
+        assert step.mechanism == (("walk" if walked else "choose") if grows else "count")
+        cost[f"{trial}, {stage}"] += step.epsilon
+    # A start is paid for, but is over too soon to be told of.
+    starts = wanted.trials * wanted.starts_privately
+    assert sum("start" in stage for stage in cost) == starts
+    assert len(cost) == stages(wanted) + starts
+    if wanted.algorithm.alternates:
+        assert set(cost.values()) == {epsilon / len(cost)}
+    else:
         share = epsilon / wanted.trials
         assert set(cost.values()) == {share * wanted.tree_share, share * (1 - wanted.tree_share)}
-    else:
-        assert set(cost.values()) == {epsilon / len(cost)}
 
 
 @some
 @given(parameters(Algorithm.ALT_EXPM, Algorithm.ALT_MCMC), epsilons)
-def test_trees_and_tables_of_alternations_cost_the_same(
+def test_starts_trees_and_tables_of_alternations_cost_the_same(
     wanted: Parameters, epsilon: Fraction
 ) -> None:
     price = {step.name: step.epsilon for step in make_plan(wanted, epsilon).steps}
-    share = epsilon / (wanted.trials * (2 * wanted.alternations + 1))
+    private = wanted.start is Start.PRIVATE
+    share = epsilon / (wanted.trials * (2 * wanted.alternations + 1 + private))
     levels = 1 if wanted.algorithm is Algorithm.ALT_MCMC else wanted.depth
     for trial in range(1, wanted.trials + 1):
+        assert price.pop(start_step(trial), None) == (share if private else None)
         for tree in range(1, wanted.alternations + 2):
             names = tree_steps(wanted, trial, tree)
             assert [price.pop(name) for name in names] == [share / levels] * levels
@@ -84,51 +97,112 @@ def test_trees_and_tables_of_alternations_cost_the_same(
 
 
 @some
-@given(parameters(Algorithm.TREE_PAIR), epsilons)
-def test_a_walk_over_pairs_costs_its_share(wanted: Parameters, epsilon: Fraction) -> None:
+@given(parameters(Algorithm.TREE_PAIR, Algorithm.TWIN), epsilons)
+def test_a_pair_of_trees_costs_its_share(wanted: Parameters, epsilon: Fraction) -> None:
     price = {step.name: step.epsilon for step in make_plan(wanted, epsilon).steps}
     share = epsilon / wanted.trials
     for trial in range(1, wanted.trials + 1):
-        assert price.pop(pair_step(trial)) == share * wanted.tree_share
+        twins = wanted.algorithm is Algorithm.TWIN
+        names = twin_steps(wanted.depth, trial) if twins else (pair_step(trial),)
+        for name in names:
+            assert price.pop(name) == share * wanted.tree_share / len(names)
         pop_table(price, wanted, (trial, 1), share * (1 - wanted.tree_share))
     assert not price
+
+
+PARTS = {
+    Counts.CELLS: {"cells": Fraction(1)},
+    Counts.TWO_PASS: {"cells": Fraction(1, 2), "left margin": Fraction(1, 2)},
+    Counts.LEAST_SQUARES: {
+        "cells": Fraction(1, 2),
+        "left margin": Fraction(1, 4),
+        "right margin": Fraction(1, 4),
+    },
+}
 
 
 def pop_table(
     price: dict[str, Fraction], wanted: Parameters, table: tuple[int, int], share: Fraction
 ) -> None:
-    """Cells cost half, the margins that are measured the other half."""
-    margins = (
-        ["left margin"] if wanted.counts is Counts.TWO_PASS else ["left margin", "right margin"]
-    )
-    assert list(table_shares(wanted)) == ["cells", *margins]
-    assert price.pop(table_step(*table, "cells")) == share / 2
-    for margin in margins:
-        assert price.pop(table_step(*table, margin)) == share / 2 / len(margins)
+    """Cells cost everything, or half and the margins that are measured the other half."""
+    parts = PARTS[wanted.counts]
+    assert list(table_shares(wanted)) == list(parts)
+    for part, part_share in parts.items():
+        assert price.pop(table_step(*table, part)) == share * part_share
 
 
-def test_steps_stand_in_the_order_in_which_they_are_taken() -> None:
-    plan = make_plan(Parameters(depth=1, trials=2, alternations=2), Fraction(1))
-    table = ["cells", "left margin", "right margin"]
-    expected = [
-        step
-        for trial in ("trial 1", "trial 2")
-        for step in (
-            f"{trial}, tree 1, level 1",
-            f"{trial}, tree 2, level 1",
-            *(f"{trial}, leaf table 1, {part}" for part in table),
-            f"{trial}, tree 3, level 1",
-            *(f"{trial}, leaf table 2, {part}" for part in table),
-        )
+def names_and_mechanisms(wanted: Parameters) -> list[tuple[str, str]]:
+    return [(step.name, step.mechanism) for step in make_plan(wanted, Fraction(1)).steps]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "trial"),
+    [
+        (
+            Parameters(Algorithm.ALT_EXPM, depth=1, trials=2, counts=Counts.LEAST_SQUARES),
+            [
+                ("start", "choose"),
+                ("tree 1, level 1", "choose"),
+                ("tree 2, level 1", "choose"),
+                *((f"leaf table 1, {part}", "count") for part in PARTS[Counts.LEAST_SQUARES]),
+                ("tree 3, level 1", "choose"),
+                *((f"leaf table 2, {part}", "count") for part in PARTS[Counts.LEAST_SQUARES]),
+            ],
+        ),
+        (
+            Parameters(Algorithm.ALT_MCMC, depth=2, trials=2, alternations=1),
+            [
+                ("start", "choose"),
+                ("tree 1", "choose"),
+                ("tree 2", "choose"),
+                ("leaf table 1, cells", "count"),
+            ],
+        ),
+        (
+            Parameters(
+                Algorithm.ALT_MCMC,
+                trials=2,
+                alternations=1,
+                sampler=Sampler.WALK,
+                start=Start.RANDOM,
+                counts=Counts.TWO_PASS,
+            ),
+            [
+                ("tree 1, walk", "walk"),
+                ("tree 2, walk", "walk"),
+                ("leaf table 1, cells", "count"),
+                ("leaf table 1, left margin", "count"),
+            ],
+        ),
+        (
+            Parameters(Algorithm.TREE_PAIR, trials=2),
+            [("tree pair, walk", "walk"), ("leaf table 1, cells", "count")],
+        ),
+        (
+            Parameters(depth=3, trials=2),
+            [
+                *((f"twins, level {level}", "choose") for level in (1, 2, 3)),
+                ("leaf table 1, cells", "count"),
+            ],
+        ),
+    ],
+)
+def test_steps_stand_in_the_order_in_which_they_are_taken(
+    wanted: Parameters, trial: list[tuple[str, str]]
+) -> None:
+    assert names_and_mechanisms(wanted) == [
+        (f"trial {number}, {name}", mechanism) for number in (1, 2) for name, mechanism in trial
     ]
-    assert [step.name for step in plan.steps] == expected
 
 
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Parameters(trials=3, alternations=4), 27),
-        (Parameters(Algorithm.ALT_MCMC, trials=3, alternations=4, depth=5), 27),
+        (Parameters(trials=3, depth=4), 6),
+        (Parameters(Algorithm.ALT_EXPM, trials=3, alternations=4), 27),
+        (Parameters(Algorithm.ALT_EXPM, trials=3, alternations=4, start=Start.RANDOM), 27),
+        (Parameters(Algorithm.ALT_MCMC, trials=3, alternations=4), 27),
+        (Parameters(Algorithm.ALT_MCMC, trials=3, depth=5, sampler=Sampler.WALK), 15),
         (Parameters(Algorithm.TREE_PAIR, trials=3, alternations=4), 6),
     ],
 )

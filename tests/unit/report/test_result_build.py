@@ -20,8 +20,8 @@ def test_the_steps_add_up_exactly_to_epsilon() -> None:
     promise = mined_clinic().certificate
     assert promise.epsilon == "3"
     assert sum(Fraction(step.epsilon) for step in promise.steps) == Fraction(3)
-    # 2 trials of 3 trees of 2 levels, and 2 tables of 3 measurements each
-    assert len(promise.steps) == 2 * (3 * 2 + 2 * 3)
+    # 2 trials of a start, 3 trees of 2 levels, and 2 tables
+    assert len(promise.steps) == 2 * (1 + 3 * 2 + 2)
     assert len({step.name for step in promise.steps}) == len(promise.steps)
 
 
@@ -54,12 +54,15 @@ def test_walks_promise_something_asymptotic_on_one_more_condition(algorithm: str
     assert (promise.algorithm, promise.guarantee) == (algorithm, "asymptotic")
     assert "converged after 50 steps" in promise.conditions[-1]
     assert sum(Fraction(step.epsilon) for step in promise.steps) == Fraction(3)
-    assert {step.mechanism for step in promise.steps} == {"walk", "count"}
+    assert {step.mechanism for step in promise.steps} == (
+        {"walk", "count"} if algorithm == "tree-pair" else {"choose", "walk", "count"}
+    )
 
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "tree-pair"])
 def test_the_published_profile_is_a_condition_that_is_not_met(algorithm: str) -> None:
-    found = mined_clinic(algorithm=algorithm, profile="published", steps=50, depth=2).certificate
+    steps = {"steps": 50} if algorithm == "tree-pair" else {}
+    found = mined_clinic(algorithm=algorithm, profile="published", depth=2, **steps).certificate
     assert (found.profile, found.guarantee) == ("published", "as published; see known limits")
     assert found.conditions[0].startswith("NOT MET: the published profile")
     assert found.schema_digest == clinic_schema().digest
@@ -119,17 +122,30 @@ def test_trees_and_leaf_tables_fit_together() -> None:
             table, height, width = pair.leaf_table, len(pair.left.cells), len(pair.right.cells)
             for rows in (table.cells, table.fitted):
                 assert [len(row) for row in rows] == [width] * height
-            assert table.right_margin is not None
-            assert (len(table.left_margin), len(table.right_margin)) == (height, width)
+            assert (table.left_margin, table.right_margin) == (None, None)
             for tree in (pair.left, pair.right):
                 stuck = len(tree.stuck_at)
                 leaves = len(tree.cells) - stuck
                 assert [cell is None for cell in tree.cells] == [False] * leaves + [True] * stuck
             place = f"trial {number // 2 + 1}, leaf table {number % 2 + 1}"
             assert table.cells_epsilon == prices[f"{place}, cells"]
-            assert table.left_margin_epsilon == prices[f"{place}, left margin"]
-            assert table.right_margin_epsilon == prices[f"{place}, right margin"]
+            assert (table.left_margin_epsilon, table.right_margin_epsilon) == (None, None)
             assert (pair.left.view, pair.right.view) == ("diagnoses", "laboratory")
+
+
+def test_margins_are_kept_with_their_prices_if_they_were_measured() -> None:
+    document = mined_clinic(counts="least-squares").document
+    prices = {step.name: step.epsilon for step in document.certificate.steps}
+    table = document.tree_pairs[0].leaf_table
+    assert table.left_margin is not None
+    assert table.right_margin is not None
+    assert (len(table.left_margin), len(table.right_margin)) == (
+        len(table.cells),
+        len(table.cells[0]),
+    )
+    place = "trial 1, leaf table 1"
+    assert table.left_margin_epsilon == prices[f"{place}, left margin"]
+    assert table.right_margin_epsilon == prices[f"{place}, right margin"]
 
 
 def total(table: LeafTablePart, left: tuple[int, ...], right: tuple[int, ...]) -> float:

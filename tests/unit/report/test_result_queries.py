@@ -6,8 +6,9 @@ import pytest
 
 from redveil.errors import InputError
 from redveil.mining.clired import read_queries
+from redveil.mining.query import And, Literal, Not, Or
 from redveil.mining.query_json import from_json
-from redveil.report.queries_file import write_result_queries
+from redveil.report.queries_file import spelled_out, write_result_queries
 from support.clinic import NOTHING, mined_clinic
 from support.results import document, redescription
 
@@ -17,9 +18,26 @@ def test_what_is_written_reads_back_as_the_same_queries(seed: int, tmp_path: Pat
     found = mined_clinic(seed=seed).document
     path = tmp_path / "result.queries"
     write_result_queries(found, path)
+    orders = {"smoking": ("never", "former", "current")}
     assert read_queries(path) == [
-        (from_json(one.left.tree), from_json(one.right.tree)) for one in found.redescriptions
+        (spelled_out(from_json(one.left.tree), orders), from_json(one.right.tree))
+        for one in found.redescriptions
     ]
+
+
+def test_an_order_of_labels_becomes_a_choice_of_labels() -> None:
+    orders = {"grade": ("low", "middle", "high")}
+    low, middle, high = (Literal("grade", "=", label) for label in orders["grade"])
+    young = Literal("age", "<=", 3)
+    for query, meant in (
+        (Literal("grade", "<=", "middle"), Or((low, middle))),
+        (Literal("grade", ">", "middle"), high),
+        (Not(Literal("grade", "<=", "low")), Not(low)),
+        (And((young, Literal("grade", ">", "low"))), And((young, Or((middle, high))))),
+        (young, young),
+        (Literal("other", "<=", "middle"), Literal("other", "<=", "middle")),
+    ):
+        assert spelled_out(query, orders) == meant
 
 
 def test_the_statistics_are_the_noisy_ones(tmp_path: Path) -> None:

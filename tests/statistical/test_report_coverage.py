@@ -1,0 +1,164 @@
+"""Whole reports against the truth: what is reported holds, although the best was picked.
+
+Tables are planted, so the truth is known, and noise is added as measuring does. Everything a
+reader sees has been searched for: extracted, grown by disjuncts, ranked by its lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from redveil.mining.extraction import Extractor
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import Constraints
+from redveil.mining.ranking import ranked_by_news
+from redveil.mining.redescription import Interval, Redescription
+from redveil.mining.statistics import p_values
+from redveil.schema import Attribute, Kind, Schema, Side, View
+from redveil.trees.tree import Tree
+from support.seeded import SeededRandomness
+
+Counts = NDArray[np.int64]
+Trees = tuple[Tree, Tree]
+
+# 5 % of runs may miss; three binomial standard errors of 200 runs come on top, of 60 runs below.
+MOST_MISSES = 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5
+MOST_SLOW_MISSES = 0.05 + 3 * (0.05 * 0.95 / 60) ** 0.5
+
+
+def flags(name: str) -> View:
+    attributes = (Attribute(f"{name} {i}", Kind.BOOLEAN) for i in range(7))
+    return View(name, "id", tuple(attributes))
+
+
+SCHEMA = Schema("planted", flags("left"), flags("right"))
+# Three leaves and a place to be stuck on the left, four leaves on the right.
+SHALLOW: Trees = (Tree(Side.LEFT, (0, 1, None), stuck=(1,)), Tree(Side.RIGHT, (0, 1, 2)))
+DEEP: Trees = (Tree(Side.LEFT, tuple(range(7))), Tree(Side.RIGHT, tuple(range(7))))
+
+PLANTED = np.array([[62, 9, 3, 4], [7, 41, 12, 3], [5, 4, 33, 60], [2, 1, 0, 1]])
+RELATED = np.array([10, 18, 24, 27, 34, 40, 50, 75])
+# The noise's price, and how many times larger the table is made: just enough to report on.
+LEVELS = [(Fraction(2), 1), (Fraction(1, 2), 4), (Fraction(1, 10), 20)]
+FINDING = Constraints(max_disjuncts=2)
+
+
+def deep_table() -> Counts:
+    """Return eight groups of people that both trees tell apart, in a crowd that they do not."""
+    rows, columns = np.array([1, 3, 2, 4, 2, 1, 3, 2]), np.array([2, 2, 1, 3, 3, 1, 2, 2])
+    return np.outer(rows, columns) + np.diag(RELATED)
+
+
+def measured(trees: Trees, cells: Counts, price: Fraction, noise: SeededRandomness) -> LeafTable:
+    """Measure cells alone, as runs do."""
+    noisy = cells + noise.laplace(price, cells.size).reshape(cells.shape)
+    return LeafTable(*trees, noisy, None, None, price, None, None)
+
+
+def reported(tables: Sequence[LeafTable], wanted: Constraints) -> tuple[Redescription, ...]:
+    """Return what a reader of these tables would see."""
+    readers = [Extractor(table, SCHEMA, wanted, tables=len(tables)) for table in tables]
+    found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
+    return ranked_by_news(found, [reader.estimate for reader in readers])
+
+
+def stretch(interval: Interval, truth: float) -> float:
+    """Return how many times as long an interval must be to hold the truth."""
+    arm = interval.high - interval.estimate if truth > interval.estimate else None
+    arm = interval.estimate - interval.low if arm is None else arm
+    off = abs(truth - interval.estimate)
+    return 0.0 if off < 1e-9 else off / max(arm, 1e-12)
+
+
+@dataclass(frozen=True)
+class Held:
+    """How well a reported redescription holds."""
+
+    stretch: float  # 1 or less: all intervals hold
+    p_value: bool
+
+
+def held(one: Redescription, cells: Counts) -> Held:
+    """Compare a redescription with the true cells."""
+    rows, columns = list(one.left_cells), list(one.right_cells)
+    both = int(cells[rows][:, columns].sum())
+    left, right = int(cells[rows].sum()), int(cells[:, columns].sum())
+    truths = (
+        (one.jaccard, both / (left + right - both) if left + right else 0.0),
+        (one.support_left, left),
+        (one.support_right, right),
+        (one.support_both, both),
+    )
+    p = float(p_values(both, left, right, int(cells.sum())))
+    return Held(
+        max(stretch(interval, truth) for interval, truth in truths),
+        one.p_value >= p * (1 - 1e-9),
+    )
+
+
+def simulated(
+    trees: Trees, cells: Counts, price: Fraction, runs: int, seed: int, tables: int = 1
+) -> list[list[Held]]:
+    """Return how well everything holds that each of many runs reports."""
+    noise = SeededRandomness(seed)
+    found: list[list[Held]] = []
+    for _ in range(runs):
+        several = [measured(trees, cells, price, noise) for _ in range(tables)]
+        found.append([held(one, cells) for one in reported(several, FINDING)])
+    return found
+
+
+def must_hold(found: Sequence[Sequence[Held]], most_misses: float) -> None:
+    """Check reported intervals and p-values, one by one and run by run."""
+    every = [one for run in found for one in run]
+    assert len(every) >= len(found) / 2, "hardly anything was reported: the test says nothing"
+    assert np.mean([one.stretch <= 1 for one in every]) >= 0.95
+    assert np.mean([one.p_value for one in every]) >= 0.95
+    assert np.mean([any(one.stretch > 1 for one in run) for run in found]) <= most_misses
+    assert np.mean([any(not one.p_value for one in run) for run in found]) <= most_misses
+    # It could be otherwise: with intervals a third as long, far more runs than that would miss.
+    assert np.mean([any(one.stretch > 1 / 3 for one in run) for run in found]) > 2 * most_misses
+
+
+@pytest.mark.parametrize(("price", "scale"), LEVELS)
+def test_reports_on_a_planted_table_hold(price: Fraction, scale: int) -> None:
+    must_hold(simulated(SHALLOW, PLANTED * scale, price, 200, seed=1), MOST_MISSES)
+
+
+def test_reports_on_two_tables_hold_together() -> None:
+    price, scale = LEVELS[1]
+    found = simulated(SHALLOW, PLANTED * scale, price, 60, seed=2, tables=2)
+    must_hold(found, MOST_SLOW_MISSES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("price", "scale"), LEVELS)
+def test_reports_on_deep_trees_hold(price: Fraction, scale: int) -> None:
+    must_hold(simulated(DEEP, deep_table() * scale, price, 60, seed=3), MOST_SLOW_MISSES)
+
+
+# Nothing to be found: every count is the product of its row's and its column's.
+UNRELATED = np.outer([20, 30, 25, 5], [3, 4, 2, 6])
+
+
+@pytest.mark.parametrize("scale", [1, 20])
+@pytest.mark.parametrize("price", [Fraction(2), Fraction(1, 2), Fraction(1, 10)])
+def test_where_nothing_is_related_hardly_any_run_reports_anything(
+    price: Fraction, scale: int
+) -> None:
+    noise = SeededRandomness(4)
+    tables = [measured(SHALLOW, UNRELATED * scale, price, noise) for _ in range(200)]
+    assert np.mean([bool(reported([table], FINDING)) for table in tables]) <= MOST_MISSES
+
+
+def test_without_caution_a_third_of_such_runs_would() -> None:
+    noise, price = SeededRandomness(4), Fraction(1, 10)
+    tables = [measured(SHALLOW, UNRELATED, price, noise) for _ in range(60)]
+    lucky = [list(Extractor(t, SCHEMA, FINDING, cautious=False).extract(0)) for t in tables]
+    assert np.mean([bool(found) for found in lucky]) > 1 / 3
