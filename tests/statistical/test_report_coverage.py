@@ -38,11 +38,11 @@ def flags(name: str) -> View:
 
 
 SCHEMA = Schema("planted", flags("left"), flags("right"))
-# Three leaves and a place to be stuck on the left, four leaves on the right.
-SHALLOW: Trees = (Tree(Side.LEFT, (0, 1, None), stuck=(1,)), Tree(Side.RIGHT, (0, 1, 2)))
+# Three leaves and a place to be stuck on the left, three leaves on the right.
+SHALLOW: Trees = (Tree(Side.LEFT, (0, 1, None), stuck=(1,)), Tree(Side.RIGHT, (0, None, 1)))
 DEEP: Trees = (Tree(Side.LEFT, tuple(range(7))), Tree(Side.RIGHT, tuple(range(7))))
 
-PLANTED = np.array([[62, 9, 3, 4], [7, 41, 12, 3], [5, 4, 33, 60], [2, 1, 0, 1]])
+PLANTED = np.array([[62, 9, 4], [7, 41, 12], [5, 8, 73], [2, 0, 1]])
 RELATED = np.array([10, 18, 24, 27, 34, 40, 50, 75])
 # The noise's price, and how many times larger the table is made: just enough to report on.
 LEVELS = [(Fraction(2), 1), (Fraction(1, 2), 4), (Fraction(1, 10), 20)]
@@ -131,6 +131,7 @@ def test_reports_on_a_planted_table_hold(price: Fraction, scale: int) -> None:
     must_hold(simulated(SHALLOW, PLANTED * scale, price, 200, seed=1), MOST_MISSES)
 
 
+@pytest.mark.slow
 def test_reports_on_two_tables_hold_together() -> None:
     price, scale = LEVELS[1]
     found = simulated(SHALLOW, PLANTED * scale, price, 60, seed=2, tables=2)
@@ -144,7 +145,7 @@ def test_reports_on_deep_trees_hold(price: Fraction, scale: int) -> None:
 
 
 # Nothing to be found: every count is the product of its row's and its column's.
-UNRELATED = np.outer([20, 30, 25, 5], [3, 4, 2, 6])
+UNRELATED = np.outer([20, 30, 25, 5], [3, 4, 6])
 
 
 @pytest.mark.parametrize("scale", [1, 20])
@@ -157,8 +158,23 @@ def test_where_nothing_is_related_hardly_any_run_reports_anything(
     assert np.mean([bool(reported([table], FINDING)) for table in tables]) <= MOST_MISSES
 
 
-def test_without_caution_a_third_of_such_runs_would() -> None:
+def test_without_caution_more_runs_would_than_may() -> None:
     noise, price = SeededRandomness(4), Fraction(1, 10)
-    tables = [measured(SHALLOW, UNRELATED, price, noise) for _ in range(60)]
+    tables = [measured(SHALLOW, UNRELATED, price, noise) for _ in range(200)]
     lucky = [list(Extractor(t, SCHEMA, FINDING, cautious=False).extract(0)) for t in tables]
-    assert np.mean([bool(found) for found in lucky]) > 1 / 3
+    assert np.mean([bool(found) for found in lucky]) > MOST_MISSES
+
+
+@pytest.mark.parametrize("trees", [SHALLOW, DEEP], ids=("shallow", "deep"))
+@pytest.mark.parametrize("size", [0, -1, 1])
+def test_tables_that_noise_has_left_without_entities_report_nothing(
+    trees: Trees, size: int
+) -> None:
+    cells = np.zeros((len(trees[0].cells), len(trees[1].cells)), np.int64)
+    cells[0, 0], cells[1, 1], cells[1, 0] = 7 + size, 5, -12
+    half = Fraction(1, 2)
+    table = LeafTable(*trees, cells, None, None, half, None, None)
+    assert cells.sum() == size
+    reader = Extractor(table, SCHEMA, FINDING)
+    assert 1 < reader.reach.intervals < 20
+    assert list(reader.extract(0)) == []

@@ -20,7 +20,7 @@ def parameters(**given: object) -> Parameters:
 
 def test_a_cold_chain_settles_and_says_so() -> None:
     # Long enough that a chain which mixes at once is never called unsettled by chance.
-    given = parameters(algorithm="alt-mcmc", steps=40_000)
+    given = parameters(algorithm="alt-mcmc", sampler="walk", steps=40_000)
     found = diagnose(DATA, given, Fraction(1, 100), walks=3)
     assert found.traces.shape == (3, 40_000)
     assert found.settled
@@ -47,8 +47,34 @@ def test_the_published_pair_score_hardly_notices_epsilon_and_ours_does() -> None
     assert ours_high - ours_low > 3 * spread
 
 
-def test_what_does_not_walk_cannot_be_diagnosed() -> None:
-    with pytest.raises(InputError, match="does not walk"):
-        diagnose(DATA, parameters(algorithm="alt-expm"), Fraction(1))
+@pytest.mark.parametrize(
+    "given",
+    [
+        Parameters.of(),
+        Parameters.of(algorithm="alt-expm"),
+        Parameters.of(algorithm="alt-mcmc"),
+        Parameters.of(profile="published"),
+    ],
+)
+def test_what_does_not_walk_cannot_be_diagnosed(given: Parameters) -> None:
+    with pytest.raises(InputError, match="nothing walks here; diagnose tree-pair, or alt-mcmc"):
+        diagnose(DATA, given, Fraction(1))
+
+
+def test_one_walk_has_nothing_to_be_compared_with() -> None:
     with pytest.raises(InputError, match="at least 2"):
-        diagnose(DATA, parameters(algorithm="alt-mcmc"), Fraction(1), walks=1)
+        diagnose(DATA, parameters(algorithm="tree-pair"), Fraction(1), walks=1)
+
+
+def test_a_few_steps_say_nothing() -> None:
+    with pytest.raises(InputError, match="steps must be at least 100"):
+        diagnose(DATA, parameters(algorithm="tree-pair", steps=99), Fraction(1))
+
+
+def test_a_private_start_leaves_less_for_the_walk() -> None:
+    given = {"algorithm": "alt-mcmc", "sampler": "walk"}
+    traces = {
+        start: diagnose(DATA, parameters(**given, start=start), Fraction(200), walks=8).traces
+        for start in ("private", "random")
+    }
+    assert traces["private"].shape == traces["random"].shape == (8, 1500)

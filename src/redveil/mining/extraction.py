@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.mining.estimate import Estimate, Moments, estimate
-from redveil.mining.leaf_query import term_cells, union_query
+from redveil.mining.leaf_query import term_cells, term_nodes, union_query
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Constraints
 from redveil.mining.query import Query
 from redveil.mining.query_simplify import simplified
+from redveil.mining.ranking import Sketch, newsworthy
 from redveil.mining.reach import Reach, report_reach
 from redveil.mining.redescription import Interval, Redescription
 from redveil.mining.statistics import (
@@ -70,6 +71,10 @@ class Extractor:
             term_cells(table.left, inner=cautious),
             term_cells(table.right, inner=cautious),
         )
+        self._depths = tuple(
+            [(node + 1).bit_length() - 1 for node in term_nodes(tree, inner=cautious)]
+            for tree in self._trees
+        )
         self._estimate = estimate(table)
         self.reach = report_reach(table, *self._terms, tables)
         self._cautious = cautious
@@ -80,19 +85,31 @@ class Extractor:
         """The table's best guess."""
         return self._estimate
 
-    def extract(self, number: int) -> Iterator[Redescription]:
-        """Yield all redescriptions that satisfy the constraints, one for each pair of extents."""
-        seen: dict[tuple[bytes, bytes], Redescription] = {}
+    def extract(self, number: int) -> list[Redescription]:
+        """Return redescriptions that satisfy the constraints, one for each pair of extents.
+
+        Cautious: only those that can come into a list of news, for words are expensive.
+        """
+        seen: dict[tuple[bytes, bytes], _Find] = {}
         for batch in self._simple():
             self._grow(batch)
             found = self._statistics(batch.left, batch.right)
-            for i in np.flatnonzero(found.satisfied):
-                redescription = self._describe(batch, found, int(i), number)
+            for i in np.flatnonzero(found.satisfied).tolist():
+                find = _Find(batch, found, i, self._length(batch, i))
                 key = batch.left[i].tobytes(), batch.right[i].tobytes()
                 # The same extents under other words: the shorter wording wins.
-                if key not in seen or redescription.literals < seen[key].literals:
-                    seen[key] = redescription
-        yield from seen.values()
+                if key not in seen or find.length < seen[key].length:
+                    seen[key] = find
+        finds = list(seen.values())
+        if self._cautious:
+            chosen = newsworthy([find.sketch() for find in finds], self._estimate)
+            finds = [finds[i] for i in chosen]
+        return [self._describe(find.batch, find.found, find.i, number) for find in finds]
+
+    def _length(self, batch: _Candidates, i: int) -> int:
+        """Return how many literals a pair takes, before anything is simplified."""
+        sides = (self._depths[0], batch.left_terms[i]), (self._depths[1], batch.right_terms[i])
+        return sum(depths[term % len(depths)] for depths, terms in sides for term in terms)
 
     def _simple(self) -> Iterator[_Candidates]:
         """Yield pairs of terms to start from, in batches.
@@ -208,6 +225,22 @@ class Extractor:
 def _describes(extents: Flags, leaves: int) -> Flags:
     """Return which extents are neither nothing nor everybody whose value is known, bool[pairs]."""
     return np.asarray(extents.any(axis=1) & ~extents[:, :leaves].all(axis=1), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Find:
+    """One pair of a batch that satisfies the constraints, and how long its words would be."""
+
+    batch: _Candidates
+    found: _Statistics
+    i: int
+    length: int
+
+    def sketch(self) -> Sketch:
+        """Return what a ranking looks at."""
+        cells = (self.batch.left[self.i], self.batch.right[self.i])
+        left, right = (tuple(np.flatnonzero(side).tolist()) for side in cells)
+        return Sketch(float(self.found.low[self.i]), self.length, left, right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

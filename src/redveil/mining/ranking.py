@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -56,6 +57,38 @@ def ranked_by_news(
     return tuple(kept)
 
 
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A redescription before it is put into words: its bound, their length, and its cells."""
+
+    low: float
+    length: int
+    left_cells: tuple[int, ...]
+    right_cells: tuple[int, ...]
+
+
+def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
+    """Return which redescriptions of one table can come into a list of news.
+
+    The order in which `ranked_by_news` takes those of a table does not depend on other tables, so
+    nothing that it would keep is missing; and only these need words.
+    """
+    told = _Told(estimate)
+    waiting = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].length))
+    kept: list[int] = []
+    while waiting:
+        news = np.array([told.news(sketches[i]) for i in waiting])
+        worth = np.array([sketches[i].low for i in waiting]) * news
+        worth[news < NEWS] = -1.0
+        best = int(worth.argmax())
+        if worth[best] < (WORTH * sketches[kept[0]].low if kept else 0.0):
+            break
+        kept.append(waiting[best])
+        told.tell(sketches[waiting[best]])
+        waiting = [i for k, i in enumerate(waiting) if news[k] >= NEWS and k != best]
+    return kept
+
+
 def _rank(one: Redescription) -> tuple[float, int, str, str]:
     return -one.jaccard.low, one.literals, to_text(one.left), to_text(one.right)
 
@@ -70,7 +103,7 @@ class _Told:
         self._shape = cells.shape
         self._known: Codes = np.zeros(cells.size, dtype=np.int64)
 
-    def news(self, one: Redescription) -> float:
+    def news(self, one: Redescription | Sketch) -> float:
         """Return the share of a redescription's entropy that is not known yet."""
         says = self._says(one)
         alone = self._entropy(says)
@@ -78,11 +111,11 @@ class _Told:
             return 0.0
         return (self._entropy(self._joined(says)) - self._entropy(self._known)) / alone
 
-    def tell(self, one: Redescription) -> None:
+    def tell(self, one: Redescription | Sketch) -> None:
         """Take note of a redescription."""
         self._known = np.unique(self._joined(self._says(one)), return_inverse=True)[1]
 
-    def _says(self, one: Redescription) -> Codes:
+    def _says(self, one: Redescription | Sketch) -> Codes:
         """Return which of its queries hold in each cell, as 0 … 3."""
         left, right = np.zeros(self._shape[0], np.int64), np.zeros(self._shape[1], np.int64)
         left[list(one.left_cells)] = 2

@@ -43,7 +43,9 @@ def simultaneous_reach(table: LeafTable, left: Flags, right: Flags, tables: int 
         jaccard = jaccard_bounds(m, 0.0)[0]
         both = (term.astype(np.float64) @ errors.cells) @ right.T
         one, size = of_left[:, [number]], margin.sum(axis=1, keepdims=True)
-        share, other = np.clip(m.left / m.size, 0, 1), np.clip(m.right / m.size, 0, 1)
+        # As in `leverage_variance`: noise can leave nobody, or fewer.
+        entities = np.maximum(m.size, 1.0)
+        share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)
         surplus = both - other * one - share * of_right + share * other * size
         for error, variance in (
             (both, m.both_both),

@@ -20,10 +20,10 @@ from redveil.schema import Schema, Side
 
 USUAL_CHOICE: Final = 12.0
 # From how much N·ε on a pair of twins has another level, and a run another pair.
-DEPTHS: Final = (0, 1_500, 6_000)
-TRIALS: Final = (0, 12_000, 36_000, 72_000)
+DEPTHS: Final = (0, 1_500, 4_000)
+TRIALS: Final = (0, 8_000, 16_000, 24_000)
 # Below this the margin finds something more often; above, the leverage finds something better.
-LEVERAGE_FROM: Final = 500
+LEVERAGE_FROM: Final = 800
 
 
 def tune(

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.kernels.compress import compress, movers
 from redveil.kernels.joint import JointCounts, joint_counts
 from redveil.kernels.subtree import SplitSets
 
@@ -20,20 +21,26 @@ Integers = NDArray[np.int64]
 FEW: Final = 2**18
 
 
-def count_jointly(left: SplitSets, right: SplitSets, members: Sets) -> JointCounts:
-    """Count how all pairs of splits fall together among some entities.
-
-    members: uint64[words], the entities that are counted.
-    """
-    holds, known = left.holds & members, left.known & members
+def count_jointly(left: SplitSets, right: SplitSets) -> JointCounts:
+    """Count how all pairs of splits fall together."""
     return JointCounts(
-        _count(holds, right.holds),
-        _count(holds, right.known),
-        _count(known, right.holds),
-        _count(known, right.known),
+        _count(left.holds, right.holds),
+        _count(left.holds, right.known),
+        _count(left.known, right.holds),
+        _count(left.known, right.known),
         left.known_row,
         right.known_row,
     )
+
+
+def among(sets: SplitSets, members: Sets) -> SplitSets:
+    """Return splits as sets of some entities alone; counting then costs what these are worth.
+
+    members: uint64[words], the entities that remain.
+    """
+    moves = movers(members)
+    holds, known = (compress(each, members, moves) for each in (sets.holds, sets.known))
+    return sets._replace(holds=holds, known=known)
 
 
 def _count(left: Sets, right: Sets) -> Integers:

@@ -26,9 +26,8 @@ from redveil.privacy.score import Score
 from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
-from redveil.trees.joint import count_jointly
+from redveil.trees.joint import among, count_jointly
 from redveil.trees.scores import GRID_BITS, LEVERAGE, margin
-from redveil.trees.split_sets import everybody
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -99,8 +98,7 @@ class Soil:
         stop: uint8[1], set to 1 from outside to end all growth at the next level.
         """
         left, right = sets[Side.LEFT], sets[Side.RIGHT]
-        people = within(lambda table: everybody(table.rows), data)
-        return cls(splits, data, left, right, within(count_jointly, left, right, people), stop)
+        return cls(splits, data, left, right, within(count_jointly, left, right), stop)
 
 
 def grow_twins(
@@ -149,10 +147,8 @@ def _units(
         )
         return np.array(
             [
-                matching.units(
-                    count_jointly(left, right, _members(at_left, at_right, match))
-                ).ravel()
-                for match in matches
+                matching.units(count_jointly(among(left, both), among(right, both))).ravel()
+                for both in (_members(at_left, at_right, match) for match in matches)
             ]
         )
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle.route import walk
 from oracle.splits import follows, informative, open_bins, splits_of
 from redveil.schema import Attribute, Kind, View
 from redveil.trees.splits import Splits
@@ -58,11 +61,36 @@ def test_a_split_is_informative_when_bins_on_the_path_differ(
 
 
 @few
-@given(views())
-def test_a_value_may_lack_unless_its_attribute_is_required(view: View) -> None:
-    splits = Splits.of(view)
-    may_stop = [splits.may_stop(s) for s in range(view.split_count)]
-    assert may_stop == [not view.attributes[s.attribute].required for s in splits_of(view)]
+@given(st.data(), views())
+def test_entities_stop_where_a_missing_value_is_asked_for_first(
+    data: st.DataObject, view: View
+) -> None:
+    tree, listed = data.draw(trees(view)), splits_of(view)
+    ends = set[int]()
+    for missing, attribute in enumerate(view.attributes):
+        for answers in () if attribute.required else product((True, False), repeat=4):
+            script = iter(answers)
+            ends.add(
+                walk(
+                    tree.splits,
+                    lambda s, gone=missing, rest=script: (
+                        None if listed[s].attribute == gone else next(rest)
+                    ),
+                )
+            )
+    inner = {node: split for node, split in enumerate(tree.splits) if split is not None}
+    assert Splits.of(view).stops(inner) == tuple(sorted(ends & set(inner)))
+
+
+def test_who_has_answered_once_does_not_stop_at_the_next_question() -> None:
+    number = Attribute("n", Kind.NUMERIC, cuts=(0.1, 0.2, 0.3))
+    sure = Attribute("s", Kind.BOOLEAN, required=True)
+    splits = Splits.of(View("v", KEY, (number, boolean("b"), sure)))
+    # n? then on one side n again and b below it, on the other s, b, and n once more.
+    inner = {0: 1, 1: 0, 4: 3, 2: 4, 5: 3, 12: 2}
+    assert splits.stops(inner) == (0, 4, 5)
+    assert splits.stops({0: 4, 1: 1, 2: 2}) == (1, 2)
+    assert splits.stops({}) == ()
 
 
 @few

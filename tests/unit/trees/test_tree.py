@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from oracle.route import walk
 from oracle.splits import splits_of
 from redveil.schema import Side, View
+from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from strategies.schemas import views
 from strategies.trees import trees
@@ -64,14 +66,24 @@ def test_inner_nodes_split_and_leaves_do_not(case: tuple[View, Tree]) -> None:
 def test_cells_are_the_leaves_then_the_nodes_that_can_hold_somebody(
     case: tuple[View, Tree],
 ) -> None:
-    view, tree = case
-    splits = splits_of(view)
-    stoppable = tuple(
-        n
-        for n, s in enumerate(tree.splits)
-        if s is not None and not view.attributes[splits[s].attribute].required
-    )
-    assert tree.cells == tree.leaves + stoppable
+    view, drawn = case
+    inner = {node: split for node, split in enumerate(drawn.splits) if split is not None}
+    tree = Tree(drawn.side, drawn.splits, Splits.of(view).stops(inner))
+    listed = splits_of(view)
+    ends = set[int]()
+    optional = [a for a, attribute in enumerate(view.attributes) if not attribute.required]
+    # Everybody lacks one value or none; to lack more is to stop sooner.
+    for lacking in (None, *optional):
+        for answers in product((True, False), repeat=4):
+            known = iter(answers)
+
+            def answer(split: int, gone: int | None = lacking, rest: Any = known) -> bool | None:
+                return None if listed[split].attribute == gone else bool(next(rest))
+
+            ends.add(walk(tree.splits, answer))
+    assert len(tree.cells) == len(set(tree.cells))
+    assert set(tree.cells) == ends
+    assert tree.cells[: len(tree.leaves)] == tree.leaves
 
 
 @few
