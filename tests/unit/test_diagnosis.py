@@ -69,12 +69,3 @@ def test_one_walk_has_nothing_to_be_compared_with() -> None:
 def test_a_few_steps_say_nothing() -> None:
     with pytest.raises(InputError, match="steps must be at least 100"):
         diagnose(DATA, parameters(algorithm="tree-pair", steps=99), Fraction(1))
-
-
-def test_a_private_start_leaves_less_for_the_walk() -> None:
-    given = {"algorithm": "alt-mcmc", "sampler": "walk"}
-    traces = {
-        start: diagnose(DATA, parameters(**given, start=start), Fraction(200), walks=8).traces
-        for start in ("private", "random")
-    }
-    assert traces["private"].shape == traces["random"].shape == (8, 1500)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from redveil.mining.leaf_table import LeafTable
+from redveil.mining.query import Query, literal_count
 from redveil.mining.redescription import Redescription
 from redveil.mining.statistics import CONFIDENCE
-from redveil.schema import Schema, Side
+from redveil.schema import Schema, View
 from redveil.trees.tree import Tree
 
 # The chance that any pair of unrelated queries, of all that there are, passes the correction.
@@ -21,8 +22,8 @@ FAMILY: Final = 0.01
 class Discovery:
     """What is known of false discoveries.
 
-    searched:  the decimal logarithm of the number of query pairs that could have been reported
-    surviving: how many reported p-values stay below 1 % when multiplied by that number
+    searched:  the decimal logarithm of the largest number of rivals of a reported redescription
+    surviving: how many reported p-values stay below 1 % when multiplied by their rivals
     bound:     the largest expected share of false ones among the reported
 
     >>> Discovery(searched=18.5, surviving=3, bound=0.06).surviving
@@ -40,24 +41,45 @@ def false_discoveries(
     """Bound the share of reported redescriptions whose two queries have nothing to do with it.
 
     Two things can go wrong. The noise: all pessimistic p-values hold together with probability
-    95 %. The search: among the M pairs of queries that trees of these shapes could have yielded,
-    some look related by chance; none has a true p-value below 1 % / M, with probability 99 %.
+    95 %. The search: of all pairs of queries, some look related by chance. The rivals of a pair are
+    all pairs of its length, or all that trees of its shape could have yielded, whichever are fewer.
+    Multiplied by them, no true p-value of an unrelated pair is below 1 %, with probability 99 %.
     Whoever survives both is false with probability 6 % at most; the others are counted as false.
     """
     if not found:
         return None
-    searched = max(
-        sum(_queries(tree, schema) for tree in (table.left, table.right)) for table in tables
-    ) + math.log10(len(tables))
-    # Logarithms: M has more digits than a float has room for.
-    least = math.log10(FAMILY) - searched
-    surviving = sum(one.p_value == 0 or math.log10(one.p_value) <= least for one in found)
+    every = math.log10(len(tables))
+    rivals = [_rivals(one, tables[one.table], schema) + every for one in found]
+    # Logarithms: there are more rivals than a float has room for.
+    surviving = sum(
+        one.p_value == 0 or math.log10(one.p_value) + many <= math.log10(FAMILY)
+        for one, many in zip(found, rivals, strict=True)
+    )
     luck = 1 - CONFIDENCE + FAMILY
-    return Discovery(searched, surviving, min(1.0, 1 - surviving / len(found) * (1 - luck)))
+    return Discovery(max(rivals), surviving, 1 - surviving / len(found) * (1 - luck))
 
 
-def _queries(tree: Tree, schema: Schema) -> float:
-    """Return the decimal logarithm of the number of queries that trees of one shape offer."""
-    side = Side(tree.side)
-    splits = max(sum(attribute.splits for attribute in schema.view(side).attributes), 1)
+def _rivals(one: Redescription, table: LeafTable, schema: Schema) -> float:
+    """Return the decimal logarithm of the number of rivals; both ways of counting share the 1 %."""
+    left, right = _splits(schema.left), _splits(schema.right)
+    by_length = _as_long(one.left, left) + _as_long(one.right, right)
+    by_shape = _shaped_like(table.left, left) + _shaped_like(table.right, right)
+    return min(by_length, by_shape) + math.log10(2)
+
+
+def _as_long(query: Query, splits: int) -> float:
+    """Count the queries as long as this one.
+
+    k literals can be joined by "and" and "or" in fewer than 8^k ways, and each is one of twice as
+    many as there are splits: (16·splits)^k. Another 2^k lets all lengths share one error.
+    """
+    return literal_count(query) * math.log10(32 * splits)
+
+
+def _shaped_like(tree: Tree, splits: int) -> float:
+    """Count the unions of leaves of all trees of one shape; the plan and the schema fix it."""
     return len(tree.inner) * math.log10(splits) + len(tree.leaves) * math.log10(2)
+
+
+def _splits(view: View) -> int:
+    return max(sum(attribute.splits for attribute in view.attributes), 1)

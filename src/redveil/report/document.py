@@ -190,7 +190,9 @@ class AttributesPart(Part):
 class DiscoveryPart(Part):
     """How many of the redescriptions can be chance."""
 
-    searched: float = Field(description="log10 of the number of query pairs that were possible")
+    searched: float = Field(
+        description="log10 of the largest number of rivals: pairs as long, or so shaped"
+    )
     surviving: int = Field(description="p-values below 1 % even when multiplied by that number")
     bound: float = Field(description="largest expected share of false ones among the reported")
 

@@ -16,17 +16,37 @@ from support.command_line import Clinic, Command
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "guarantee"), [("alt-mcmc", "asymptotic"), ("tree-pair", "asymptotic")]
+    ("options", "guarantee"),
+    [
+        (("--algorithm", "alt-mcmc", "--sampler", "walk", "--steps", 300), "asymptotic"),
+        (("--algorithm", "alt-mcmc", "--depth", 3, "--steps", 300), "asymptotic"),
+        (("--algorithm", "tree-pair", "--steps", 300), "asymptotic"),
+        (("--algorithm", "alt-mcmc"), "exact"),
+        (("--algorithm", "alt-expm"), "exact"),
+        ((), "exact"),
+    ],
 )
-def test_walks_are_called_asymptotic(
-    clinic_files: Clinic, command: Command, algorithm: str, guarantee: str
+def test_walks_are_called_asymptotic_and_nothing_else_is(
+    clinic_files: Clinic, command: Command, options: tuple[object, ...], guarantee: str
 ) -> None:
-    done = command(*clinic_files.mine, "--algorithm", algorithm, "--steps", 300)
+    done = command(*clinic_files.mine, *options)
     assert done.code == 0
     promise = json.loads(clinic_files.result.read_text())["certificate"]
     assert promise["guarantee"] == guarantee
-    assert f"ε = 1, {guarantee}" in done.out
-    assert any("converged" in condition for condition in promise["conditions"])
+    assert f"ε = 1, {guarantee}" in done.out.replace(", δ = 0", "")
+    walks = guarantee == "asymptotic"
+    assert any("converged" in condition for condition in promise["conditions"]) == walks
+    assert ("walk" in {step["mechanism"] for step in promise["steps"]}) == walks
+
+
+def test_an_exact_tree_too_deep_is_refused_with_the_remedy(
+    clinic_files: Clinic, command: Command
+) -> None:
+    options = "--algorithm", "alt-mcmc", "--depth", 3, "--sampler", "exact"
+    done = command(*clinic_files.mine, *options)
+    assert done.code == 2
+    assert "sampler = walk" in done.err
+    assert not clinic_files.result.exists()
 
 
 def test_the_published_profile_warns(clinic_files: Clinic, command: Command) -> None:
