@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def test_paths_and_frames_load_alike(tmp_path: Path) -> None:
 
 
 def test_a_run_spends_exactly_what_its_plan_says() -> None:
-    wanted = {"algorithm": "alt-expm", "depth": 1, "trials": 2, "alternations": 1}
+    wanted: dict[str, Any] = {"algorithm": "alt-expm", "depth": 1, "trials": 2, "alternations": 1}
     planned = redveil.plan("1/3", **wanted)
     result = redveil.mine(clinic(), "1/3", **wanted)
     spent = [(s.name, s.mechanism, Fraction(s.epsilon)) for s in result.certificate.steps]
@@ -51,7 +52,7 @@ def test_epsilon_means_the_number_that_was_written(
 
 def test_progress_rises_to_one() -> None:
     seen: list[float] = []
-    wanted = {"algorithm": "alt-expm", "depth": 1, "trials": 2, "alternations": 1}
+    wanted: dict[str, Any] = {"algorithm": "alt-expm", "depth": 1, "trials": 2, "alternations": 1}
     redveil.mine(clinic(), 1, progress=seen.append, **wanted)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0

@@ -53,9 +53,9 @@ def compress(
     first = np.zeros(words + 1, dtype=np.int64)
     for w in range(words):
         first[w + 1] = first[w] + ones(mask[w])
-    # One word more than needed: the last one's spill is 0 but is written all the same.
+    # Two words more than needed: words without anybody, and spills of nothing, are written too.
     room = (first[words] + 63) // 64
-    packed = np.zeros((sets.shape[0], room + 1), dtype=np.uint64)
+    packed = np.zeros((sets.shape[0], room + 2), dtype=np.uint64)
     together = np.zeros(words, dtype=np.uint64)
     for row in range(sets.shape[0]):
         for w in range(words):

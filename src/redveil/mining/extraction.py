@@ -85,10 +85,10 @@ class Extractor:
         """The table's best guess."""
         return self._estimate
 
-    def extract(self, number: int) -> list[Redescription]:
+    def extract(self, number: int, *, news: bool = False) -> list[Redescription]:
         """Return redescriptions that satisfy the constraints, one for each pair of extents.
 
-        Cautious: only those that can come into a list of news, for words are expensive.
+        news: only those that can come into a list of news, for words are expensive.
         """
         seen: dict[tuple[bytes, bytes], _Find] = {}
         for batch in self._simple():
@@ -101,7 +101,7 @@ class Extractor:
                 if key not in seen or find.length < seen[key].length:
                     seen[key] = find
         finds = list(seen.values())
-        if self._cautious:
+        if news:
             chosen = newsworthy([find.sketch() for find in finds], self._estimate)
             finds = [finds[i] for i in chosen]
         return [self._describe(find.batch, find.found, find.i, number) for find in finds]

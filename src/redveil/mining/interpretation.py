@@ -49,7 +49,11 @@ def interpret(
         Extractor(table, schema, parameters.constraints, cautious=cautious, tables=len(tables))
         for table in tables
     ]
-    found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
+    # What is pruned may have told what others could tell then, so it must be known first.
+    news = cautious and parameters.prune is None
+    found = [
+        one for number, reader in enumerate(readers) for one in reader.extract(number, news=news)
+    ]
     estimates = tuple(reader.estimate for reader in readers)
     kept, pruned = pruned_by_support(found, parameters.prune)
     best = ranked_by_news(kept, estimates) if cautious else ranked(kept)

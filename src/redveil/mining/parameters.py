@@ -244,7 +244,9 @@ class Parameters:
             return replace(_published(algorithm), **said)
         if algorithm is Algorithm.TWIN:
             said.setdefault("auto", tuple(name for name in TUNED if name not in said))
-        elif "steps" in said or said.get("depth", 0) > DEEPEST_EXACT:
+        elif algorithm is Algorithm.ALT_MCMC and (
+            "steps" in said or said.get("depth", 0) > DEEPEST_EXACT
+        ):
             said.setdefault("sampler", Sampler.WALK)
         return cls(**said)
 

@@ -70,8 +70,9 @@ class Sketch:
 def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
     """Return which redescriptions of one table can come into a list of news.
 
-    The order in which `ranked_by_news` takes those of a table does not depend on other tables, so
-    nothing that it would keep is missing; and only these need words.
+    The order in which `ranked_by_news` takes those of a table does not depend on other tables
+    (unless they have a wording in common), so nothing that it would keep is missing; and only
+    these need words.
     """
     told = _Told(estimate)
     waiting = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].length))

@@ -2,145 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from oracle.extraction import Pair, People, Rules, redescriptions, term_extents
-from redveil.data.binning import bin_table
-from redveil.data.table import CodedColumn, Column, NumericColumn, Table
+from oracle.extraction import Rules, redescriptions
 from redveil.mining import extraction
 from redveil.mining.extraction import Extractor
 from redveil.mining.leaf_query import term_cells
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Constraints
 from redveil.mining.query import Literal, evaluate
+from redveil.mining.ranking import ranked_by_news
 from redveil.mining.reach import report_reach
-from redveil.mining.redescription import Redescription
 from redveil.mining.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.schema import Attribute, Kind, Schema, Side, View
-from redveil.trees.counting import route
-from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
+from support.scene import measured, scene
 from support.seeded import SeededRandomness
-
-Generator = np.random.Generator
-NOISELESS = Fraction(40)
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """A small table of weighted people, a tree on either side, and the cells counted in them."""
-
-    schema: Schema
-    table: Table
-    trees: tuple[Tree, Tree]
-    ends: tuple[list[int], list[int]]  # the node at which each of the people ends
-    weights: list[int]
-    cells: np.ndarray
-
-    def people(self, *, branches: bool = True) -> People:
-        """Return the people, and what can be said of them: leaves, or whole branches too."""
-        nodes = [[*tree.leaves, *(tree.inner[1:] if branches else ())] for tree in self.trees]
-        terms = [term_extents(each, ends) for each, ends in zip(nodes, self.ends, strict=True)]
-        known = [
-            frozenset(e for e, end in enumerate(ends) if end in tree.leaves)
-            for tree, ends in zip(self.trees, self.ends, strict=True)
-        ]
-        return People(self.weights, terms[0], terms[1], (known[0], known[1]))
-
-    def extents(self, one: Redescription) -> Pair:
-        """Return who stands in the cells of a redescription."""
-        return self._in_cells(0, one.left_cells), self._in_cells(1, one.right_cells)
-
-    def _in_cells(self, side: int, cells: tuple[int, ...]) -> frozenset[int]:
-        nodes = {self.trees[side].cells[cell] for cell in cells}
-        return frozenset(e for e, end in enumerate(self.ends[side]) if end in nodes)
-
-    def extractor(self, wanted: Constraints) -> Extractor:
-        """Read the cells without noise."""
-        return Extractor(measured(self.trees, self.cells), self.schema, wanted)
-
-
-def measured(
-    trees: tuple[Tree, Tree],
-    cells: np.ndarray,
-    price: Fraction = NOISELESS,
-    noise: SeededRandomness | None = None,
-    *,
-    passes: int = 1,
-) -> LeafTable:
-    """Measure cells and one margin, both or none, each at the same price."""
-    source = noise or SeededRandomness(0)
-    flat = source.laplace(price, cells.size)
-    return LeafTable(
-        *trees,
-        cells + flat.reshape(cells.shape),
-        cells.sum(axis=1) + source.laplace(price, len(cells)) if passes > 1 else None,
-        cells.sum(axis=0) + source.laplace(price, cells.shape[1]) if passes == 3 else None,
-        price,
-        price if passes > 1 else None,
-        price if passes == 3 else None,
-    )
-
-
-def where_they_end(schema: Schema, table: Table, tree: Tree) -> list[int]:
-    packed = bin_table(table, schema).view(tree.side)
-    return [int(node) for node in route(packed, Splits.of(schema.view(tree.side)), tree)]
-
-
-def scene(seed: int, *, people: int = 70, heaviest: int = 10**6) -> Scene:
-    """Make up a scene in which every cell of either tree holds somebody."""
-    rng = np.random.default_rng(seed)
-    kind = rng.integers(0, 4, people)
-    left, left_columns = _view("left", rng, kind)
-    right, right_columns = _view("right", rng, kind)
-    schema, table = Schema("scene", left, right), Table(people, left_columns, right_columns)
-    trees = _tree(rng, schema, table, Side.LEFT), _tree(rng, schema, table, Side.RIGHT)
-    ends = where_they_end(schema, table, trees[0]), where_they_end(schema, table, trees[1])
-    weights = rng.integers(1, heaviest, people, endpoint=True)
-    cells = np.zeros([len(tree.cells) for tree in trees], np.int64)
-    for a, b, weight in zip(*ends, weights, strict=True):
-        cells[trees[0].cells.index(a), trees[1].cells.index(b)] += weight
-    return Scene(schema, table, trees, ends, weights.tolist(), cells)
-
-
-def _view(name: str, rng: Generator, kind: np.ndarray) -> tuple[View, dict[str, Column]]:
-    """Four attributes that follow people's kind four times out of five, some with gaps."""
-    attributes = (
-        Attribute("a", Kind.BOOLEAN, bool(rng.random() < 0.5)),
-        Attribute("b", Kind.NUMERIC, bool(rng.random() < 0.5), maximum=3, cuts=(0.5, 1.5, 2.5)),
-        Attribute("c", Kind.CATEGORICAL, bool(rng.random() < 0.5), categories=("x", "y", "z")),
-        Attribute("d", Kind.ORDINAL, bool(rng.random() < 0.5), categories=("low", "mid", "high")),
-    )
-    columns: dict[str, Column] = {}
-    for attribute in attributes:
-        values = np.where(rng.random(kind.size) < 0.8, kind, rng.integers(0, 4, kind.size))
-        values = rng.permutation(attribute.bins if attribute.bins == 4 else 4)[values]
-        gone = (rng.random(kind.size) < 0.15) & (not attribute.required)
-        if attribute.kind is Kind.NUMERIC:
-            columns[attribute.name] = NumericColumn(attribute, np.where(gone, np.nan, values))
-        else:
-            codes = np.where(gone, 255, values % attribute.bins).astype(np.uint8)
-            columns[attribute.name] = CodedColumn(attribute, codes)
-    return View(name, "id", attributes), columns
-
-
-def _tree(rng: Generator, schema: Schema, table: Table, side: Side) -> Tree:
-    """Draw trees until somebody is in every cell; the lower level may end early."""
-    splits = Splits.of(schema.view(side))
-    while True:
-        chosen: list[int | None] = [int(rng.integers(len(splits)))]
-        for node in (1, 2):
-            path = Tree(side, tuple(chosen[:1])).path(node)
-            useful = np.flatnonzero(splits.informative(path))
-            chosen.append(int(rng.choice(useful)) if rng.random() < 0.8 else None)
-        inner = {node: split for node, split in enumerate(chosen) if split is not None}
-        tree = Tree(side, tuple(chosen), splits.stops(inner))
-        if set(where_they_end(schema, table, tree)) == set(tree.cells):
-            return tree
 
 
 def rules_of(wanted: Constraints) -> Rules:
@@ -287,6 +167,17 @@ def test_the_size_of_batches_does_not_show(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(whole) > 1
 
 
+@pytest.mark.parametrize("seed", range(50, 54))
+def test_nothing_that_is_news_is_left_undescribed(seed: int) -> None:
+    here = scene(seed, heaviest=60)
+    table = measured(here.trees, here.cells, Fraction(2), SeededRandomness(seed))
+    extractor = Extractor(table, here.schema, Constraints())
+    news, whole = extractor.extract(0, news=True), extractor.extract(0)
+    listed = ranked_by_news(whole, [extractor.estimate])
+    assert set(listed) <= set(news) < set(whole)
+    assert ranked_by_news(news, [extractor.estimate]) == listed
+
+
 def booleans(name: str) -> View:
     names = (f"{name}{number}" for number in range(3))
     return View(name, "id", tuple(Attribute(n, Kind.BOOLEAN, required=True) for n in names))
@@ -351,8 +242,8 @@ def test_what_is_reported_reaches_as_far_as_the_whole_report_needs(tables: int) 
     here = scene(30, heaviest=60)
     table = measured(here.trees, here.cells, Fraction(1), SeededRandomness(3))
     extractor = Extractor(table, here.schema, Constraints(), tables=tables)
-    terms = (term_cells(tree, inner=True) for tree in here.trees)
-    assert extractor.reach == report_reach(table, *terms, tables)
+    left, right = (term_cells(tree, inner=True) for tree in here.trees)
+    assert extractor.reach == report_reach(table, left, right, tables)
     found = list(extractor.extract(0))
     assert found
     for one in found:

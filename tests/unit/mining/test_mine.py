@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -114,8 +115,8 @@ def test_the_number_of_threads_does_not_show(clinic: Dataset, wanted: Parameters
 
 def test_a_run_keeps_its_plan_and_its_tables(clinic: Dataset) -> None:
     wanted = Parameters(Algorithm.ALT_EXPM, depth=2, trials=2, alternations=3)
-    mined = run(clinic, wanted, Fraction(8), seeded(1))
-    assert mined.plan == make_plan(wanted, Fraction(8))
+    mined = run(clinic, wanted, Fraction(60), seeded(1))
+    assert mined.plan == make_plan(wanted, Fraction(60))
     assert mined.schema is clinic.schema
     assert mined.parameters is wanted
     assert len(mined.tables) == len(mined.estimates) == 6
@@ -261,16 +262,19 @@ def test_intervals_of_whole_runs_cover_the_truth(clinic: Dataset) -> None:
 
 
 def test_constraints_reach_the_extraction(clinic: Dataset) -> None:
-    strict = Constraints(min_jaccard=0.5, min_support=50, max_disjuncts=1)
-    loose = Constraints(min_jaccard=0.05, min_support=1)
-    found = {
-        wanted: run(clinic, Parameters(constraints=wanted), Fraction(20), seeded(3))
-        for wanted in (strict, loose)
-    }
-    assert len(found[strict].redescriptions) < len(found[loose].redescriptions)
-    for one in found[strict].redescriptions:
-        assert one.jaccard.low >= 0.5
-        assert one.support_both.low >= 50
+    def found(**demands: float) -> list[Redescription]:
+        wanted = Parameters(constraints=Constraints(**demands))  # type: ignore[arg-type]
+        return list(run(clinic, wanted, Fraction(20), seeded(3)).redescriptions)
+
+    best = found()[0]
+    least, certain = best.jaccard.low + 0.001, math.ceil(best.support_both.low + 0.001)
+    # Each demand is just beyond what is found without it.
+    for strict in (found(min_jaccard=least), found(min_support=certain)):
+        pairs = {(one.left_cells, one.right_cells) for one in strict}
+        assert (best.left_cells, best.right_cells) not in pairs
+    assert all(one.jaccard.low >= least for one in found(min_jaccard=least))
+    assert all(one.support_both.low >= certain for one in found(min_support=certain))
+    assert found(max_p_value=0) == []
 
 
 BOOLEAN = Attribute("flag", Kind.BOOLEAN)
@@ -307,7 +311,7 @@ def column(attribute: Attribute, rows: int, value: float | None) -> Column:
         (LEVEL, NUMBER, None),
     ],
 )
-def test_data_with_nothing_to_tell_yield_nothing(  # noqa: PLR0913 - a row of the table
+def test_data_with_nothing_to_tell_yield_nothing(
     algorithm: Algorithm,
     rows: int,
     epsilon: Fraction,

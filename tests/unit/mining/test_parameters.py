@@ -116,7 +116,7 @@ def test_the_paper_s_algorithms_are_not_tuned(algorithm: str) -> None:
         ({"algorithm": "tree-pair", "profile": "published"}, True, False, False, True, False),
     ],
 )
-def test_what_a_run_needs_follows_from_its_parameters(  # noqa: PLR0913 - a row of the table
+def test_what_a_run_needs_follows_from_its_parameters(
     given: dict[str, Any],
     walks: bool,  # noqa: FBT001
     exactly: bool,  # noqa: FBT001

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,15 +70,12 @@ def test_entities_stop_where_a_missing_value_is_asked_for_first(
     ends = set[int]()
     for missing, attribute in enumerate(view.attributes):
         for answers in () if attribute.required else product((True, False), repeat=4):
-            script = iter(answers)
-            ends.add(
-                walk(
-                    tree.splits,
-                    lambda s, gone=missing, rest=script: (
-                        None if listed[s].attribute == gone else next(rest)
-                    ),
-                )
-            )
+            known = iter(answers)
+
+            def answer(split: int, gone: int = missing, rest: Any = known) -> bool | None:
+                return None if listed[split].attribute == gone else bool(next(rest))
+
+            ends.add(walk(tree.splits, answer))
     inner = {node: split for node, split in enumerate(tree.splits) if split is not None}
     assert Splits.of(view).stops(inner) == tuple(sorted(ends & set(inner)))
 

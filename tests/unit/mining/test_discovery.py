@@ -1,0 +1,106 @@
+"""The false-discovery bound."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from redveil.data.synthetic import clinic_schema
+from redveil.mining.discovery import false_discoveries
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.query import And, Literal, Query
+from redveil.mining.redescription import Interval, Redescription
+from redveil.schema import Side
+from redveil.trees.tree import Tree
+
+SCHEMA = clinic_schema()
+LEFT, RIGHT = (
+    sum(attribute.splits for attribute in view.attributes) for view in (SCHEMA.left, SCHEMA.right)
+)
+GOUT, HEPATITIS = (Literal(name, "=", value=True) for name in ("gout", "hepatitis"))
+ANY = Interval(1.0, 0.0, 2.0)
+
+
+def stumps(depth: int = 1) -> LeafTable:
+    inner, cells = (0,) * (2**depth - 1), np.zeros((2**depth, 2**depth))
+    trees = Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner)
+    return LeafTable(*trees, cells, None, None, Fraction(1), None, None)
+
+
+def one(p_value: float, left: Query = GOUT, table: int = 0) -> Redescription:
+    right = Literal("uric acid", ">", 7.0)
+    return Redescription(left, right, ANY, ANY, ANY, ANY, p_value, p_value, table, (0,), (0,))
+
+
+def test_nothing_reported_nothing_false() -> None:
+    assert false_discoveries([], [stumps()], SCHEMA) is None
+
+
+def test_the_rivals_of_a_pair_of_stumps_are_counted() -> None:
+    """A stump has one split and four unions of its leaves; two ways of counting share the error."""
+    found = false_discoveries([one(1e-300)], [stumps()], SCHEMA)
+    assert found is not None
+    assert 10**found.searched == pytest.approx(2 * LEFT * 4 * RIGHT * 4)
+    assert found.surviving == 1
+    assert found.bound == pytest.approx(0.06)
+
+
+@pytest.mark.parametrize(("factor", "survives"), [(0.99, True), (1.01, False)])
+def test_a_p_value_survives_if_its_product_with_the_rivals_is_small(
+    factor: float,
+    survives: bool,  # noqa: FBT001
+) -> None:
+    p_value = factor * 0.01 / (2 * LEFT * 4 * RIGHT * 4)
+    found = false_discoveries([one(p_value)], [stumps()], SCHEMA)
+    assert found is not None
+    assert found.surviving == survives
+    assert found.bound == pytest.approx(0.06 if survives else 1.0)
+
+
+def test_who_does_not_survive_counts_as_false() -> None:
+    found = false_discoveries([one(1e-300), one(0.0), one(0.005)], [stumps()], SCHEMA)
+    assert found is not None
+    assert found.surviving == 2
+    assert found.bound == pytest.approx(1 - 2 / 3 * 0.94)
+
+
+def test_short_queries_of_deep_trees_have_fewer_rivals_than_their_trees_could_yield() -> None:
+    short = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
+    both = And((GOUT, HEPATITIS))
+    longer = false_discoveries([replace(one(0.0), left=both)], [stumps(4)], SCHEMA)
+    assert short is not None
+    assert longer is not None
+    assert 10**short.searched == pytest.approx(2 * 32 * LEFT * 32 * RIGHT)
+    assert longer.searched - short.searched == pytest.approx(math.log10(32 * LEFT))
+
+
+def test_every_table_has_rivals_of_its_own() -> None:
+    alone = false_discoveries([one(0.0)], [stumps()], SCHEMA)
+    five = false_discoveries([one(0.0, table=3)], [stumps()] * 5, SCHEMA)
+    assert alone is not None
+    assert five is not None
+    assert five.searched - alone.searched == pytest.approx(math.log10(5))
+
+
+def test_there_are_at_most_eight_to_the_k_ways_to_join_k_literals() -> None:
+    """Count formulas of k different literals up to bracketing: the bound that lengths rest on."""
+
+    def formulas(literals: tuple[int, ...]) -> set[object]:
+        if len(literals) == 1:
+            return {literals[0]}
+        return {
+            (join, first, second)
+            for cut in range(1, len(literals))
+            for join in ("and", "or")
+            for first, second in itertools.product(
+                formulas(literals[:cut]), formulas(literals[cut:])
+            )
+        }
+
+    for k in range(1, 7):
+        assert len(formulas(tuple(range(k)))) <= 8**k
