@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redveil.api import load, mine, plan
+    from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.mining.parameters import Constraints
@@ -28,6 +29,7 @@ __all__ = [
     "RedveilError",
     "Result",
     "Schema",
+    "buy_cuts",
     "load",
     "mine",
     "plan",
@@ -43,6 +45,7 @@ _HOMES = {
     "RedveilError": "redveil.errors",
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
+    "buy_cuts": "redveil.buying",
     "load": "redveil.api",
     "mine": "redveil.api",
     "plan": "redveil.api",

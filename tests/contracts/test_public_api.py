@@ -22,6 +22,7 @@ PUBLIC = {
     "RedveilError",
     "Result",
     "Schema",
+    "buy_cuts",
     "load",
     "mine",
     "plan",

@@ -21,7 +21,7 @@ from oracle.splits import informative
 from redveil.data.binning import pack
 from redveil.privacy.plan import Plan, Step
 from redveil.schema import View
-from redveil.trees.joint import count_jointly
+from redveil.trees.joint import among, count_jointly
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.split_sets import split_sets
 from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Matching, Twins, grow_twins
@@ -91,7 +91,8 @@ class Crowd:
         sets = [split_sets(tiny.packed, tiny.splits) for tiny in (self.left, self.right)]
         flags = np.zeros(self.left.rows, np.bool_)
         flags[list(members)] = True
-        scores: Scores = matching.units(count_jointly(sets[0], sets[1], pack(flags))).tolist()
+        left, right = (among(one, pack(flags)) for one in sets)
+        scores: Scores = matching.units(count_jointly(left, right)).tolist()
         return scores
 
     def matched(self, choice: Choice) -> Iterator[tuple[list[int], Path, Path]]:

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from redveil.data.binning import pack
 from redveil.kernels.joint import JointCounts
 from redveil.privacy.score import Score
 from redveil.schema import Attribute, Kind, View
@@ -206,8 +205,7 @@ def scores(
     sets = [
         split_sets(tiny.packed, tiny.splits) for tiny in (Tiny(FLAGS, left), Tiny(FLAGS, right))
     ]
-    members = pack(np.ones(len(left[0]), np.bool_))
-    return matching.units(count_jointly(sets[0], sets[1], members)).ravel()
+    return matching.units(count_jointly(sets[0], sets[1])).ravel()
 
 
 # What 1000 people answer to a left and a right flag, and what the newcomer does; twice.

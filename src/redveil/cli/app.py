@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from redveil.cli.ask import ask
+from redveil.cli.audit import audit
 from redveil.cli.demo import demo
 from redveil.cli.diagnose import diagnose
 from redveil.cli.evaluate import evaluate
@@ -30,6 +31,7 @@ app.command()(ask)
 app.command()(plan)
 app.command()(evaluate)
 app.command()(diagnose)
+app.command()(audit)
 app.command()(demo)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")

@@ -1,4 +1,4 @@
-"""`redveil schema`: propose, check and accept a schema."""
+"""`redveil schema`: propose, check and accept a schema; buy cut points for it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from redveil.cli.arguments import Left, Right
+from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import output, progress, say
 from redveil.errors import SchemaError
 from redveil.files import keep_earlier, write_text
 
 schema = typer.Typer(
-    help="Propose, check and accept schemas (datapackage.json).", no_args_is_help=True
+    help="Propose, check and accept schemas (datapackage.json), buy cut points.",
+    no_args_is_help=True,
 )
 SchemaArgument = Annotated[Path, typer.Argument(help="A datapackage.json.")]
+schema.command("buy-cuts")(buy_cuts)
 
 
 @schema.command()

@@ -73,9 +73,16 @@ def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
             row = counts.right_row[j]
             same, right = counts.both[i, j], counts.right_known[0, j]
             opposite, other = counts.left_known[i, row] - same, counts.known[0, row] - right
-            units[0, i, j] = scale * (same * size - held * right) // size
-            units[1, i, j] = scale * (opposite * size - held * other) // size
+            units[0, i, j] = _scaled_share(same * size - held * right, size, scale)
+            units[1, i, j] = _scaled_share(opposite * size - held * other, size, scale)
     return units
+
+
+@kernel
+def _scaled_share(surplus: np.int64, size: np.int64, scale: np.int64) -> np.int64:
+    """Return ⌊scale · surplus / size⌋; the whole part is taken out first, lest it overflow."""
+    whole = surplus // size
+    return scale * whole + scale * (surplus - whole * size) // size
 
 
 @kernel

@@ -9,6 +9,7 @@ from typing import Final
 
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.query import Query, literal_count
+from redveil.mining.reach import union_count
 from redveil.mining.redescription import Redescription
 from redveil.mining.statistics import CONFIDENCE
 from redveil.schema import Schema, View
@@ -44,7 +45,7 @@ def false_discoveries(
     95 %. The search: of all pairs of queries, some look related by chance. The rivals of a pair are
     all pairs of its length, or all that trees of its shape could have yielded, whichever are fewer.
     Multiplied by them, no true p-value of an unrelated pair is below 1 %, with probability 99 %.
-    Whoever survives both is false with probability 6 % at most; the others are counted as false.
+    So in 94 % of all runs nobody who survives both is false; the others are counted as false.
     """
     if not found:
         return None
@@ -56,7 +57,7 @@ def false_discoveries(
         for one, many in zip(found, rivals, strict=True)
     )
     luck = 1 - CONFIDENCE + FAMILY
-    return Discovery(max(rivals), surviving, 1 - surviving / len(found) * (1 - luck))
+    return Discovery(max(rivals), surviving, min(1.0, 1 - surviving / len(found) + luck))
 
 
 def _rivals(one: Redescription, table: LeafTable, schema: Schema) -> float:
@@ -77,8 +78,8 @@ def _as_long(query: Query, splits: int) -> float:
 
 
 def _shaped_like(tree: Tree, splits: int) -> float:
-    """Count the unions of leaves of all trees of one shape; the plan and the schema fix it."""
-    return len(tree.inner) * math.log10(splits) + len(tree.leaves) * math.log10(2)
+    """Count the queries that trees of one shape offer."""
+    return len(tree.inner) * math.log10(splits) + math.log10(union_count(tree))
 
 
 def _splits(view: View) -> int:

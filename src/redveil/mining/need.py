@@ -13,7 +13,7 @@ from redveil.mining.estimate import estimate
 from redveil.mining.leaf_query import term_cells
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Parameters
-from redveil.mining.reach import report_reach
+from redveil.mining.reach import Reach, report_reach
 from redveil.mining.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.mining.tuning import tune, tuned_plan
 from redveil.schema import Schema, Side
@@ -41,10 +41,12 @@ def needed(
     bad, at the prices of the plan that the rule makes. Public, as the noisy size is.
     """
     people = max(size, 1.0)
+    # The reach hardly depends on the price, so it is simulated once for every shape.
+    known: dict[tuple[int, int], Reach] = {}
 
     def at(scale_size: float, scale_price: float) -> bool:
         price = epsilon * Fraction(scale_price).limit_denominator(10**6)
-        return _is_reported(parameters, schema, people * scale_size, price, jaccard)
+        return _is_reported(parameters, schema, people * scale_size, price, jaccard, known)
 
     return Need(
         float(epsilon) * _smallest(lambda factor: at(1.0, factor)),
@@ -67,9 +69,17 @@ def _smallest(enough: Callable[[float], bool]) -> float:
 
 
 def _is_reported(
-    parameters: Parameters, schema: Schema, size: float, epsilon: Fraction, jaccard: float
+    parameters: Parameters,
+    schema: Schema,
+    size: float,
+    epsilon: Fraction,
+    jaccard: float,
+    known: dict[tuple[int, int], Reach],
 ) -> bool:
-    """Whether two halves with a Jaccard index would satisfy the constraints."""
+    """Whether two halves with a Jaccard index would satisfy the constraints.
+
+    known: reaches by depth and number of tables, filled as they are needed.
+    """
     tuned = tune(parameters, schema, size, epsilon)
     plan = tuned_plan(tuned, epsilon)
     price = next(step.epsilon for step in plan.steps if step.name.endswith("cells"))
@@ -81,8 +91,11 @@ def _is_reported(
     table = LeafTable(
         Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner), share, None, None, price, None, None
     )
-    terms = term_cells(table.left, inner=True), term_cells(table.right, inner=True)
-    fitted, reach = estimate(table), report_reach(table, *terms, tuned.trials)
+    shape = tuned.depth, tuned.trials
+    if shape not in known:
+        terms = term_cells(table.left, inner=True), term_cells(table.right, inner=True)
+        known[shape] = report_reach(table, *terms, tuned.trials)
+    fitted, reach = estimate(table), known[shape]
     moments = fitted.moments(half[None], half[None])
     wanted = parameters.constraints
     low = jaccard_bounds(moments, reach.intervals)[1][0]

@@ -26,6 +26,7 @@ from redveil.mining.statistics import (
     MOST_SIMULATIONS,
     SIMULATIONS,
     simultaneous_reach,
+    upper_quantile,
 )
 from redveil.trees.tree import Tree
 
@@ -35,6 +36,8 @@ Whole: TypeAlias = NDArray[np.int64]
 
 # Pairs of unions times simulations that are tried one by one; about two seconds' work.
 MOST_TRIED: Final = 2**25
+# Fewer simulations than this say too little.
+FEWEST: Final = 400
 # Pairs of unions up to which a report's intervals hold for all of them, as answers' do.
 MOST_REPORTED: Final = 2**13
 # Numbers that are worked on together: few enough to stay in the processor's cache.
@@ -107,15 +110,13 @@ def _reach(
     # The smaller the share of a table, the more simulations its quantile needs.
     simulations = min(SIMULATIONS * tables, MOST_SIMULATIONS)
     affordable = MOST_TRIED // (union_count(left) * union_count(right))
-    if affordable >= SIMULATIONS:
+    if affordable >= FEWEST:
         largest = _largest_tried(table, min(simulations, affordable))
     else:
         # The bound holds for every weighting, so for both purposes.
         largest = np.repeat(_largest_bound(table, simulations)[:, None], 2, axis=1)
-    # "higher" and not interpolated: the quantile must hold, not be close.
-    level = 1 - (1 - CONFIDENCE) / tables
-    intervals, counts = np.quantile(largest, level, axis=0, method="higher")
-    return Reach(float(intervals), float(counts))
+    tail = (1 - CONFIDENCE) / tables
+    return Reach(upper_quantile(largest[:, 0], tail), upper_quantile(largest[:, 1], tail))
 
 
 def union_count(tree: Tree) -> int:

@@ -1,4 +1,4 @@
-"""A plan: what a run will spend, step by step, fixed before any data is touched."""
+"""A plan: what a run will spend, step by step, and never more."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Named steps whose prices add up exactly to ε. Depends on public parameters only.
+    """Named steps whose prices add up exactly to ε. Depends on public and released values only.
 
     >>> Plan(Fraction(1), (Step("a", "choose", Fraction(1, 3)), Step("b", "count", Fraction(2, 3))))
     Plan(ε = 1, 2 steps)

@@ -10,7 +10,7 @@ import math
 import os
 import threading
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,17 +39,21 @@ class Randomness(Protocol):
 class SystemRandomness:
     """Cryptographic randomness, keyed from the operating system.
 
-    A forked child draws a new key, so parent and child never share a stream. Noise comes from
-    OpenDP, which has its own source of operating-system entropy and samples the law exactly.
+    Every thread and every forked child has a key of its own, so no two of them share a stream.
+    Noise comes from OpenDP, which has its own source of operating-system entropy and samples the
+    law exactly.
 
     >>> SystemRandomness().words(3).shape
     (3,)
     """
 
+    # How many forks lie between the first process and this one.
+    _forks: ClassVar[int] = 0
+
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: int | None = None
-        self._stream: CipherContext | None = None
+        # Not one stream behind a lock: a child that is forked while another thread holds the lock
+        # would wait for it for ever.
+        self._own = threading.local()
 
     def __repr__(self) -> str:
         return "SystemRandomness()"
@@ -60,12 +64,13 @@ class SystemRandomness:
 
     def words(self, count: int) -> Words:
         """Return independent, uniform 64-bit words, uint64[count]."""
-        with self._lock:
-            if self._stream is None or self._process != os.getpid():
-                self._stream = _new_stream()
-                self._process = os.getpid()
-            block = self._stream.update(bytes(8 * count))
-        return np.frombuffer(block, dtype="<u8").astype(np.uint64)
+        # Numbers of processes are used again, and start at 1 in every container.
+        process = os.getpid(), SystemRandomness._forks
+        if getattr(self._own, "process", None) != process:
+            self._own.stream = _new_stream()
+            self._own.process = process
+        stream: CipherContext = self._own.stream
+        return np.frombuffer(stream.update(bytes(8 * count)), dtype="<u8").astype(np.uint64)
 
     def laplace(self, epsilon: Fraction, count: int) -> Integers:
         """Return integer Laplace noise whose exact loss at sensitivity 1 is at most ε."""
@@ -81,6 +86,14 @@ class SystemRandomness:
             scale = math.nextafter(scale, math.inf)
             noise = dp.m.make_laplace(domain, metric, scale=scale)
         return np.asarray(noise([0] * count), dtype=np.int64)
+
+    @classmethod
+    def _after_fork(cls) -> None:
+        SystemRandomness._forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=SystemRandomness._after_fork)
 
 
 def below(randomness: Randomness, bound: int) -> int:

@@ -36,7 +36,7 @@ from redveil.report.document import (
     TreePairPart,
     TreePart,
 )
-from redveil.schema import Attribute, Kind, Schema, Status
+from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.version import software
@@ -105,6 +105,13 @@ def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
         "parameters, and the decision to publish this run, were not chosen by looking at the data",
         "other results from the same rows add their own epsilon to this one",
     ]
+    if schema.bought:
+        price = sum(one.epsilon for one in schema.bought)
+        names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
+        conditions.append(
+            f"cut points of {len(names)} attributes were bought with epsilon {price} from the "
+            "same rows: add it"
+        )
     if parameters.profile is Profile.PUBLISHED:
         conditions.append(
             "NOT MET: the published profile takes cut points and targets from the data and stops "

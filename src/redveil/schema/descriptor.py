@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from redveil.schema.attribute import Attribute, Kind
+from redveil.schema.purchase import Purchase
 
 if TYPE_CHECKING:
     from redveil.schema.model import Schema, View
@@ -22,11 +23,24 @@ def describe(schema: Schema) -> Json:
     extras: Json = {"version": 1, "status": schema.status.value, "unit": schema.unit}
     if schema.budget is not None:
         extras["budget"] = str(schema.budget)
+    if schema.bought:
+        extras["bought"] = [describe_purchase(one) for one in schema.bought]
     return {
         "name": schema.name,
         "resources": [_resource(schema.left), _resource(schema.right)],
         "redveil": extras,
     }
+
+
+def describe_purchase(one: Purchase) -> Json:
+    """Describe one purchase of cut points.
+
+    >>> from fractions import Fraction
+    >>> describe_purchase(Purchase(Fraction(1, 10), right=("cost",), software="redveil 1"))
+    {'epsilon': '1/10', 'columns': {'left': [], 'right': ['cost']}, 'software': 'redveil 1'}
+    """
+    columns = {"left": list(one.left), "right": list(one.right)}
+    return {"epsilon": str(one.epsilon), "columns": columns, "software": one.software}
 
 
 def _resource(view: View) -> Json:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from redveil.schema.attribute import Attribute
+from redveil.schema.purchase import Purchase
 
 
 class Side(StrEnum):
@@ -90,6 +91,7 @@ class Schema:
     unit: str = "entity"
     status: Status = Status.DECLARED
     budget: Fraction | None = None
+    bought: tuple[Purchase, ...] = ()
 
     def view(self, side: Side) -> View:
         """Return the view on one side."""
@@ -100,7 +102,7 @@ class Schema:
         """A hash of every declaration about the data.
 
         Formatting, file names, the budget and the status do not matter: accepting a draft or
-        raising a budget does not make it another schema.
+        raising a budget does not make it another schema. Buying cut points does.
         """
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED, budget=None)

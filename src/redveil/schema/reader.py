@@ -15,9 +15,12 @@ from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
 from redveil.schema.model import Schema, Side, Status, View
 from redveil.schema.problem import Problem, unknown_keys
+from redveil.schema.purchase import Purchase
 
 # "1e999999999" is a short text, but its exact value fills the memory.
 _SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
+# What was paid is written down exactly, however many digits it was asked for with.
+_RATIO: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
 
 
 def read_schema(path: Path) -> Schema:
@@ -83,18 +86,19 @@ def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
         problems.append(Problem(file, "redveil is not an object", "write redveil as {…}"))
         extras = {}
     status, budget = _extras(extras, file, problems)
+    bought = _purchases(extras.get("bought", []), file, problems)
     left, right = views
     if problems or left is None or right is None:
         return None, problems
     name, unit = str(raw.get("name", "dataset")), str(extras.get("unit", "entity"))
-    return Schema(name, left, right, unit, status, budget), []
+    return Schema(name, left, right, unit, status, budget, bought), []
 
 
 def _extras(
     extras: Mapping[str, object], file: str, problems: list[Problem]
 ) -> tuple[Status, Fraction | None]:
     """Read the package-level extras."""
-    problems.extend(unknown_keys(file, extras, ("version", "status", "unit", "budget")))
+    problems.extend(unknown_keys(file, extras, ("version", "status", "unit", "budget", "bought")))
     status = extras.get("status", Status.DECLARED.value)
     if status not in list(Status):
         problems.append(Problem(file, "unknown redveil.status", f"use one of {', '.join(Status)}"))
@@ -108,9 +112,31 @@ def _extras(
     return Status(str(status)), budget
 
 
+def _purchases(given: object, file: str, problems: list[Problem]) -> tuple[Purchase, ...]:
+    """Read what cut points have cost; a record that cannot be read must not be passed over."""
+    listed = given if isinstance(given, Sequence) and not isinstance(given, str) else [None]
+    found = [one for one in map(_purchase, listed) if one is not None]
+    if len(found) < len(listed):
+        remedy = "restore what `redveil schema buy-cuts` wrote: it says what was spent"
+        problems.append(Problem(file, "redveil.bought is not a list of purchases", remedy))
+    return tuple(found)
+
+
+def _purchase(raw: object) -> Purchase | None:
+    """Read one purchase, or None if it is not one."""
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("columns"), Mapping):
+        return None
+    epsilon = _fraction(str(raw.get("epsilon")))
+    left, right = (raw["columns"].get(side.value, []) for side in Side)
+    lists = all(isinstance(names, list) for names in (left, right))
+    if not lists or not all(isinstance(name, str) for name in (*left, *right)) or epsilon <= 0:
+        return None
+    return Purchase(epsilon, tuple(left), tuple(right), str(raw.get("software", "")))
+
+
 def _fraction(text: str) -> Fraction:
     """Return a number written as text exactly, or 0 if it is not one or absurdly long."""
-    if _SHORT_NUMBER.fullmatch(text):
+    if _SHORT_NUMBER.fullmatch(text) or _RATIO.fullmatch(text):
         try:
             return Fraction(text)
         except (ValueError, ZeroDivisionError):

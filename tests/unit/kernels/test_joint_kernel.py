@@ -27,7 +27,7 @@ from redveil.kernels.joint import (
 )
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
-from redveil.trees.joint import count_jointly
+from redveil.trees.joint import among, count_jointly
 from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
 from strategies.arrays import row_counts, spread
@@ -63,7 +63,8 @@ def cases(draw: st.DrawFn) -> Case:
 
 def counted(case: Case) -> JointCounts:
     (left, _), (right, _), members, rows = case
-    return count_jointly(left, right, np.array(packed(members, rows), np.uint64))
+    inside = np.array(packed(members, rows), np.uint64)
+    return count_jointly(among(left, inside), among(right, inside))
 
 
 @some
@@ -140,7 +141,7 @@ def test_nobody_scores_nothing() -> None:
     none = np.zeros((2, 0), np.uint64)
     rows = np.array([1], np.int32)
     sets = SplitSets(none[:1], none, rows, np.array([0, 1], np.int32))
-    counts = count_jointly(sets, sets, none[0])
+    counts = count_jointly(among(sets, none[0]), sets)
     assert leverage_units(counts, 12).tolist() == [[[0]], [[0]]]
     assert margin_units(counts, 1).tolist() == [[[0]], [[0]]]
 

@@ -242,7 +242,7 @@ def test_whoever_starts_privately_finds_something_every_time(
     clinic: Dataset, wanted: Parameters
 ) -> None:
     table = open_for_owner(clinic.table)
-    for seed in range(4):
+    for seed in range(2):
         mined = run(clinic, wanted, Fraction(40), seeded(seed))
         assert max(truth(one, table)[0] for one in mined.redescriptions) > 0.5
 

@@ -21,10 +21,10 @@ def test_what_is_said_to_suffice_suffices_and_half_of_it_does_not(size: int, eps
     assert float(price) < need.epsilon < 1
     assert size < need.size < 1_000_000
     enough = Fraction(need.epsilon).limit_denominator(10**6)
-    assert _is_reported(AUTO, SCHEMA, size, enough * Fraction(101, 100), 0.5)
-    assert not _is_reported(AUTO, SCHEMA, size, enough / 2, 0.5)
-    assert _is_reported(AUTO, SCHEMA, need.size * 1.01, price, 0.5)
-    assert not _is_reported(AUTO, SCHEMA, need.size / 2, price, 0.5)
+    assert _is_reported(AUTO, SCHEMA, size, enough * Fraction(101, 100), 0.5, {})
+    assert not _is_reported(AUTO, SCHEMA, size, enough / 2, 0.5, {})
+    assert _is_reported(AUTO, SCHEMA, need.size * 1.01, price, 0.5, {})
+    assert not _is_reported(AUTO, SCHEMA, need.size / 2, price, 0.5, {})
 
 
 def test_where_everything_suffices_nothing_more_is_needed() -> None:

@@ -52,8 +52,9 @@ def test_a_released_threshold_is_somebodys_value() -> None:
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
 def test_certificates_say_what_the_profile_is(algorithm: str) -> None:
+    steps = None if algorithm == "alt-expm" else 600
     result = redveil.mine(
-        wide_dataset(300, 5, 5), 1, profile="published", algorithm=algorithm, steps=600, depth=2
+        wide_dataset(300, 5, 5), 1, profile="published", algorithm=algorithm, steps=steps, depth=2
     )
     promise = result.certificate
     assert promise.profile == "published"

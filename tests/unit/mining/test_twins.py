@@ -67,13 +67,14 @@ def run(
     purse, told = Diary(make_plan(wanted, epsilon)), list[int]()
     packed = Sealed(bin_table(table, schema))
     splits = {side: Splits.of(schema.view(side)) for side in Side}
-    ground = Ground.of(packed, splits, np.zeros(1, np.uint8))
+    stop = np.zeros(1, np.uint8)
+    ground = Ground.of(packed, splits, stop)
     trial = Trial(
         number=1,
         data=packed,
         schema=schema,
         ground=ground,
-        soil=Soil.of(packed, ground.sets, splits),
+        soil=Soil.of(packed, ground.sets, splits, stop),
         parameters=wanted,
         purse=purse,
         randomness=source,

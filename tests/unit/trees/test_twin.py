@@ -145,7 +145,13 @@ def test_the_schema_says_where_entities_can_be_stuck(
     for side in Side:
         tree, view = twins.tree(side), case[0].view(side)
         asked = {node: splits_of(view)[tree.splits[node] or 0].attribute for node in tree.inner}
-        optional = [node for node, a in asked.items() if not view.attributes[a].required]
+        # Whoever has answered once can answer again.
+        optional = [
+            node
+            for node, attribute in asked.items()
+            if not view.attributes[attribute].required
+            and attribute not in {asked[above] for above, _ in tree.ancestors(node)}
+        ]
         assert list(tree.stuck) == sorted(optional)
 
 
@@ -283,7 +289,7 @@ def test_one_branch_may_end_before_the_other() -> None:
     )
     twins = grow(tiny_soil(left, right), 3, CERTAIN).value
     assert twins.left.splits[0] == 0
-    assert twins.left == Tree(Side.LEFT, (0, None, 1), (0, 2))
+    assert twins.left == Tree(Side.LEFT, (0, None, 1), (0,))
     assert (1, 1) in twins.matches
     assert len(twins.matches) == 3
 
@@ -303,6 +309,15 @@ def test_a_level_that_is_not_in_the_plan_does_not_grow() -> None:
     _, purse = purse_for(1, Fraction(1))
     with pytest.raises(PlanError, match="level 2"):
         grow_twins(soil, BY_MARGIN, {}, ["level 1", "level 2"], purse, SeededRandomness(1))
+
+
+def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
+    soil = tiny_soil(people(20, 2, 1, 1), people(20, 2, 1, 2))
+    steps, purse = purse_for(2, Fraction(1))
+    soil.stop[0] = 1
+    with pytest.raises(KeyboardInterrupt):
+        grow_twins(soil, BY_MARGIN, {}, steps, purse, SeededRandomness(1))
+    assert [purse.pay(step, "choose").step for step in steps] == steps
 
 
 @matchings

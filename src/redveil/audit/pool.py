@@ -1,0 +1,34 @@
+"""Processes that share an audit's runs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+
+from redveil.audit.audit import Spread
+
+
+@contextmanager
+def processes() -> Iterator[Spread]:
+    """Hand out pieces of work to a process a core.
+
+    >>> with processes() as spread:
+    ...     list(spread(str, ()))
+    []
+    """
+    # Spawned, not forked: Numba's and Polars' threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(os.cpu_count(), context, initializer=_leave_stopping_to_the_parent)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_stopping_to_the_parent() -> None:
+    """Ignore Ctrl-C, which reaches every process of a terminal: the parent stops all of them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

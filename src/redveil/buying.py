@@ -1,0 +1,149 @@
+"""Buying cut points: once per data set, charged like a run, public afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redveil.errors import InputError
+from redveil.privacy.loss import parse_epsilon
+from redveil.schema import Attribute, Kind, Schema, Side
+from redveil.schema.cuts import MOST_BINS
+from redveil.schema.fine_grid import is_heavy_tailed
+from redveil.schema.purchase import Purchase
+from redveil.version import software
+
+if TYPE_CHECKING:
+    from redveil.data.dataset import Dataset
+
+Chosen = dict[Side, tuple[Attribute, ...]]
+
+
+def buy_cuts(
+    dataset: Dataset,
+    epsilon: str | float | Fraction,
+    columns: Sequence[str] | None = None,
+    *,
+    cuts: int = 15,
+    ledger: str | Path | None = None,
+    again: bool = False,
+) -> Schema:
+    """Learn where to cut numeric attributes from the data itself, with ε-differential privacy.
+
+    Returns the schema with new cut points, bins of about equally many entities, and a record of
+    what they cost: `epsilon`, exactly, on top of every result mined with it. `columns` names the
+    attributes, in whichever view they are; without it, they are those whose declared cut points
+    are spaced as for a heavy tail. Save the schema, and load the tables with it from then on.
+
+    >>> from redveil import load
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> dataset = load(*clinic_frames(2000), clinic_schema())
+    >>> schema = buy_cuts(dataset, 0.1, ["creatinine"], cuts=7)
+    >>> schema.bought[0].epsilon, schema.bought[0].right
+    (Fraction(1, 10), ('creatinine',))
+    """
+    from redveil.mining.bought_cuts import Wanted, bought_cuts
+    from redveil.privacy.randomness import SystemRandomness
+
+    price, schema = parse_epsilon(epsilon), dataset.schema
+    most = checked_count(cuts)
+    chosen = chosen_columns(schema, columns, again=again)
+    wanted = [Wanted(side, one) for side in Side for one in chosen[side]]
+    _charge(schema, price, ledger)
+    found = bought_cuts(dataset.table, wanted, most, price, SystemRandomness())
+    points = {(one.side, one.attribute.name): new for one, new in zip(wanted, found, strict=True)}
+    return _with_points(schema, points, price)
+
+
+def chosen_columns(schema: Schema, columns: Sequence[str] | None, *, again: bool) -> Chosen:
+    """Return the attributes to buy for; what cannot be bought is refused before any data is read.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> chosen_columns(clinic_schema(), ["HbA1c"], again=False)[Side.RIGHT][0].name
+    'HbA1c'
+    >>> chosen_columns(clinic_schema(), ["gout"], again=False)
+    Traceback (most recent call last):
+    redveil.errors.InputError: gout: no numeric attribute of that name in either view
+    """
+    numeric = {
+        side: [a for a in schema.view(side).attributes if a.kind is Kind.NUMERIC] for side in Side
+    }
+    columns = [columns] if isinstance(columns, str) else columns
+    known = {a.name for side in Side for a in numeric[side]}
+    for name in columns or ():
+        if name not in known:
+            raise InputError(f"{name}: no numeric attribute of that name in either view")
+    chosen = {
+        side: tuple(
+            a
+            for a in numeric[side]
+            if (is_heavy_tailed(a) if columns is None else a.name in columns)
+        )
+        for side in Side
+    }
+    if not any(chosen.values()):
+        raise InputError("no column to buy cut points for; name numeric attributes")
+    _must_be_new(schema, chosen, again=again)
+    return chosen
+
+
+def checked_count(cuts: int) -> int:
+    """Return how many cut points are wanted at most, if a column can have so many.
+
+    >>> checked_count(0)
+    Traceback (most recent call last):
+    redveil.errors.InputError: cuts must be a whole number from 1 to 254
+    """
+    if isinstance(cuts, bool) or not isinstance(cuts, int) or not 1 <= cuts < MOST_BINS:
+        raise InputError(f"cuts must be a whole number from 1 to {MOST_BINS - 1}")
+    return cuts
+
+
+def _must_be_new(schema: Schema, chosen: Chosen, *, again: bool) -> None:
+    """Refuse to pay twice for the same column by accident."""
+    if again:
+        return
+    for side in Side:
+        had = {name for one in schema.bought for name in one.names(side)}
+        for attribute in chosen[side]:
+            if attribute.name in had:
+                raise InputError(
+                    f"{side}, attribute {attribute.name}: its cut points were bought already; "
+                    "leave it out, or pay for new ones with --again (again=True)"
+                )
+
+
+def _with_points(
+    schema: Schema, points: dict[tuple[Side, str], tuple[float, ...]], price: Fraction
+) -> Schema:
+    """Return the schema with the new cut points, and what they cost written down."""
+    views = {
+        side: replace(
+            schema.view(side),
+            attributes=tuple(
+                replace(a, cuts=points.get((side, a.name), a.cuts))
+                for a in schema.view(side).attributes
+            ),
+        )
+        for side in Side
+    }
+    left, right = (tuple(name for where, name in points if where is side) for side in Side)
+    bought = (*schema.bought, Purchase(price, left, right, software()))
+    return replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT], bought=bought)
+
+
+def _charge(schema: Schema, price: Fraction, ledger: str | Path | None) -> None:
+    """Charge the data set's budget, if its owner has declared one, before any row is counted."""
+    if schema.budget is None:
+        return
+    if ledger is None:
+        raise InputError(
+            f"the schema of {schema.name} has a budget; name the file that keeps its charges, "
+            'as in buy_cuts(…, ledger="ledger.sqlite")'
+        )
+    from redveil.budget.ledger import Ledger
+
+    Ledger(Path(ledger)).charge(schema.name, price, "buy-cuts", schema.budget)

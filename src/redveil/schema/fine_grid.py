@@ -1,0 +1,81 @@
+"""The fine grid: where a numeric attribute could be cut, before anybody looks at its values."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Final
+
+from redveil.schema.attribute import Attribute, Kind
+from redveil.schema.cuts import default_smallest
+
+# Round numbers per power of ten, nearly evenly spaced in ratio.
+_ROUND: Final = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
+# Below this share of the largest bound, powers of ten are not followed any further.
+_DEPTH: Final = 1e-9
+_FEWEST_INTERVALS: Final = 100
+# Closer to 0 than this many equal steps, round numbers lie closer together than the steps do.
+_NEAR: Final = 4
+# Cut points spaced this unevenly were declared for a heavy tail.
+_UNEVEN: Final = 50
+
+
+def is_heavy_tailed(attribute: Attribute) -> bool:
+    """Whether an attribute's declared cut points are spaced as for a heavy tail, like decades.
+
+    >>> is_heavy_tailed(Attribute("cost", Kind.NUMERIC, maximum=900, cuts=(0, 1, 10, 100)))
+    True
+    >>> is_heavy_tailed(Attribute("age", Kind.NUMERIC, maximum=110, cuts=(18, 40, 65)))
+    False
+    """
+    if attribute.kind is not Kind.NUMERIC:
+        return False
+    gaps = [b - a for a, b in pairwise(attribute.cuts)]
+    return len(gaps) > 1 and max(gaps) >= _UNEVEN * min(gaps)
+
+
+def fine_grid(attribute: Attribute) -> tuple[float, ...]:
+    """Return the candidate cut points of a numeric attribute: a function of its declaration.
+
+    0, ten round numbers per power of ten on either side of it, and the declared cut points. Unless
+    these say that the tail is heavy, equal steps take over where round numbers grow sparser. All
+    points are at least the minimum (a cut there tells the minimum from the rest) and below the
+    maximum.
+
+    >>> fine_grid(Attribute("cost", Kind.NUMERIC, maximum=12, cuts=(0, 0.01, 0.7)))[:6]
+    (0.0, 0.01, 0.7, 1.0, 1.2, 1.5)
+    >>> fine_grid(Attribute("age", Kind.NUMERIC, maximum=110, cuts=(18, 65)))[-3:]
+    (107.0, 108.0, 109.0)
+    """
+    low, high = float(attribute.minimum), float(attribute.maximum)
+    steps = _round_numbers(low, high)
+    points = {0.0, *steps, *(-x for x in steps)}
+    if not is_heavy_tailed(attribute):
+        step = _equal_step(high - low)
+        points = {x for x in points if abs(x) < _NEAR * step}
+        first, last = math.ceil(low / step), math.ceil(high / step)
+        equal = (_short(i * step) for i in range(first, last))
+        points |= {x for x in equal if abs(x) >= _NEAR * step}
+    points |= {low, *map(float, attribute.cuts)}
+    return tuple(x for x in sorted(points) if low <= x < high)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return round numbers up to the larger bound, from where decades usually start."""
+    top = max(abs(low), abs(high))
+    start = max(default_smallest(low, high), top * _DEPTH)
+    powers = range(math.floor(math.log10(start)), math.ceil(math.log10(top)) + 1)
+    found = (float(f"{m}e{p}") for p in powers for m in _ROUND)
+    return [x for x in found if start <= x <= top]
+
+
+def _equal_step(span: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that makes enough intervals."""
+    power = math.floor(math.log10(span)) - 2
+    steps = [float(f"{m}e{p}") for p in range(power - 1, power + 2) for m in (1, 2, 5)]
+    return max(x for x in steps if x * _FEWEST_INTERVALS <= span) or math.ulp(0.0)
+
+
+def _short(x: float) -> float:
+    """Round to twelve significant digits, so that cut points print as people write them."""
+    return float(f"{x:.12g}")

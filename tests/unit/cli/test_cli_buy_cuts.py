@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from redveil.budget.ledger import Ledger
+from redveil.schema import Schema
+from support.command_line import Clinic, Command
+from support.console import is_one_line
+
+
+def buy(clinic: Clinic, *more: object) -> list[object]:
+    return ["schema", "buy-cuts", clinic.left, clinic.right, *more]
+
+
+def raw(clinic: Clinic) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(clinic.schema.read_text(encoding="utf-8"))
+    return read
+
+
+def field(plain: dict[str, Any], name: str) -> dict[str, Any]:
+    fields = [f for resource in plain["resources"] for f in resource["schema"]["fields"]]
+    found: dict[str, Any] = next(f for f in fields if f["name"] == name)
+    return found
+
+
+def test_bought_mined_and_shown(clinic_files: Clinic, command: Command) -> None:
+    before = raw(clinic_files)
+    names = ("--columns", "CRP,uric acid", "--columns", "age", "--cuts", 7)
+    done = command(*buy(clinic_files, *names, "--epsilon", "0.3"))
+    assert done.code == 0
+    assert "uric acid" in done.out
+    assert "bought for epsilon = 3/10" in done.err
+    kept = clinic_files.schema.with_name("datapackage.json.1")
+    assert json.loads(kept.read_text(encoding="utf-8")) == before
+    schema = Schema.read(clinic_files.schema)
+    (purchase,) = schema.bought
+    assert (purchase.left, purchase.right) == (("age",), ("uric acid", "CRP"))
+    assert purchase.epsilon == Fraction(3, 10)
+    assert command(*clinic_files.mine).code == 0
+    promise = json.loads(clinic_files.result.read_text(encoding="utf-8"))["certificate"]
+    assert any("cut points of 3 attributes were bought" in one for one in promise["conditions"])
+    assert command("schema", "check", clinic_files.schema).code == 0
+
+
+def test_what_an_owner_wrote_besides_is_left_as_it_is(
+    clinic_files: Clinic, command: Command
+) -> None:
+    def annotate(plain: dict[str, Any]) -> None:
+        plain["title"] = "Our clinic"
+        field(plain, "CRP")["description"] = "mg/l"
+        field(plain, "CRP")["redveil"] = None
+        field(plain, "gout")["redveil"] = {"use": False}
+
+    clinic_files.change_schema(annotate)
+    before = raw(clinic_files)
+    assert command(*buy(clinic_files, "--columns", "CRP", "-e", "1", "-q")).code == 0
+    after = raw(clinic_files)
+    assert len(after["redveil"].pop("bought")) == 1
+    cuts = field(after, "CRP").pop("redveil")["cuts"]
+    assert cuts == {"method": "explicit", "values": sorted(cuts["values"])}
+    field(before, "CRP").pop("redveil")
+    assert after == before
+
+
+def test_all_heavy_tails_at_once_to_another_file(clinic_files: Clinic, command: Command) -> None:
+    ledger = clinic_files.set_budget(Fraction(1))
+    before = clinic_files.schema.read_bytes()
+    path = clinic_files.folder / "bought.json"
+    done = command(*buy(clinic_files, "--heavy-tailed", "--epsilon", "1/2", "-o", path))
+    assert done.code == 0
+    assert len(Schema.read(path).bought[0].right) == 5
+    assert clinic_files.schema.read_bytes() == before
+    assert Ledger(ledger).spent("clinic") == Fraction(1, 2)
+    assert f"charges are kept in {ledger}" in done.err.replace("\n", "")
+    again = command(*buy(clinic_files, "--heavy-tailed", "--epsilon", "1", "-o", path))
+    assert again.code == 3
+    assert is_one_line(again.err)
+    assert not path.with_name("bought.json.1").exists()
+
+
+def test_twice_is_refused_in_one_line(clinic_files: Clinic, command: Command) -> None:
+    once = buy(clinic_files, "--columns", "CRP", "--epsilon", "0.1", "--quiet")
+    assert command(*once).code == 0
+    bought = clinic_files.schema.read_bytes()
+    refused = command(*once)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "CRP: its cut points were bought already" in refused.err
+    assert clinic_files.schema.read_bytes() == bought
+    assert command(*once, "--again").code == 0
+    assert len(Schema.read(clinic_files.schema).bought) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--epsilon", "1"),
+        ("--epsilon", "1", "--columns", "CRP", "--heavy-tailed"),
+        ("--epsilon", "0", "--columns", "CRP"),
+        ("--epsilon", "1", "--columns", "nobody"),
+        ("--epsilon", "1", "--columns", "CRP,"),
+        ("--epsilon", "1", "--columns", "CRP", "--cuts", "255"),
+        ("--epsilon", "1", "--columns", "CRP", "--output", "nowhere/at/all.json"),
+        ("--epsilon", "1", "--columns", "CRP", "--schema", "nowhere.json"),
+    ],
+)
+def test_bad_requests_are_refused_in_one_line(
+    options: tuple[str, ...], clinic_files: Clinic, command: Command
+) -> None:
+    names = clinic_files.names()
+    refused = command(*buy(clinic_files, *options))
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert clinic_files.names() == names
+
+
+def test_a_draft_is_warned_of(clinic_files: Clinic, command: Command) -> None:
+    clinic_files.change_schema(lambda plain: plain["redveil"].update(status="draft"))
+    done = command(*buy(clinic_files, "--columns", "CRP", "--epsilon", "1"))
+    assert done.code == 0
+    assert "the schema is a draft" in done.err
+
+
+def test_a_name_with_a_comma_is_given_by_itself(clinic_files: Clinic, command: Command) -> None:
+    def rename(plain: dict[str, Any]) -> None:
+        field(plain, "CRP")["name"] = "CRP, high"
+
+    clinic_files.change_schema(rename)
+    text = clinic_files.right.read_text(encoding="utf-8").replace("CRP", '"CRP, high"', 1)
+    clinic_files.right.write_text(text, encoding="utf-8")
+    done = command(*buy(clinic_files, "--columns", "CRP, high", "--epsilon", "1", "-q"))
+    assert done.code == 0
+    assert Schema.read(clinic_files.schema).bought[0].right == ("CRP, high",)
