@@ -105,7 +105,7 @@ def test_the_honest_program_passes_and_the_bound_is_not_idle() -> None:
     assert 0.2 < found.bound <= 1
     assert found.verdict == "consistent with the claim"
     assert not found.alarming
-    assert found.runs == 600
+    assert 580 <= found.runs <= 600
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_progress_only_grows_and_ends_at_one() -> None:
 
 
 def test_too_few_runs_and_unknown_names_are_refused() -> None:
-    with pytest.raises(InputError, match="runs must be at least 80"):
+    with pytest.raises(InputError, match="runs must be at least 120"):
         audit(cases("twin")[0], CLAIMED, FEWEST - 1, seeded())
     with pytest.raises(InputError, match="unknown algorithm; use one of twin, alt-expm"):
         cases("oak")

@@ -158,17 +158,13 @@ def test_numbers_beyond_all_bounds_are_clamped(tmp_path: Path, suffix: str, numb
     assert load_report(dataset).attributes[0].clamped == 1
 
 
-HEADERS = {name: cell for name, cell in CELLS.items() if name not in ("huge", "nested")}
-
-
-@pytest.mark.parametrize("cell", HEADERS.values(), ids=HEADERS)
-def test_a_header_is_shown_on_one_printable_line(tmp_path: Path, cell: str) -> None:
+@pytest.mark.parametrize("tail", ["\x1b", "\x07", "\n.", "\r.", "\u202e", "\x9b", "\u2028"])
+def test_a_header_is_suggested_on_one_printable_line(tmp_path: Path, tail: str) -> None:
     """Names of columns are public, but not to be trusted."""
-    name = f"agee{cell[-3:]}\x1b[31m\n"
-    cells = {(name if column == "age" else column): c for column, c in rows().items()}
+    cells = {(f"age{tail}" if name == "age" else name): cell for name, cell in rows().items()}
     path = tmp_path / "left.csv"
     WRITERS["csv"](cells, path)
-    with pytest.raises(LoadError, match="no column age") as caught:
+    with pytest.raises(LoadError, match="no column age; did you mean age") as caught:
         redveil.load(path, pl.DataFrame({"id": ["p1"], "cough": [1]}), SCHEMA)
     assert str(caught.value).isprintable()
 

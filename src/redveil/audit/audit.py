@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
@@ -28,8 +28,10 @@ ERROR: Final = 0.05
 EVENTS: Final = 2
 # Runs are handed out in pieces, so that two cores are busy and progress shows.
 PIECE: Final = 25
-# With fewer runs nothing can be seen: four for each data set of each pair, to begin with.
-FEWEST: Final = 80
+# With fewer runs nothing can be seen: three on each data set of each pair, to begin with.
+FEWEST: Final = 120
+# Of how many pairs a second look is taken.
+HOPEFUL: Final = 3
 Halves = tuple[list[Outcome], list[Outcome]]
 
 
@@ -116,32 +118,43 @@ def audit(
 ) -> Finding:
     """Bound a case's ε from below.
 
-    Half of the runs go to all pairs of data sets, and choose a pair and its most telling events;
-    the other half go to that pair alone, and measure.
+    Half of the runs choose a pair of data sets and its most telling events: first on all pairs,
+    then on the most promising ones. The other half go to the chosen pair alone, and measure.
 
     >>> from redveil.audit.cases import cases
-    >>> audit(cases("alt-expm", "hardened")[0], Fraction(1), runs=80).verdict
+    >>> audit(cases("alt-expm", "hardened")[0], Fraction(1), runs=120).verdict
     'consistent with the claim'
     """
     if runs < FEWEST:
         raise InputError(f"runs must be at least {FEWEST} for an audit to see anything")
     begun = time.monotonic()
-    every = pairs()
-    each = runs // 4 // len(every)
-    first = _observe(case, epsilon, every, each, runner, spread, lambda x: progress(x / 2))
-    chosen = [best_events(*first[one.name], most=EVENTS) for one in every]
-    best = max(range(len(every)), key=lambda place: chosen[place][0][0])
-    target, events = every[best], [event for _, event in chosen[best]]
-    second = _observe(
-        case, epsilon, [target], runs // 4, runner, spread, lambda x: progress((1 + x) / 2)
-    )
-    error = ERROR / len(events)
-    bounds = [event.epsilon(*second[target.name], error) for event in events]
-    best_bound = max(bounds)
-    said = str(events[bounds.index(best_bound)]) if best_bound > 0 else "none tells the two apart"
-    done = 2 * (each * len(every) + runs // 4)
+    done = 0
+
+    def look(among: Sequence[Pair], share: int, after: float) -> dict[str, Halves]:
+        nonlocal done
+        each = runs // share // len(among) // 2
+        done += 2 * each * len(among)
+        tell: Progress = lambda part: progress(after + part / share)  # noqa: E731
+        return _observe(case, epsilon, among, each, runner, spread, tell)
+
+    seen = look(pairs(), 4, 0.0)
+    hopeful = _by_promise(pairs(), seen)[:HOPEFUL]
+    for name, more in look(hopeful, 4, 0.25).items():
+        seen[name] = seen[name][0] + more[0], seen[name][1] + more[1]
+    target = _by_promise(hopeful, seen)[0]
+    events = [event for _, event in best_events(*seen[target.name], most=EVENTS)]
+    measured = look([target], 2, 0.5)[target.name]
+    bounds = [event.epsilon(*measured, ERROR / len(events)) for event in events]
+    best = max(bounds)
+    said = str(events[bounds.index(best)]) if best > 0 else "none tells the two apart"
     seconds = time.monotonic() - begun
-    return Finding(case, epsilon, max(best_bound, 0.0), target.name, said, done, seconds)
+    return Finding(case, epsilon, max(best, 0.0), target.name, said, done, seconds)
+
+
+def _by_promise(among: Sequence[Pair], seen: Mapping[str, Halves]) -> list[Pair]:
+    """Return the pairs, the one that promises the largest bound first."""
+    promise = {one.name: best_events(*seen[one.name], most=1)[0][0] for one in among}
+    return sorted(among, key=lambda one: -promise[one.name])
 
 
 def observe(piece: Piece) -> list[Outcome]:

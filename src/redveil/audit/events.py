@@ -20,8 +20,9 @@ Outcomes = Sequence[Outcome]
 THRESHOLDS: Final = (0.0, 1.0, 2.0)
 # Added to both counts of a comparison, so that what was seen once or twice does not count much.
 CAUTION: Final = 4
-# How often a bound may be wrong when choosing: seldom, for the best of many is easily a lucky one.
-CHOICE_ERROR: Final = 0.03
+# How often a bound may be wrong when choosing: too seldom, and only events with probabilities near
+# a half are chosen; too often, and the best of many is a lucky one.
+CHOICE_ERROR: Final = 0.13
 # Thresholds of the evidence: the shares of the runs that stay below.
 SHARES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
 

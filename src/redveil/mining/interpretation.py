@@ -45,8 +45,10 @@ def interpret(
     """Extract, prune and rank. Free, because it sees released tables only."""
     tables = tuple(table.value for table in released)
     cautious = parameters.profile is Profile.HARDENED
+    # The paper makes no claims about all tables together.
+    shared = len(tables) if cautious else 1
     readers = [
-        Extractor(table, schema, parameters.constraints, cautious=cautious, tables=len(tables))
+        Extractor(table, schema, parameters.constraints, cautious=cautious, tables=shared)
         for table in tables
     ]
     # What is pruned may have told what others could tell then, so it must be known first.

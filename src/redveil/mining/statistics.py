@@ -20,7 +20,7 @@ CONFIDENCE: Final = 0.95
 TRIED: Final = 33
 SIMULATIONS: Final = 1000
 # With several tables the quantile lies further out, and needs more of them.
-MOST_SIMULATIONS: Final = 8 * SIMULATIONS
+MOST_SIMULATIONS: Final = 2 * SIMULATIONS
 # How sure a simulated quantile is not to be too small.
 SURE: Final = 0.99
 # Beyond what simulations show, errors of more than a few standard errors become rarer at least by
