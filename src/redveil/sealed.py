@@ -98,7 +98,8 @@ class Released(Generic[T]):
 def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
     """Compute on sealed values; the answer is sealed too.
 
-    An exception is replaced by one that says nothing about its cause, for the cause may be a row.
+    An exception is replaced by one that says nothing about its cause, for the cause may be a row;
+    Ctrl-C by a fresh one, for its traceback would hold what was being computed.
 
     >>> within(len, Sealed([1, 2, 3]))
     <sealed>
@@ -109,8 +110,12 @@ def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
     try:
         return Sealed(function(*(_contents(sealed) for sealed in contents)))
     except Exception:
-        pass
+        stopped = False
+    except KeyboardInterrupt:
+        stopped = True
     # Raised outside the handler, so that no __context__ keeps the original alive.
+    if stopped:
+        raise KeyboardInterrupt
     raise SealedError("a computation on sealed data failed; its reason stays sealed")
 
 
@@ -120,12 +125,13 @@ def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]
     return Released(function(*(one.value for one in releases)), tuple(receipts))
 
 
-def open_paid(sealed: Sealed[T], receipt: Receipt) -> T:
-    """Open a sealed value against a receipt. Contract: called by `privacy.mechanisms` only."""
+def open_paid(function: Callable[[T], R], sealed: Sealed[T], receipt: Receipt) -> R:
+    """Open what is made of a sealed value. Contract: called by `privacy.mechanisms` only."""
     if not isinstance(receipt, Receipt) or not receipt._unused:
         raise SealedError("sealed data opens only against a receipt, and once")
     receipt._unused.pop()
-    return _contents(sealed)
+    # Within the seal, so that no failing mechanism has the exact value in its hands.
+    return _contents(within(function, sealed))
 
 
 def open_for_owner(sealed: Sealed[T]) -> T:

@@ -148,7 +148,7 @@ def test_reports_on_deep_trees_hold(price: Fraction, scale: int) -> None:
 UNRELATED = np.outer([20, 30, 25, 5], [3, 4, 6])
 
 
-@pytest.mark.parametrize("scale", [1, 20])
+@pytest.mark.parametrize("scale", [1, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("price", [Fraction(2), Fraction(1, 2), Fraction(1, 10)])
 def test_where_nothing_is_related_hardly_any_run_reports_anything(
     price: Fraction, scale: int

@@ -289,7 +289,6 @@ def test_names_and_labels_are_no_markup_in_a_terminal(
     assert BOLD in done.out
 
 
-@pytest.mark.xfail(strict=True, reason="texts of a result file reach the terminal as they are")
 def test_a_result_file_cannot_steer_the_terminal(
     result_with_names: redveil.Result,
     tmp_path: Path,
@@ -303,7 +302,6 @@ def test_a_result_file_cannot_steer_the_terminal(
     assert "\x1b" not in done.out
 
 
-@pytest.mark.xfail(strict=True, reason="names of ignored columns reach the terminal as they are")
 def test_a_header_cannot_steer_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -168,7 +168,6 @@ MECHANISMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="mechanisms open seals outside of `within`")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_that_fails_does_not_show_what_it_was_about_to_release(name: str) -> None:
     mechanism, public, exact = MECHANISMS[name]
@@ -184,7 +183,6 @@ def test_a_mechanism_that_fails_does_not_show_what_it_was_about_to_release(name:
         assert leaks_in_error(caught.value) == []
 
 
-@pytest.mark.xfail(strict=True, reason="`within` lets Ctrl-C through as it is")
 def test_stopping_a_computation_does_not_show_it() -> None:
     """Ctrl-C may come while rows are in the variables of a frame."""
 

@@ -100,11 +100,11 @@ def test_work_inside_the_seal_stays_sealed() -> None:
 
 def test_a_seal_opens_against_a_receipt_only_and_once() -> None:
     receipt = Receipt("step", "count", Fraction(1))
-    assert open_paid(Sealed(7), receipt) == 7
+    assert open_paid(abs, Sealed(7), receipt) == 7
     with pytest.raises(SealedError, match="once"):
-        open_paid(Sealed(7), receipt)
+        open_paid(abs, Sealed(7), receipt)
     with pytest.raises(SealedError):
-        open_paid(Sealed(7), "please")  # type: ignore[arg-type]
+        open_paid(abs, Sealed(7), "please")  # type: ignore[arg-type]
 
 
 def test_a_sealed_value_cannot_be_given_attributes() -> None:

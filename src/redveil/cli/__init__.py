@@ -62,5 +62,7 @@ def _stop() -> Never:
 
 def _fail(message: str, code: int) -> Never:
     """Print one line to standard error and exit."""
-    print(f"redveil: {' '.join(message.split())}", file=sys.stderr)
+    from redveil.cli.console import printable
+
+    print(f"redveil: {printable(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)

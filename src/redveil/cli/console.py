@@ -11,18 +11,42 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+def printable(text: str) -> str:
+    r"""Return a text that a terminal shows and does not obey: files may hold escape sequences.
+
+    >>> printable("a\x1b[31mb\n")
+    'a [31mb\n'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
 def output() -> Console:
     """Return the console for results: standard output, wide when it is not a terminal."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    return _careful_console(stderr=False)
 
 
 def messages() -> Console:
     """Return the console for everything else: standard error."""
-    from rich.console import Console
+    return _careful_console(stderr=True)
 
-    return Console(stderr=True, width=None if sys.stderr.isatty() else 160, highlight=False)
+
+def _careful_console(*, stderr: bool) -> Console:
+    """Return a console that prints its own colours and nobody else's."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class CarefulConsole(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterator[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control:
+                    yield segment
+                else:
+                    yield Segment(printable(segment.text), segment.style)
+
+    stream = sys.stderr if stderr else sys.stdout
+    return CarefulConsole(stderr=stderr, width=None if stream.isatty() else 160, highlight=False)
 
 
 def say(text: str, style: str = "") -> None:

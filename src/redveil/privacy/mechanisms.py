@@ -43,13 +43,14 @@ def choose(
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(receipt.epsilon)
-    rows = open_paid(units, receipt)
-    if rows.shape != base.shape:
-        raise PlanError("scores and base measure differ in shape")
-    chosen = tuple(
-        draw(part, rate, weights, randomness) for part, weights in zip(rows, base, strict=True)
-    )
-    return Released(chosen, (receipt,))
+
+    def chosen(rows: Integers) -> tuple[int, ...] | None:
+        if rows.shape != base.shape:
+            return None
+        parts = zip(rows, base, strict=True)
+        return tuple(draw(part, rate, weights, randomness) for part, weights in parts)
+
+    return Released(_fitting(open_paid(chosen, units, receipt)), (receipt,))
 
 
 def choose_tree(
@@ -70,10 +71,12 @@ def choose_tree(
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(receipt.epsilon)
-    parts = open_paid(units, receipt)
-    if parts.shape != base.open.shape:
-        raise PlanError("scores and base measure differ in shape")
-    return Released(draw_nested(parts, rate, base, randomness), (receipt,))
+
+    def chosen(parts: Integers) -> tuple[int, int, int] | None:
+        fits = parts.shape == base.open.shape
+        return draw_nested(parts, rate, base, randomness) if fits else None
+
+    return Released(_fitting(open_paid(chosen, units, receipt)), (receipt,))
 
 
 def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) -> Released[Integers]:
@@ -82,8 +85,11 @@ def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) ->
     counts: sealed int64[groups]; an entity belongs to at most one group. Proof: proofs/count.md.
     """
     _must_pay_for(receipt, "count")
-    exact = open_paid(counts, receipt)
-    noisy = exact + randomness.laplace(receipt.epsilon, exact.size)
+
+    def noised(exact: Integers) -> Integers:
+        return exact + randomness.laplace(receipt.epsilon, exact.size)
+
+    noisy = open_paid(noised, counts, receipt)
     noisy.flags.writeable = False
     return Released(noisy, (receipt,))
 
@@ -104,7 +110,15 @@ def walk(
     """
     _must_pay_for(receipt, "walk")
     rate = round_down(score.rate(receipt.epsilon))
-    return Released(open_paid(chain(rate, randomness.words(words)), receipt), (receipt,))
+    ended = chain(rate, randomness.words(words))
+    return Released(open_paid(lambda place: place, ended, receipt), (receipt,))
+
+
+def _fitting(chosen: T | None) -> T:
+    """Refuse a base measure for other candidates than were scored."""
+    if chosen is None:
+        raise PlanError("scores and base measure differ in shape")
+    return chosen
 
 
 def _must_pay_for(receipt: Receipt, mechanism: str) -> None:
