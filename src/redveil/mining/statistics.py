@@ -72,7 +72,7 @@ def upper_quantile(simulated: Floats, tail: float) -> float:
     99 %. Where none does, the tail is too thin to be simulated and is prolonged.
 
     >>> upper_quantile(np.arange(1000.0), 0.05)
-    966.0
+    965.0
     """
     from scipy.special import bdtr
 
