@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from redveil.errors import InputError
+from redveil.budget.charging import charge
 from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.mining.tuning import tune, tuned_plan
 from redveil.privacy.loss import parse_epsilon
@@ -104,7 +104,7 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
         constraints=constraints,
     )
     price = parse_epsilon(epsilon)
-    _charge(dataset.schema, price, ledger)
+    charge(dataset.schema, price, ledger, "mine")
     return _mine(dataset, parameters, price, progress or (lambda _: None))
 
 
@@ -122,17 +122,3 @@ def _mine(
     source = PublishedRandomness if published else SystemRandomness
     mined = run(dataset, parameters, price, lambda _: source(), progress)
     return Result(build(mined))
-
-
-def _charge(schema: Schema, price: Fraction, ledger: str | Path | None) -> None:
-    """Charge the data set's budget, if its owner has declared one, before anything is mined."""
-    if schema.budget is None:
-        return
-    if ledger is None:
-        raise InputError(
-            f"the schema of {schema.name} has a budget; name the file that keeps its charges, "
-            'as in mine(…, ledger="ledger.sqlite")'
-        )
-    from redveil.budget.ledger import Ledger
-
-    Ledger(Path(ledger)).charge(schema.name, price, "mine", schema.budget)

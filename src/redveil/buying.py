@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redveil.budget.charging import charge
 from redveil.errors import InputError
 from redveil.privacy.loss import parse_epsilon
 from redveil.schema import Attribute, Kind, Schema, Side
@@ -52,7 +53,7 @@ def buy_cuts(
     most = checked_count(cuts)
     chosen = chosen_columns(schema, columns, again=again)
     wanted = [Wanted(side, one) for side in Side for one in chosen[side]]
-    _charge(schema, price, ledger)
+    charge(schema, price, ledger, "buy-cuts")
     found = bought_cuts(dataset.table, wanted, most, price, SystemRandomness())
     points = {(one.side, one.attribute.name): new for one, new in zip(wanted, found, strict=True)}
     return _with_points(schema, points, price)
@@ -133,17 +134,3 @@ def _with_points(
     left, right = (tuple(name for where, name in points if where is side) for side in Side)
     bought = (*schema.bought, Purchase(price, left, right, software()))
     return replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT], bought=bought)
-
-
-def _charge(schema: Schema, price: Fraction, ledger: str | Path | None) -> None:
-    """Charge the data set's budget, if its owner has declared one, before any row is counted."""
-    if schema.budget is None:
-        return
-    if ledger is None:
-        raise InputError(
-            f"the schema of {schema.name} has a budget; name the file that keeps its charges, "
-            'as in buy_cuts(…, ledger="ledger.sqlite")'
-        )
-    from redveil.budget.ledger import Ledger
-
-    Ledger(Path(ledger)).charge(schema.name, price, "buy-cuts", schema.budget)

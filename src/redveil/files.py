@@ -62,6 +62,16 @@ def keep_earlier(path: Path) -> Path | None:
     return kept
 
 
+def must_be_writable(path: Path) -> None:
+    """Refuse an output that could not be written after the budget is spent.
+
+    >>> must_be_writable(Path("result.json"))
+    """
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written; check that its folder exists and is writable")
+
+
 def _umask() -> int:
     """Return the process's file mode mask, which can only be read by setting it."""
     mask = os.umask(0o077)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 from redveil.cli.arguments import Epsilon, LedgerFile, Left, Quiet, Right, SchemaFile, find_schema
 from redveil.cli.console import output, progress, say
 from redveil.errors import InputError
-from redveil.files import keep_earlier, write_text
+from redveil.files import keep_earlier, must_be_writable, write_text
 from redveil.privacy.loss import parse_epsilon
 from redveil.schema import Kind, Schema, Side, Status
 
@@ -56,7 +55,7 @@ def buy_cuts(
     declared, path = find_schema(schema, left)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     target = result or path
-    _must_be_writable(target)
+    must_be_writable(target)
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
     buying.chosen_columns(declared, names, again=again)
@@ -88,13 +87,6 @@ def _names(schema: Schema, columns: list[str] | None, heavy_tailed: bool) -> lis
     # A name may hold a comma; then it is given by itself.
     listed = [[one] if one in known else one.split(",") for one in columns]
     return [name if name in known else name.strip() for names in listed for name in names]
-
-
-def _must_be_writable(path: Path) -> None:
-    """Refuse an output that could not be written after the budget is spent."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written; check that its folder exists and is writable")
 
 
 def _write_into(raw: dict[str, Any], new: Schema) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +34,7 @@ from redveil.cli.arguments import (
     find_schema,
 )
 from redveil.cli.console import output, progress, say
-from redveil.errors import InputError
-from redveil.files import keep_earlier
+from redveil.files import keep_earlier, must_be_writable
 from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.privacy.loss import parse_epsilon
 from redveil.schema import Schema, Status
@@ -94,7 +92,7 @@ def mine(
     usual = Parameters.of(**given).constraints.max_disjuncts
     disjuncts = usual if max_disjuncts is None else max_disjuncts
     wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, disjuncts)
-    _must_be_writable(result)
+    must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     if profile == Profile.PUBLISHED:
         say(
@@ -142,10 +140,3 @@ def _run_and_save(
         if kept:
             say(f"an earlier result was kept as {kept}")
         say(f"written to {result}")
-
-
-def _must_be_writable(path: Path) -> None:
-    """Refuse an output that could not be written after the budget is spent."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written; check that its folder exists and is writable")

@@ -18,15 +18,15 @@ from redveil.mining.parameters import Algorithm, Counts, Parameters, RootScore
 from redveil.mining.schedule import make_plan, stages
 from redveil.mining.trial import Trial
 from redveil.mining.twins import grow_all_twins
-from redveil.privacy.plan import Mechanism, Plan, Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Attribute, Kind, Schema, Side, View
-from redveil.sealed import Receipt, Released, Sealed
+from redveil.sealed import Released, Sealed
 from redveil.trees.counting import route
 from redveil.trees.splits import Splits
 from redveil.trees.twin import Soil
 from redveil.trees.walks import Ground
 from strategies.schemas import schemas, tables
+from support.paying import Diary, Quiet
 from support.seeded import SeededRandomness
 
 few = settings(max_examples=15, deadline=None)
@@ -39,25 +39,6 @@ twin_parameters = st.builds(
     counts=st.sampled_from(Counts),
     root_score=st.sampled_from(RootScore),
 )
-
-
-class Quiet(SeededRandomness):
-    """Chooses at random, counts without noise."""
-
-    def laplace(self, _epsilon: Fraction, count: int) -> NDArray[np.int64]:
-        return np.zeros(count, dtype=np.int64)
-
-
-class Diary(Purse):
-    """A purse that writes down what it paid for."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan.steps)
-        self.paid: list[str] = []
-
-    def pay(self, name: str, mechanism: Mechanism) -> Receipt:
-        self.paid.append(name)
-        return super().pay(name, mechanism)
 
 
 def run(
