@@ -13,8 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from redveil.data.table import NumericColumn, Table
-from redveil.mining.bought_cuts import Wanted, bought_cuts, noise_variance
+from redveil.mining.bought_cuts import Wanted, bought_cuts
 from redveil.mining.even_bins import even_cuts, smoothed
+from redveil.privacy.loss import laplace_variance
 from redveil.schema import Attribute, Kind, Side
 from redveil.sealed import Sealed
 from support.seeded import SeededRandomness
@@ -48,7 +49,7 @@ class Outcomes:
 
 @pytest.fixture(scope="module")
 def outcomes() -> Outcomes:
-    variance = noise_variance(EPSILON)
+    variance = laplace_variance(EPSILON)
     made = [
         tuple(GRID[i] for i in even_cuts(smoothed(np.array(counts, float), variance), 1))
         for counts in product(NOISY.tolist(), repeat=3)

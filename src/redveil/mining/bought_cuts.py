@@ -5,7 +5,6 @@ A column costs one `count`. Proof: privacy/proofs/bought_cuts.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from redveil.data.table import NumericColumn, Table
 from redveil.mining.even_bins import even_cuts, smoothed
+from redveil.privacy.loss import laplace_variance
 from redveil.privacy.mechanisms import count
 from redveil.privacy.plan import Plan, Purse, Step
 from redveil.privacy.randomness import Randomness
@@ -90,18 +90,8 @@ def _column(
     exact = within(partial(fine_counts, one=one, grid=grid), table)
     receipt = purse.pay(one.step, "count")
     noisy = count(exact, receipt, randomness).value
-    mass = smoothed(noisy.astype(np.float64), noise_variance(receipt.epsilon))
+    mass = smoothed(noisy.astype(np.float64), laplace_variance(receipt.epsilon))
     return tuple(grid[list(even_cuts(mass, most))].tolist())
-
-
-def noise_variance(epsilon: Fraction) -> float:
-    """Return the variance of integer Laplace noise, P(k) ∝ exp(−ε·|k|).
-
-    >>> round(noise_variance(Fraction(1)), 3)
-    1.841
-    """
-    decay = math.exp(-float(epsilon))
-    return 2 * decay / math.expm1(-float(epsilon)) ** 2
 
 
 def fine_counts(table: Table, one: Wanted, grid: Floats) -> Integers:

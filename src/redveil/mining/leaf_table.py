@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from redveil.privacy.loss import laplace_variance
 from redveil.trees.tree import Tree
 
 # Whole numbers, but for the published profile's noise.
@@ -63,6 +63,4 @@ def noise_variance(epsilon: Fraction) -> float:
     >>> round(noise_variance(Fraction(1, 10)), 1)
     200.1
     """
-    rate = float(epsilon)
-    # expm1: 1 − exp(−ε) would lose the digits of a small ε.
-    return 2 * math.exp(-rate) / math.expm1(-rate) ** 2 + 0.25
+    return laplace_variance(epsilon) + 0.25

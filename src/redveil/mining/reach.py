@@ -9,7 +9,6 @@ the shape and the prices of a table alone, not on what was counted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +24,7 @@ from redveil.mining.statistics import (
     CONFIDENCE,
     MOST_SIMULATIONS,
     SIMULATIONS,
+    integer_laplace,
     simultaneous_reach,
     upper_quantile,
 )
@@ -313,17 +313,9 @@ def _simulated(table: LeafTable, simulations: int, batch: int) -> Iterator[Fit |
     solve: Solver | TwoPassSolver = solver(table)
     for begin in range(0, simulations, batch):
         count = min(batch, simulations - begin)
-        cells = _integer_laplace(noise, table.cells_price, (count, height, width))
+        cells = integer_laplace(noise, table.cells_price, (count, height, width))
         left, right = (
-            None if price is None else _integer_laplace(noise, price, (count, some))
+            None if price is None else integer_laplace(noise, price, (count, some))
             for price, some in ((table.left_price, height), (table.right_price, width))
         )
         yield solve.solve(cells, left, right)
-
-
-def _integer_laplace(
-    noise: np.random.Generator, epsilon: Fraction, shape: tuple[int, ...]
-) -> Whole:
-    """Simulate integer Laplace noise: the difference of two geometric variables."""
-    chance = -math.expm1(-float(epsilon))
-    return noise.geometric(chance, shape) - noise.geometric(chance, shape)

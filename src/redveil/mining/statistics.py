@@ -89,9 +89,9 @@ def _simulated_errors(table: LeafTable, simulations: int) -> Fit | TwoPass:
     """Return what tables without anybody would be taken for, one after the other."""
     noise = np.random.default_rng(20_240_229)
     height, width = table.cells.shape
-    cells = _integer_laplace(noise, table.cells_price, (simulations, height, width))
+    cells = integer_laplace(noise, table.cells_price, (simulations, height, width))
     lefts_alone, rights_alone = (
-        None if price is None else _integer_laplace(noise, price, (simulations, some))
+        None if price is None else integer_laplace(noise, price, (simulations, some))
         for price, some in ((table.left_price, height), (table.right_price, width))
     )
     return solver(table).solve(cells, lefts_alone, rights_alone)
@@ -114,10 +114,16 @@ def _either_variance(moments: Moments) -> tuple[Floats, Floats]:
     return variance, m.both_left + m.both_right - m.both_both
 
 
-def _integer_laplace(
+def integer_laplace(
     noise: np.random.Generator, epsilon: Fraction, shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
-    """Simulate integer Laplace noise: the difference of two geometric variables."""
+    """Simulate integer Laplace noise: the difference of two geometric variables.
+
+    Seeded, and so for the public law alone; what is released gets its noise from `privacy`.
+
+    >>> integer_laplace(np.random.default_rng(1), Fraction(1, 10), (2,)).shape
+    (2,)
+    """
     chance = -math.expm1(-float(epsilon))
     return noise.geometric(chance, shape) - noise.geometric(chance, shape)
 

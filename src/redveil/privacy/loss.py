@@ -58,3 +58,14 @@ def round_down(number: Fraction) -> float:
     """
     nearest = float(number)
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
+
+
+def laplace_variance(epsilon: Fraction) -> float:
+    """Return the variance of integer Laplace noise, P(k) ∝ exp(−ε·|k|).
+
+    >>> round(laplace_variance(Fraction(1)), 3)
+    1.841
+    """
+    rate = float(epsilon)
+    # expm1: 1 − exp(−ε) would lose the digits of a small ε.
+    return 2 * math.exp(-rate) / math.expm1(-rate) ** 2

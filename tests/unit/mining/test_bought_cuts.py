@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redveil.data.table import NumericColumn, Table
-from redveil.mining.bought_cuts import Wanted, bought_cuts, cuts_plan, fine_counts, noise_variance
+from redveil.mining.bought_cuts import Wanted, bought_cuts, cuts_plan, fine_counts
+from redveil.privacy.loss import laplace_variance
 from redveil.schema import Attribute, Kind, Side
 from redveil.schema.cuts import CutRule, faults
 from redveil.schema.fine_grid import fine_grid
@@ -118,4 +119,4 @@ def test_little_noise_is_worth_more_than_much() -> None:
 @pytest.mark.parametrize("epsilon", [Fraction(1, 50), Fraction(1), Fraction(4)])
 def test_the_noise_has_the_variance_that_is_assumed(epsilon: Fraction) -> None:
     noise = SeededRandomness(8).laplace(epsilon, 200_000)
-    assert noise_variance(epsilon) == pytest.approx(noise.var(), rel=0.05)
+    assert laplace_variance(epsilon) == pytest.approx(noise.var(), rel=0.05)
