@@ -112,7 +112,7 @@ def grow_twins(
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
     root:  what the first choice is scored by; those below are scored by the margin, which is
-           sharper for the same price (docs/tuning.md).
+           sharper for the same price (docs/decisions/0009).
     avoid: attributes that the roots leave alone, so that several pairs of twins differ.
     """
     start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
