@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.budget.charging import charge
 from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.mining.tuning import tune, tuned_plan
-from redveil.privacy.loss import parse_epsilon
+from redveil.privacy.loss import Loss, parse_loss
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema
 
@@ -38,24 +38,29 @@ def plan(
     epsilon: str | float | Fraction,
     entities: float = 10_000,
     schema: Schema | None = None,
+    *,
+    delta: str | float | Fraction | None = None,
     **parameters: Any,
 ) -> Plan:
     """Return what a run would spend on what. Needs no data; takes the parameters of `mine`.
 
     The price is the same for every data set. How it is spent follows, by a public rule, from the
     noisy number of entities and from the schema's number of splits: give the number you expect.
+    With `delta`, prices are in ρ and add up to what (ε, δ) leaves room for.
 
     >>> [step.name for step in plan(1, entities=1000).steps]
     ['size', 'trial 1, twins, level 1', 'trial 1, leaf table 1, cells']
     """
-    price, wanted = parse_epsilon(epsilon), Parameters.of(**parameters)
-    return tuned_plan(tune(wanted, schema, entities, price), price)
+    loss, wanted = parse_loss(epsilon, delta), Parameters.of(**parameters)
+    wanted.must_allow(loss)
+    return tuned_plan(tune(wanted, schema, entities, loss.price), loss.price)
 
 
 def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list them
     dataset: Dataset,
     epsilon: str | float | Fraction,
     *,
+    delta: str | float | Fraction | None = None,
     algorithm: str | None = None,
     profile: str | None = None,
     depth: int | None = None,
@@ -73,7 +78,7 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
-    """Mine redescriptions with ε-differential privacy.
+    """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
     The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. Nothing else has to be
     given: depth and trials follow from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
@@ -103,13 +108,14 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
         variance_threshold=variance_threshold,
         constraints=constraints,
     )
-    price = parse_epsilon(epsilon)
-    charge(dataset.schema, price, ledger, "mine")
-    return _mine(dataset, parameters, price, progress or (lambda _: None))
+    loss = parse_loss(epsilon, delta)
+    parameters.must_allow(loss)
+    charge(dataset.schema, loss, ledger, "mine")
+    return _mine(dataset, parameters, loss, progress or (lambda _: None))
 
 
 def _mine(
-    dataset: Dataset, parameters: Parameters, price: Fraction, progress: Callable[[float], None]
+    dataset: Dataset, parameters: Parameters, loss: Loss, progress: Callable[[float], None]
 ) -> Result:
     """Mine what is paid for, with fresh randomness for each trial."""
     from redveil.mining.mine import run
@@ -120,5 +126,5 @@ def _mine(
 
     published = parameters.profile is Profile.PUBLISHED
     source = PublishedRandomness if published else SystemRandomness
-    mined = run(dataset, parameters, price, lambda _: source(), progress)
-    return Result(build(mined))
+    mined = run(dataset, parameters, loss.price, lambda _: source(), progress)
+    return Result(build(mined, loss))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from redveil.budget.charging import charge
 from redveil.errors import InputError
-from redveil.privacy.loss import parse_epsilon
+from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Attribute, Kind, Schema, Side
 from redveil.schema.cuts import MOST_BINS
 from redveil.schema.fine_grid import is_heavy_tailed
@@ -53,7 +53,7 @@ def buy_cuts(
     most = checked_count(cuts)
     chosen = chosen_columns(schema, columns, again=again)
     wanted = [Wanted(side, one) for side in Side for one in chosen[side]]
-    charge(schema, price, ledger, "buy-cuts")
+    charge(schema, Loss(price), ledger, "buy-cuts")
     found = bought_cuts(dataset.table, wanted, most, price, SystemRandomness())
     points = {(one.side, one.attribute.name): new for one, new in zip(wanted, found, strict=True)}
     return _with_points(schema, points, price)

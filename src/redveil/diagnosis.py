@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -21,6 +20,7 @@ from redveil.mining.parameters import Algorithm, PairScore, Parameters, Profile
 from redveil.mining.published import observed_dataset
 from redveil.mining.schedule import make_plan
 from redveil.mining.targets import Target, attribute_target
+from redveil.privacy.loss import Price, choice_epsilon
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Side
 from redveil.sealed import open_for_owner, within
@@ -70,7 +70,7 @@ class Diagnosis:
 def diagnose(
     dataset: Dataset,
     parameters: Parameters,
-    epsilon: Fraction,
+    price: Price,
     walks: int = 4,
     attribute: tuple[Side, int] | None = None,
 ) -> Diagnosis:
@@ -79,6 +79,7 @@ def diagnose(
     The walks are those of the first tree or pair of a run with these parameters. `attribute` is
     the initial target, if there is one to be: its view and number, random if not given.
 
+    >>> from fractions import Fraction
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> dataset = redveil.load(*clinic_frames(300), clinic_schema())
@@ -101,11 +102,11 @@ def diagnose(
     splits = {side: Splits.of(schema.view(side)) for side in Side}
     stop = np.zeros(1, dtype=np.uint8)
     ground = Ground.of(packed, splits, stop, rules)
-    steps = make_plan(parameters, epsilon).steps
-    price = next(step.epsilon for step in steps if step.mechanism == "walk")
+    steps = make_plan(parameters, price).steps
+    paid = next(step.price for step in steps if step.mechanism == "walk")
     side, number = attribute or random_attribute(schema, SystemRandomness())
     target = attribute_target(packed, schema, side, number)
-    one = partial(_walk, ground, parameters, price, side.other, target)
+    one = partial(_walk, ground, parameters, paid, side.other, target)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(one, SystemRandomness()) for _ in range(walks)]
         try:
@@ -128,7 +129,7 @@ def diagnose(
 def _walk(
     ground: Ground,
     parameters: Parameters,
-    price: Fraction,
+    price: Price,
     side: Side,
     target: Target,
     randomness: Randomness,
@@ -140,7 +141,7 @@ def _walk(
     sets = {one: open_for_owner(ground.sets[one]) for one in Side}
     start = {one: random_splits(ground.splits[one], depth, randomness) for one in Side}
     if parameters.algorithm is Algorithm.ALT_MCMC:
-        rate = float(ground.rules.tree.rate(price))
+        rate = float(ground.rules.tree.rate(choice_epsilon(price)))
         classes = open_for_owner(target.classes)
         return run_tree(
             start[side], target.number, words, rate, ground, sets[side], people, classes
@@ -153,7 +154,7 @@ def _walk(
         [start[side], start[side.other]],
         0 if free else target.number,
         words,
-        float(score.rate(price)),
+        float(score.rate(choice_epsilon(price))),
         ground,
         sets[side],
         sets[side.other],

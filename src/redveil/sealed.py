@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, Generic, Never, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar
 
 from redveil.errors import SealedError
+
+if TYPE_CHECKING:
+    from redveil.privacy.loss import Price
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,13 +26,13 @@ R = TypeVar("R")
 class Receipt:
     """Proof that one named step of a plan was paid for. It opens a seal once.
 
-    >>> Receipt("counts", "count", Fraction(1, 2)).epsilon
-    Fraction(1, 2)
+    >>> Receipt("counts", "count", 1).price
+    1
     """
 
     step: str
     mechanism: str
-    epsilon: Fraction
+    price: Price
     _unused: list[bool] = field(default_factory=lambda: [True], repr=False, compare=False)
 
 
@@ -109,14 +111,12 @@ def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
     """
     try:
         return Sealed(function(*(_contents(sealed) for sealed in contents)))
-    except Exception:
-        stopped = False
     except KeyboardInterrupt:
-        stopped = True
+        failure: BaseException = KeyboardInterrupt()
+    except Exception:
+        failure = SealedError("a computation on sealed data failed; its reason stays sealed")
     # Raised outside the handler, so that no __context__ keeps the original alive.
-    if stopped:
-        raise KeyboardInterrupt
-    raise SealedError("a computation on sealed data failed; its reason stays sealed")
+    raise failure
 
 
 def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]:

@@ -20,6 +20,7 @@ from redveil.mining.parameters import Constraints
 from redveil.mining.ranking import ranked_by_news
 from redveil.mining.redescription import Interval, Redescription
 from redveil.mining.statistics import p_values
+from redveil.privacy.loss import Price, Rho
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
@@ -45,7 +46,12 @@ DEEP: Trees = (Tree(Side.LEFT, tuple(range(7))), Tree(Side.RIGHT, tuple(range(7)
 PLANTED = np.array([[62, 9, 4], [7, 41, 12], [5, 8, 73], [2, 0, 1]])
 RELATED = np.array([10, 18, 24, 27, 34, 40, 50, 75])
 # The noise's price, and how many times larger the table is made: just enough to report on.
-LEVELS = [(Fraction(2), 1), (Fraction(1, 2), 4), (Fraction(1, 10), 20)]
+LEVELS: list[tuple[Price, int]] = [
+    (Fraction(2), 1),
+    (Fraction(1, 2), 4),
+    (Fraction(1, 10), 20),
+    (Rho(Fraction(1, 20)), 3),
+]
 FINDING = Constraints(max_disjuncts=2)
 
 
@@ -55,9 +61,14 @@ def deep_table() -> Counts:
     return np.outer(rows, columns) + np.diag(RELATED)
 
 
-def measured(trees: Trees, cells: Counts, price: Fraction, noise: SeededRandomness) -> LeafTable:
+def measured(trees: Trees, cells: Counts, price: Price, noise: SeededRandomness) -> LeafTable:
     """Measure cells alone, as runs do."""
-    noisy = cells + noise.laplace(price, cells.size).reshape(cells.shape)
+    drawn = (
+        noise.gaussian(price.amount, cells.size)
+        if isinstance(price, Rho)
+        else noise.laplace(price, cells.size)
+    )
+    noisy = cells + drawn.reshape(cells.shape)
     return LeafTable(*trees, noisy, None, None, price, None, None)
 
 
@@ -103,7 +114,7 @@ def held(one: Redescription, cells: Counts) -> Held:
 
 
 def simulated(
-    trees: Trees, cells: Counts, price: Fraction, runs: int, seed: int, tables: int = 1
+    trees: Trees, cells: Counts, price: Price, runs: int, seed: int, tables: int = 1
 ) -> list[list[Held]]:
     """Return how well everything holds that each of many runs reports."""
     noise = SeededRandomness(seed)
@@ -127,7 +138,7 @@ def must_hold(found: Sequence[Sequence[Held]], most_misses: float) -> None:
 
 
 @pytest.mark.parametrize(("price", "scale"), LEVELS)
-def test_reports_on_a_planted_table_hold(price: Fraction, scale: int) -> None:
+def test_reports_on_a_planted_table_hold(price: Price, scale: int) -> None:
     must_hold(simulated(SHALLOW, PLANTED * scale, price, 200, seed=1), MOST_MISSES)
 
 
@@ -140,7 +151,7 @@ def test_reports_on_two_tables_hold_together() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("price", "scale"), LEVELS)
-def test_reports_on_deep_trees_hold(price: Fraction, scale: int) -> None:
+def test_reports_on_deep_trees_hold(price: Price, scale: int) -> None:
     must_hold(simulated(DEEP, deep_table() * scale, price, 60, seed=3), MOST_SLOW_MISSES)
 
 
@@ -149,10 +160,8 @@ UNRELATED = np.outer([20, 30, 25, 5], [3, 4, 6])
 
 
 @pytest.mark.parametrize("scale", [1, pytest.param(20, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("price", [Fraction(2), Fraction(1, 2), Fraction(1, 10)])
-def test_where_nothing_is_related_hardly_any_run_reports_anything(
-    price: Fraction, scale: int
-) -> None:
+@pytest.mark.parametrize("price", [price for price, _ in LEVELS])
+def test_where_nothing_is_related_hardly_any_run_reports_anything(price: Price, scale: int) -> None:
     noise = SeededRandomness(4)
     tables = [measured(SHALLOW, UNRELATED * scale, price, noise) for _ in range(200)]
     assert np.mean([bool(reported([table], FINDING)) for table in tables]) <= MOST_MISSES

@@ -11,6 +11,7 @@ import redveil
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.mining.mine import run
 from redveil.mining.parameters import Constraints, Parameters
+from redveil.privacy.loss import Loss
 from redveil.report.build import build
 from redveil.report.result import Result
 from redveil.schema import Schema, Status
@@ -49,4 +50,4 @@ def mined_clinic(
 def mined(dataset: redveil.Dataset, parameters: Parameters, epsilon: Fraction, seed: int) -> Result:
     """Mine with randomness that repeats, each trial with its own stream."""
     found = run(dataset, parameters, epsilon, lambda trial: SeededRandomness(1000 * seed + trial))
-    return Result(build(found))
+    return Result(build(found, Loss(epsilon)))

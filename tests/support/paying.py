@@ -19,6 +19,10 @@ class Quiet(SeededRandomness):
         """Return no noise at all."""
         return np.zeros(count, dtype=np.int64)
 
+    def gaussian(self, rho: Fraction, count: int) -> NDArray[np.int64]:
+        """Return no noise at all."""
+        return self.laplace(rho, count)
+
 
 class Diary(Purse):
     """A purse that writes down what it paid for."""

@@ -22,6 +22,12 @@ class SeededRandomness:
         chance = -math.expm1(-float(epsilon))
         return self._generator.geometric(chance, count) - self._generator.geometric(chance, count)
 
+    def gaussian(self, rho: Fraction, count: int) -> NDArray[np.int64]:
+        deviation = math.sqrt(1 / (2 * float(rho)))
+        support = np.arange(-math.ceil(12 * deviation) - 1, math.ceil(12 * deviation) + 2)
+        weights = np.exp(-float(rho) * support.astype(np.float64) ** 2)
+        return self._generator.choice(support, count, p=weights / weights.sum())
+
 
 class ScriptedRandomness:
     """Hands out words that a test has written down, and no noise."""
@@ -35,3 +41,5 @@ class ScriptedRandomness:
 
     def laplace(self, _epsilon: Fraction, count: int) -> NDArray[np.int64]:
         return np.zeros(count, dtype=np.int64)
+
+    gaussian = laplace

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from redveil.budget.ledger import Ledger
 from redveil.errors import OverBudgetError
+from redveil.privacy.loss import Loss
 
 WON, REFUSED = 0, 3
 
@@ -19,7 +20,7 @@ def spend_together(path: Path, start: Barrier, price: Fraction, cap: Fraction) -
     ledger = Ledger(path)
     start.wait()
     try:
-        ledger.charge("clinic", price, "mine", cap)
+        ledger.charge("clinic", Loss(price), "mine", Loss(cap))
     except OverBudgetError:
         raise SystemExit(REFUSED) from None
     raise SystemExit(WON)
@@ -27,5 +28,5 @@ def spend_together(path: Path, start: Barrier, price: Fraction, cap: Fraction) -
 
 def spend_and_die(path: Path) -> None:
     """Charge, then end as if the power had failed: nothing is closed or flushed."""
-    Ledger(path).charge("clinic", Fraction(1, 3), "mine", Fraction(1))
+    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(Fraction(1)))
     os.kill(os.getpid(), signal.SIGKILL)

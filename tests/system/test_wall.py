@@ -38,6 +38,7 @@ from redveil.budget.ledger import Ledger
 from redveil.data.dataset import Dataset
 from redveil.mining.schedule import stages
 from redveil.mining.trial import Trial
+from redveil.privacy.loss import Loss
 from redveil.report.build import build
 from redveil.report.result import Result
 from redveil.sealed import Receipt, Released, Sealed
@@ -67,7 +68,7 @@ def trial_of(name: str) -> Trial:
 @cache
 def result_of(name: str) -> Result:
     """Return what an algorithm releases."""
-    return Result(build(mine_marked(name)))
+    return Result(build(mine_marked(name), Loss(Fraction(1))))
 
 
 #: What a user can get hold of: data sets, seals, and the inside of a run.
@@ -278,7 +279,7 @@ def test_a_quiet_command_says_nothing_and_its_files_hold_no_mark(
     assert charge == [1, "marked", "1", "mine"]
     # To the second, and nothing finer: how long a run takes depends on the rows.
     assert len(made_at) == len("2026-01-01T00:00:00+00:00")
-    assert Ledger(ledger).spent("marked") == 1
+    assert Ledger(ledger).spent("marked").epsilon == 1
 
 
 def test_what_a_loud_command_tells_of_the_rows_is_marked_as_the_owners(

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import redveil
-from redveil.data.synthetic import clinic_schema, wide_dataset, write_clinic
-from redveil.errors import InputError
+from redveil.budget.ledger import Ledger
+from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
+from redveil.errors import InputError, OverBudgetError
 from redveil.mining.parameters import Parameters
+from redveil.privacy.concentrated import keeps
+from redveil.privacy.loss import Loss, Rho, total
 from support.clinic import clinic
 
 
@@ -26,9 +29,9 @@ def test_a_run_spends_exactly_what_its_plan_says() -> None:
     wanted: dict[str, Any] = {"algorithm": "alt-expm", "depth": 1, "trials": 2, "alternations": 1}
     planned = redveil.plan("1/3", **wanted)
     result = redveil.mine(clinic(), "1/3", **wanted)
-    spent = [(s.name, s.mechanism, Fraction(s.epsilon)) for s in result.certificate.steps]
-    assert spent == [(s.name, s.mechanism, s.epsilon) for s in planned.steps]
-    assert sum(price for _, _, price in spent) == planned.epsilon == Fraction(1, 3)
+    spent = [(s.name, s.mechanism, s.price) for s in result.certificate.steps]
+    assert spent == [(s.name, s.mechanism, s.price) for s in planned.steps]
+    assert total(price for _, _, price in spent) == planned.price == Fraction(1, 3)
 
 
 def test_plan_and_mine_have_the_same_defaults() -> None:
@@ -114,3 +117,47 @@ def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
     redveil.mine(bound, 1, ledger=ledger)
     with pytest.raises(redveil.OverBudgetError, match="1/2 left"):
         redveil.mine(bound, 1, ledger=ledger)
+
+
+def test_a_delta_is_accounted_for_in_rho_and_the_result_can_be_asked(tmp_path: Path) -> None:
+    result = redveil.mine(clinic(), 2, delta="1e-6", trials=2, depth=1)
+    promise = result.certificate
+    assert (promise.epsilon, promise.delta) == ("2", "1/1000000")
+    assert promise.rho is not None
+    assert keeps(Fraction(promise.rho), Fraction(2), Fraction(1, 10**6))
+    assert total(step.price for step in promise.steps) == Rho(Fraction(promise.rho))
+    assert [step.epsilon for step in promise.steps] == [None] * len(promise.steps)
+    planned = redveil.plan(2, entities=2000, delta=1e-6, trials=2, depth=1)
+    assert [(s.name, s.price) for s in promise.steps] == [(s.name, s.price) for s in planned.steps]
+    assert "far below one over the number of entities" in promise.conditions[-1]
+    result.save(tmp_path / "result.json")
+    again = redveil.Result.read(tmp_path / "result.json")
+    assert again == result
+    one = again.redescriptions[0]
+    answer = again.evaluate(one.left.text, one.right.text)
+    assert answer.jaccard.low <= one.jaccard.estimate <= answer.jaccard.high
+
+
+def test_a_delta_that_cannot_be_is_refused_before_anything_is_charged(tmp_path: Path) -> None:
+    dataset = redveil.load(*clinic_frames(50), replace(clinic_schema(), budget=Fraction(1)))
+    ledger = tmp_path / "ledger.sqlite"
+    for wanted in ({"delta": 0.5}, {"delta": 1e-6, "profile": "published"}):
+        with pytest.raises(InputError, match="delta"):
+            redveil.mine(dataset, 1, ledger=ledger, **wanted)
+    assert not ledger.exists()
+
+
+def test_a_budget_for_delta_is_the_owners_to_give(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    schema = replace(clinic_schema(), budget=Fraction(3))
+    frames = clinic_frames(200)
+    with pytest.raises(OverBudgetError, match="0 left of the budget_delta of 0; ask for less"):
+        redveil.mine(redveil.load(*frames, schema), 1, delta=1e-6, ledger=ledger)
+    generous = replace(schema, budget_delta=Fraction(2, 10**6))
+    for _ in range(2):
+        redveil.mine(redveil.load(*frames, generous), 1, delta=1e-6, ledger=ledger)
+    with pytest.raises(OverBudgetError, match="budget_delta"):
+        redveil.mine(redveil.load(*frames, generous), 1, delta=1e-6, ledger=ledger)
+    assert Ledger(ledger).spent("clinic") == Loss(Fraction(2), Fraction(2, 10**6))
+    redveil.mine(redveil.load(*frames, generous), 1, ledger=ledger)
+    assert Ledger(ledger).spent("clinic") == Loss(Fraction(3), Fraction(2, 10**6))

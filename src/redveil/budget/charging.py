@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 from redveil.errors import InputError
+from redveil.privacy.loss import Loss
 from redveil.schema import Schema
 
 
-def charge(schema: Schema, price: Fraction, ledger: str | Path | None, purpose: str) -> None:
+def charge(schema: Schema, loss: Loss, ledger: str | Path | None, purpose: str) -> None:
     """Charge the budget that a schema declares; without one there is nothing to charge.
 
     purpose: what is paid for, as the ledger keeps it.
 
     >>> from redveil.data.synthetic import clinic_schema
-    >>> charge(clinic_schema(), Fraction(1), None, "mine")
+    >>> from fractions import Fraction
+    >>> charge(clinic_schema(), Loss(Fraction(1)), None, "mine")
     """
     if schema.budget is None:
         return
@@ -27,4 +28,5 @@ def charge(schema: Schema, price: Fraction, ledger: str | Path | None, purpose: 
     # Only a schema with a budget needs the database library.
     from redveil.budget.ledger import Ledger
 
-    Ledger(Path(ledger)).charge(schema.name, price, purpose, schema.budget)
+    cap = Loss(schema.budget, schema.budget_delta)
+    Ledger(Path(ledger)).charge(schema.name, loss, purpose, cap)

@@ -17,11 +17,14 @@ from sqlalchemy import (
     String,
     Table,
     create_engine,
+    inspect,
     select,
+    text,
 )
 from sqlalchemy.exc import DatabaseError
 
 from redveil.errors import InputError, OverBudgetError
+from redveil.privacy.loss import Loss
 
 _METADATA = MetaData()
 _CHARGES = Table(
@@ -32,6 +35,7 @@ _CHARGES = Table(
     Column("epsilon", String, nullable=False),
     Column("purpose", String, nullable=False),
     Column("made_at", String, nullable=False),
+    Column("delta", String, nullable=False, server_default="0"),
 )
 
 
@@ -41,12 +45,14 @@ class Ledger:
     A charge is checked and written in one transaction that locks the file first, so that two
     processes cannot both spend the last of a budget.
 
+    Losses add up, ε and δ each for itself, however a run divides its own.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger(Path(folder) / "ledger.sqlite")
-    ...     ledger.charge("clinic", Fraction(1), "mine", cap=Fraction(2))
+    ...     ledger.charge("clinic", Loss(Fraction(1)), "mine", cap=Loss(Fraction(2)))
     ...     ledger.spent("clinic")
-    Fraction(1, 1)
+    Loss(epsilon=Fraction(1, 1), delta=Fraction(0, 1))
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,25 +65,30 @@ class Ledger:
             connect_args={"timeout": 60},
         )
 
-    def charge(self, dataset: str, epsilon: Fraction, purpose: str, cap: Fraction) -> None:
+    def charge(self, dataset: str, loss: Loss, purpose: str, cap: Loss) -> None:
         """Write down a charge, or raise OverBudgetError if it does not fit under the cap."""
         with self._transaction() as connection:
             spent = _total(connection, dataset)
-            if spent + epsilon > cap:
-                raise OverBudgetError(
-                    f"{self._path}: {epsilon} asked, {max(cap - spent, Fraction(0))} left of the "
-                    f"budget of {cap}; ask for less, or have the owner raise redveil.budget"
-                )
+            for key, asked, used, whole in (
+                ("budget", loss.epsilon, spent.epsilon, cap.epsilon),
+                ("budget_delta", loss.delta, spent.delta, cap.delta),
+            ):
+                if asked and used + asked > whole:
+                    raise OverBudgetError(
+                        f"{self._path}: {asked} asked, {max(whole - used, Fraction(0))} left of "
+                        f"the {key} of {whole}; ask for less, or have the owner raise redveil.{key}"
+                    )
             connection.execute(
                 _CHARGES.insert().values(
                     dataset=dataset,
-                    epsilon=str(epsilon),
+                    epsilon=str(loss.epsilon),
+                    delta=str(loss.delta),
                     purpose=purpose,
                     made_at=datetime.now(UTC).isoformat(timespec="seconds"),
                 )
             )
 
-    def spent(self, dataset: str) -> Fraction:
+    def spent(self, dataset: str) -> Loss:
         """Return what a data set's charges add up to, exactly."""
         with self._transaction() as connection:
             return _total(connection, dataset)
@@ -89,7 +100,7 @@ class Ledger:
             with self._engine.connect() as connection:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 try:
-                    _METADATA.create_all(connection)
+                    _prepare(connection)
                     yield connection
                 except BaseException:
                     connection.exec_driver_sql("ROLLBACK")
@@ -104,7 +115,18 @@ class Ledger:
             self._engine.dispose()
 
 
-def _total(connection: Connection, dataset: str) -> Fraction:
+def _prepare(connection: Connection) -> None:
+    """Make the table if there is none, and give one of an earlier version its new column."""
+    _METADATA.create_all(connection)
+    if not any(one["name"] == "delta" for one in inspect(connection).get_columns("charges")):
+        connection.execute(text("ALTER TABLE charges ADD COLUMN delta VARCHAR NOT NULL DEFAULT 0"))
+
+
+def _total(connection: Connection, dataset: str) -> Loss:
     """Add up a data set's charges."""
-    rows = connection.execute(select(_CHARGES.c.epsilon).where(_CHARGES.c.dataset == dataset))
-    return sum((Fraction(row.epsilon) for row in rows), Fraction(0))
+    wanted = select(_CHARGES.c.epsilon, _CHARGES.c.delta).where(_CHARGES.c.dataset == dataset)
+    rows = connection.execute(wanted).all()
+    return Loss(
+        sum((Fraction(row.epsilon) for row in rows), Fraction(0)),
+        sum((Fraction(row.delta) for row in rows), Fraction(0)),
+    )

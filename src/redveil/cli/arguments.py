@@ -19,6 +19,12 @@ SchemaFile = Annotated[
 Epsilon = Annotated[
     str, typer.Option("--epsilon", "-e", help="Privacy loss of the run: 1, 0.25 or 1/3.")
 ]
+Delta = Annotated[
+    str | None,
+    typer.Option(
+        "--delta", help="Chance of a larger loss, as 1e-6; accounts in rho [default: 0, pure]"
+    ),
+]
 AlgorithmName = Annotated[
     str | None, typer.Option("--algorithm", help="twin (default), alt-expm, alt-mcmc or tree-pair.")
 ]

@@ -28,5 +28,5 @@ def demo(
     except OSError:
         raise InputError(f"{folder}: cannot be written; name a folder, or a new one") from None
     say(f"generated {patients} patients: {left}, {right}; schema: {schema}")
-    mine(left, right, epsilon, schema, result=folder / "result.json")
+    mine(left, right, epsilon, schema=schema, result=folder / "result.json")
     say(f"next: {sys.argv[0]} show {folder / 'result.json'} --steps")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
     CountsName,
+    Delta,
     Depth,
     Epsilon,
     LedgerFile,
@@ -36,17 +36,22 @@ from redveil.cli.arguments import (
 from redveil.cli.console import output, progress, say
 from redveil.files import keep_earlier, must_be_writable
 from redveil.mining.parameters import Constraints, Parameters, Profile
-from redveil.privacy.loss import parse_epsilon
+from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema, Status
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
+
+NOT_PRIVATE: Final = (
+    "warning: the published profile is NOT private in practice (docs/known-limits.md)"
+)
 
 
 def mine(
     left: Left,
     right: Right,
     epsilon: Epsilon,
+    delta: Delta = None,
     schema: SchemaFile = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
@@ -69,7 +74,7 @@ def mine(
     ledger: LedgerFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Mine redescriptions of two tables with ε-differential privacy.
+    """Mine redescriptions of two tables with ε-differential privacy, or (ε, δ) with --delta.
 
     The result file holds released values only and may be passed on; the rows stay here.
     """
@@ -88,20 +93,19 @@ def mine(
         "prune": prune,
     }
     # What can be refused without the data is refused before it is read.
-    price = parse_epsilon(epsilon)
-    usual = Parameters.of(**given).constraints.max_disjuncts
-    disjuncts = usual if max_disjuncts is None else max_disjuncts
-    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, disjuncts)
+    loss = parse_loss(epsilon, delta)
+    parameters = Parameters.of(**given)
+    parameters.must_allow(loss)
+    if max_disjuncts is None:
+        max_disjuncts = parameters.constraints.max_disjuncts
+    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, max_disjuncts)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     if profile == Profile.PUBLISHED:
-        say(
-            "warning: the published profile is NOT private in practice (docs/known-limits.md)",
-            "bold red",
-        )
+        say(NOT_PRIVATE, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
     given |= {"constraints": wanted, "ledger": ledger or schema_path.with_suffix(".ledger.sqlite")}
-    _run_and_save(dataset, price, given, result, quiet)
+    _run_and_save(dataset, loss, given, result, quiet)
 
 
 def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:
@@ -124,14 +128,14 @@ def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: boo
 
 
 def _run_and_save(
-    dataset: Dataset, price: Fraction, given: dict[str, Any], result: Path, quiet: bool
+    dataset: Dataset, loss: Loss, given: dict[str, Any], result: Path, quiet: bool
 ) -> None:
     """Mine, write the result, and show it."""
     from redveil.api import mine as run
     from redveil.report.text import result_view
 
     with progress("mining") as report:
-        found = run(dataset, price, progress=report, **given)
+        found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
     kept = keep_earlier(result)
     found.save(result)
     if not quiet:

@@ -12,6 +12,7 @@ from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
     CountsName,
+    Delta,
     Depth,
     Epsilon,
     ProfileName,
@@ -25,6 +26,7 @@ from redveil.schema import Schema
 
 if TYPE_CHECKING:
     from redveil.mining.tuning import Tuned
+    from redveil.privacy.loss import Loss
     from redveil.privacy.plan import Plan
 
 # The sizes that a table of plans goes through.
@@ -33,6 +35,7 @@ SIZES: Final = tuple(digit * 10**zeros for zeros in range(2, 7) for digit in (1,
 
 def plan(
     epsilon: Epsilon,
+    delta: Delta = None,
     entities: Annotated[
         int | None, typer.Option(min=0, help="List the steps for about so many entities.")
     ] = None,
@@ -58,7 +61,7 @@ def plan(
     """
     from redveil.mining.parameters import Parameters
     from redveil.mining.tuning import cases, tune, tuned_plan
-    from redveil.privacy.loss import parse_epsilon
+    from redveil.privacy.loss import parse_loss
     from redveil.report.text import cases_table, steps_table
 
     wanted = Parameters.of(
@@ -72,29 +75,39 @@ def plan(
         sampler=sampler,
         start=start,
     )
-    price = parse_epsilon(epsilon)
+    loss = parse_loss(epsilon, delta)
+    wanted.must_allow(loss)
+    price = loss.price
     declared = Schema.read(schema) if schema else None
     if wanted.auto and entities is None:
         found = cases(wanted, declared, price, SIZES)
         if as_json:
-            _print_json({"epsilon": str(price), "cases": [_case(one) for one in found]})
+            _print_json(_promise(loss) | {"cases": [_case(one) for one in found]})
         else:
             output().print(cases_table(found))
         return
     made = tuned_plan(tune(wanted, declared, entities or 0, price), price)
     if as_json:
-        _print_json({"epsilon": str(price), "steps": _steps(made)})
+        _print_json(_promise(loss) | {"steps": _steps(made)})
     else:
-        output().print(steps_table(made.steps, str(made.epsilon)))
+        output().print(steps_table(made.steps))
 
 
 def _print_json(content: dict[str, Any]) -> None:
     typer.echo(json.dumps(content, indent=1))
 
 
+def _promise(loss: Loss) -> dict[str, Any]:
+    pure = {"epsilon": str(loss.epsilon)}
+    return pure | ({"delta": str(loss.delta), "rho": str(loss.price)} if loss.delta else {})
+
+
 def _steps(made: Plan) -> list[dict[str, str]]:
+    from redveil.privacy.loss import Rho
+
+    currency = "rho" if isinstance(made.price, Rho) else "epsilon"
     return [
-        {"name": step.name, "mechanism": step.mechanism, "epsilon": str(step.epsilon)}
+        {"name": step.name, "mechanism": step.mechanism, currency: str(step.price)}
         for step in made.steps
     ]
 

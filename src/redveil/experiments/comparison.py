@@ -24,9 +24,15 @@ from redveil.errors import InputError
 from redveil.experiments import datasets, worlds
 from redveil.experiments.comparison_figure import draw
 from redveil.experiments.comparison_table import cells, latest, markdown, ordered
-from redveil.experiments.runs import append, perform, read, settings_name, settings_of
+from redveil.experiments.runs import (
+    append,
+    parameters_of,
+    perform,
+    read,
+    settings_name,
+    settings_of,
+)
 from redveil.files import write_text
-from redveil.mining.parameters import Parameters
 from redveil.privacy.loss import parse_epsilon
 
 if TYPE_CHECKING:
@@ -204,7 +210,7 @@ def main(  # noqa: PLR0913 - one argument an option
     chosen = [name.strip() for name in algorithms.split(",") if name.strip()]
     for name in chosen:
         # Before anything is loaded: a misspelt name should not cost an hour.
-        Parameters.of(**settings_of(name, large=False))
+        parameters_of(settings_of(name, large=False))
     prices = tuple(epsilon or EPSILONS)
     for price in prices:
         parse_epsilon(price)

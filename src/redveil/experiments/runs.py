@@ -70,7 +70,8 @@ def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
     """Return what `mine` is given for an algorithm's name in the table.
 
     The paper's algorithms run as published, with the paper's parameters for small or `large` data;
-    `:hardened` after a name means our profile, and any other name our defaults.
+    `:hardened` after a name means our profile, and any other name our defaults. `+1e-6` at the
+    end is a δ.
 
     >>> settings_of("twin", large=True)
     {'algorithm': 'twin'}
@@ -78,16 +79,29 @@ def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
     20
     >>> settings_of("tree-pair:hardened", large=True)
     {'algorithm': 'tree-pair', 'profile': 'hardened'}
+    >>> settings_of("twin+1e-6", large=True)
+    {'algorithm': 'twin', 'delta': '1e-6'}
     """
+    algorithm, _, delta = algorithm.partition("+")
     name, _, profile = algorithm.partition(":")
     if profile or name not in PAPERS_ALGORITHMS:
-        return {"algorithm": name, **({"profile": profile} if profile else {})}
+        ours = {"algorithm": name, "profile": profile, "delta": delta}
+        return {key: value for key, value in ours.items() if value}
     given: dict[str, Any] = {"algorithm": name, "profile": Profile.PUBLISHED.value}
     if not large:
         return given
     constraints = Parameters.of(**given).constraints
     given["constraints"] = replace(constraints, min_support=100)
     return given | {"trials" if name == Algorithm.TREE_PAIR else "alternations": 20}
+
+
+def parameters_of(given: Mapping[str, Any]) -> Parameters:
+    """Return the parameters among what `mine` is given.
+
+    >>> parameters_of({"algorithm": "twin", "delta": "1e-6"}).algorithm.value
+    'twin'
+    """
+    return Parameters.of(**{key: value for key, value in given.items() if key != "delta"})
 
 
 def settings_name(dataset: Dataset, given: Mapping[str, Any]) -> str:
@@ -97,7 +111,7 @@ def settings_name(dataset: Dataset, given: Mapping[str, Any]) -> str:
     >>> len(settings_name(wide_dataset(10), {}))
     12
     """
-    parts = [software(), dataset.schema.digest, Parameters.of(**given).public(), dict(given)]
+    parts = [software(), dataset.schema.digest, parameters_of(given).public(), dict(given)]
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from redveil.data.table import NumericColumn, Table
 from redveil.mining.even_bins import even_cuts, smoothed
-from redveil.privacy.loss import laplace_variance
+from redveil.privacy.loss import count_variance
 from redveil.privacy.mechanisms import count
 from redveil.privacy.plan import Plan, Purse, Step
 from redveil.privacy.randomness import Randomness
@@ -51,7 +51,7 @@ def cuts_plan(wanted: Sequence[Wanted], epsilon: Fraction) -> Plan:
 
     >>> from redveil.schema import Kind
     >>> columns = [Wanted(side, Attribute("cost", Kind.NUMERIC)) for side in Side]
-    >>> [str(step.epsilon) for step in cuts_plan(columns, Fraction(1, 10)).steps]
+    >>> [str(step.price) for step in cuts_plan(columns, Fraction(1, 10)).steps]
     ['1/20', '1/20']
     """
     price = epsilon / len(wanted)
@@ -90,7 +90,7 @@ def _column(
     exact = within(partial(fine_counts, one=one, grid=grid), table)
     receipt = purse.pay(one.step, "count")
     noisy = count(exact, receipt, randomness).value
-    mass = smoothed(noisy.astype(np.float64), laplace_variance(receipt.epsilon))
+    mass = smoothed(noisy.astype(np.float64), count_variance(receipt.price))
     return tuple(grid[list(even_cuts(mass, most))].tolist())
 
 

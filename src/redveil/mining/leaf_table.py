@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from numpy.typing import NDArray
 
-from redveil.privacy.loss import laplace_variance
+from redveil.privacy.loss import Price, count_variance
 from redveil.trees.tree import Tree
 
 # Whole numbers, but for the published profile's noise.
@@ -29,9 +28,9 @@ class LeafTable:
     cells: Counted
     left_margin: Counted | None
     right_margin: Counted | None
-    cells_price: Fraction
-    left_price: Fraction | None
-    right_price: Fraction | None
+    cells_price: Price
+    left_price: Price | None
+    right_price: Price | None
 
     @classmethod
     def of(
@@ -40,7 +39,7 @@ class LeafTable:
         right: Tree,
         shape: tuple[int, int],
         parts: Mapping[str, Counted],
-        prices: Mapping[str, Fraction],
+        prices: Mapping[str, Price],
     ) -> LeafTable:
         """Return the table made of named parts."""
         return cls(
@@ -55,12 +54,13 @@ class LeafTable:
         )
 
 
-def noise_variance(epsilon: Fraction) -> float:
-    """Return the variance of integer Laplace noise, plus a quarter for living on whole numbers.
+def noise_variance(price: Price) -> float:
+    """Return the variance of a count's noise, plus a quarter for living on whole numbers.
 
     The quarter keeps intervals honest where the noise is seldom anything but 0 or ±1.
 
+    >>> from fractions import Fraction
     >>> round(noise_variance(Fraction(1, 10)), 1)
     200.1
     """
-    return laplace_variance(epsilon) + 0.25
+    return count_variance(price) + 0.25

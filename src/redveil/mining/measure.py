@@ -36,7 +36,7 @@ def measure(
         part: count(wanted[part], purse.pay(table_step(trial, pair, part), "count"), randomness)
         for part in table_shares(parameters)
     }
-    prices = {part: counted.receipts[0].epsilon for part, counted in counts.items()}
+    prices = {part: counted.receipts[0].price for part, counted in counts.items()}
     shape = len(left.value.cells), len(right.value.cells)
 
     def assemble(left_tree: Tree, right_tree: Tree, *parts: Counted) -> LeafTable:

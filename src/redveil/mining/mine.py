@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from functools import partial
 from itertools import chain, count
 from threading import Lock
@@ -27,6 +26,7 @@ from redveil.mining.tree_pair import walk_pair_trial
 from redveil.mining.trial import Targets, Trial
 from redveil.mining.tuning import tune, tuned_plan
 from redveil.mining.twins import grow_all_twins
+from redveil.privacy.loss import Price
 from redveil.privacy.plan import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
@@ -44,13 +44,14 @@ Work = Callable[[], list[Released[LeafTable]]]
 def run(
     dataset: Dataset,
     parameters: Parameters,
-    epsilon: Fraction,
+    price: Price,
     sources: Sources,
     progress: Progress = lambda _: None,
     workers: int | None = None,
 ) -> Mined:
     """Plan, pay, grow, count; then extract, prune and rank what was released.
 
+    price:    ε, or ρ for a run with (ε, δ).
     sources:  makes each trial's own stream of randomness, given its number; 0 is the size's.
     progress: called with the share of stages done, which follows the plan and not the data.
     workers:  threads; the result depends on the streams, not on their number.
@@ -63,9 +64,9 @@ def run(
     schema = dataset.schema
     packed = within(partial(bin_table, schema=schema), dataset.table)
     if parameters.auto:
-        size = private_size(packed, epsilon, sources(0))
-        parameters = tune(parameters, schema, size, epsilon)
-    plan = tuned_plan(parameters, epsilon)
+        size = private_size(packed, price, sources(0))
+        parameters = tune(parameters, schema, size, price)
+    plan = tuned_plan(parameters, price)
     # The size, if it was asked for, is paid for already.
     purse = Purse(step for step in plan.steps if step.name != SIZE_STEP)
     stop = np.zeros(1, dtype=np.uint8)

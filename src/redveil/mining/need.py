@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -16,6 +16,7 @@ from redveil.mining.parameters import Parameters
 from redveil.mining.reach import Reach, report_reach
 from redveil.mining.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.mining.tuning import tune, tuned_plan
+from redveil.privacy.loss import Loss, Price
 from redveil.schema import Schema, Side
 from redveil.trees.tree import Tree
 
@@ -33,7 +34,7 @@ class Need:
 
 
 def needed(
-    parameters: Parameters, schema: Schema, size: float, epsilon: Fraction, jaccard: float = GOOD
+    parameters: Parameters, schema: Schema, size: float, loss: Loss, jaccard: float = GOOD
 ) -> Need:
     """Return what a redescription of half the entities would have needed to be reported.
 
@@ -45,11 +46,12 @@ def needed(
     known: dict[tuple[int, int], Reach] = {}
 
     def at(scale_size: float, scale_price: float) -> bool:
-        price = epsilon * Fraction(scale_price).limit_denominator(10**6)
+        larger = loss.epsilon * Fraction(scale_price).limit_denominator(10**6)
+        price = replace(loss, epsilon=larger).price
         return _is_reported(parameters, schema, people * scale_size, price, jaccard, known)
 
     return Need(
-        float(epsilon) * _smallest(lambda factor: at(1.0, factor)),
+        float(loss.epsilon) * _smallest(lambda factor: at(1.0, factor)),
         people * _smallest(lambda factor: at(factor, 1.0)),
     )
 
@@ -72,7 +74,7 @@ def _is_reported(
     parameters: Parameters,
     schema: Schema,
     size: float,
-    epsilon: Fraction,
+    price: Price,
     jaccard: float,
     known: dict[tuple[int, int], Reach],
 ) -> bool:
@@ -80,16 +82,16 @@ def _is_reported(
 
     known: reaches by depth and number of tables, filled as they are needed.
     """
-    tuned = tune(parameters, schema, size, epsilon)
-    plan = tuned_plan(tuned, epsilon)
-    price = next(step.epsilon for step in plan.steps if step.name.endswith("cells"))
+    tuned = tune(parameters, schema, size, price)
+    plan = tuned_plan(tuned, price)
+    paid = next(step.price for step in plan.steps if step.name.endswith("cells"))
     leaves = 2**tuned.depth
     half = np.arange(leaves) < leaves // 2
     both = size * jaccard / (1 + jaccard)
     share = np.where(half[:, None] == half[None, :], both, size / 2 - both) / (leaves // 2) ** 2
     inner = (0,) * (leaves - 1)
     table = LeafTable(
-        Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner), share, None, None, price, None, None
+        Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner), share, None, None, paid, None, None
     )
     shape = tuned.depth, tuned.trials
     if shape not in known:

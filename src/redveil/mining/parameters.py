@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from redveil.errors import InputError
+from redveil.privacy.loss import Loss
 
 DEEPEST: Final = 6
 DEEPEST_EXACT: Final = 2
@@ -210,6 +211,16 @@ class Parameters:
     def starts_privately(self) -> bool:
         """Whether an alternation pays for a good start."""
         return self.algorithm.alternates and self.start is Start.PRIVATE
+
+    def must_allow(self, loss: Loss) -> None:
+        """Refuse a δ where there is no use for it: the paper's method knows none.
+
+        >>> Parameters.of(profile="published").must_allow(Loss(Fraction(1), Fraction(1, 10**6)))
+        Traceback (most recent call last):
+        redveil.errors.InputError: the published profile has no delta; leave out one of the two
+        """
+        if loss.delta and self.profile is Profile.PUBLISHED:
+            raise InputError("the published profile has no delta; leave out one of the two")
 
     @classmethod
     def of(cls, **given: Any) -> Parameters:

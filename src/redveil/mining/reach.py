@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -24,10 +23,11 @@ from redveil.mining.statistics import (
     CONFIDENCE,
     MOST_SIMULATIONS,
     SIMULATIONS,
-    integer_laplace,
+    integer_noise,
     simultaneous_reach,
     upper_quantile,
 )
+from redveil.privacy.loss import Price
 from redveil.trees.tree import Tree
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -99,7 +99,7 @@ def _shape_of(tree: Tree) -> Tree:
 # People ask many questions of few tables.
 @lru_cache(maxsize=256)
 def _reach(
-    left: Tree, right: Tree, prices: tuple[Fraction, Fraction | None, Fraction | None], tables: int
+    left: Tree, right: Tree, prices: tuple[Price, Price | None, Price | None], tables: int
 ) -> Reach:
     shape = len(left.cells), len(right.cells)
     margins = [
@@ -313,9 +313,9 @@ def _simulated(table: LeafTable, simulations: int, batch: int) -> Iterator[Fit |
     solve: Solver | TwoPassSolver = solver(table)
     for begin in range(0, simulations, batch):
         count = min(batch, simulations - begin)
-        cells = integer_laplace(noise, table.cells_price, (count, height, width))
+        cells = integer_noise(noise, table.cells_price, (count, height, width))
         left, right = (
-            None if price is None else integer_laplace(noise, price, (count, some))
+            None if price is None else integer_noise(noise, price, (count, some))
             for price, some in ((table.left_price, height), (table.right_price, width))
         )
         yield solve.solve(cells, left, right)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from redveil.mining.parameters import Algorithm, Counts, Parameters
-from redveil.privacy.loss import divide
+from redveil.privacy.loss import Price, divide
 from redveil.privacy.plan import Plan, Step
 
 # What the private size costs, and what its step is called.
@@ -15,30 +15,30 @@ SIZE_SHARE: Final = Fraction(1, 100)
 SIZE_STEP: Final = "size"
 
 
-def size_step(epsilon: Fraction) -> Step:
-    """Return the step that measures the number of entities in a run of price ε.
+def size_step(price: Price) -> Step:
+    """Return the step that measures the number of entities in a run.
 
     >>> size_step(Fraction(1))
-    Step(name='size', mechanism='count', epsilon=Fraction(1, 100))
+    Step(name='size', mechanism='count', price=Fraction(1, 100))
     """
-    return Step(SIZE_STEP, "count", epsilon * SIZE_SHARE)
+    return Step(SIZE_STEP, "count", price * SIZE_SHARE)
 
 
-def make_plan(parameters: Parameters, epsilon: Fraction) -> Plan:
-    """Divide ε over the steps of a run: a pure function of public parameters.
+def make_plan(parameters: Parameters, price: Price) -> Plan:
+    """Divide a price over the steps of a run: a pure function of public parameters.
 
     Twins and tree pairs: `tree_share` of a trial's share goes to the trees, the rest to the table.
     Alternation: with a alternations, a trial grows a + 1 trees and measures a tables, in equal
     shares; a private start takes one more.
 
     >>> plan = make_plan(Parameters(depth=2, trials=1), Fraction(1))
-    >>> [step.name for step in plan.steps][:2], plan.steps[0].epsilon
+    >>> [step.name for step in plan.steps][:2], plan.steps[0].price
     (['trial 1, twins, level 1', 'trial 1, twins, level 2'], Fraction(1, 4))
     """
-    share = epsilon / parameters.trials
+    share = price / parameters.trials
     steps = _alternation_steps if parameters.algorithm.alternates else _pair_steps
     return Plan(
-        epsilon,
+        price,
         tuple(
             step
             for trial in range(1, parameters.trials + 1)
@@ -125,7 +125,7 @@ def stages(parameters: Parameters) -> int:
     return parameters.trials * (2 * parameters.alternations + 1)
 
 
-def _alternation_steps(parameters: Parameters, trial: int, share: Fraction) -> Iterator[Step]:
+def _alternation_steps(parameters: Parameters, trial: int, share: Price) -> Iterator[Step]:
     """Yield an alternation trial's steps in the order in which they are taken."""
     private = parameters.starts_privately
     part = share / (2 * parameters.alternations + 1 + private)
@@ -139,7 +139,7 @@ def _alternation_steps(parameters: Parameters, trial: int, share: Fraction) -> I
             yield from _table_steps(parameters, trial, tree - 1, part)
 
 
-def _pair_steps(parameters: Parameters, trial: int, share: Fraction) -> Iterator[Step]:
+def _pair_steps(parameters: Parameters, trial: int, share: Price) -> Iterator[Step]:
     """Yield the steps of a trial that makes one pair of trees."""
     price = share * parameters.tree_share
     if parameters.algorithm is Algorithm.TWIN:
@@ -150,7 +150,7 @@ def _pair_steps(parameters: Parameters, trial: int, share: Fraction) -> Iterator
     yield from _table_steps(parameters, trial, 1, share * (1 - parameters.tree_share))
 
 
-def _table_steps(parameters: Parameters, trial: int, pair: int, price: Fraction) -> Iterator[Step]:
+def _table_steps(parameters: Parameters, trial: int, pair: int, price: Price) -> Iterator[Step]:
     """Yield a leaf table's steps."""
     shares = table_shares(parameters)
     prices = divide(price, list(shares.values()))

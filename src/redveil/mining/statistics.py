@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from redveil.mining.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
 from redveil.mining.leaf_table import LeafTable
+from redveil.privacy.loss import Price, count_variance
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -26,6 +27,9 @@ SURE: Final = 0.99
 # Beyond what simulations show, errors of more than a few standard errors become rarer at least by
 # this rate for each: a single Laplace variable, the heaviest of all sums of them, has 1.41.
 FALL: Final = 1.2
+# Integer Gaussian noise this wide is a rounded real one, to more digits than a simulation shows.
+WIDE: Final = 100.0
+FAR: Final = 8
 
 
 def simultaneous_reach(table: LeafTable, left: Flags, right: Flags, tables: int = 1) -> float:
@@ -89,9 +93,9 @@ def _simulated_errors(table: LeafTable, simulations: int) -> Fit | TwoPass:
     """Return what tables without anybody would be taken for, one after the other."""
     noise = np.random.default_rng(20_240_229)
     height, width = table.cells.shape
-    cells = integer_laplace(noise, table.cells_price, (simulations, height, width))
+    cells = integer_noise(noise, table.cells_price, (simulations, height, width))
     lefts_alone, rights_alone = (
-        None if price is None else integer_laplace(noise, price, (simulations, some))
+        None if price is None else integer_noise(noise, price, (simulations, some))
         for price, some in ((table.left_price, height), (table.right_price, width))
     )
     return solver(table).solve(cells, lefts_alone, rights_alone)
@@ -114,18 +118,29 @@ def _either_variance(moments: Moments) -> tuple[Floats, Floats]:
     return variance, m.both_left + m.both_right - m.both_both
 
 
-def integer_laplace(
-    noise: np.random.Generator, epsilon: Fraction, shape: tuple[int, ...]
+def integer_noise(
+    noise: np.random.Generator, price: Price, shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
-    """Simulate integer Laplace noise: the difference of two geometric variables.
+    """Simulate the noise that a price puts on counts: integer Laplace, or integer Gaussian for ρ.
 
     Seeded, and so for the public law alone; what is released gets its noise from `privacy`.
 
-    >>> integer_laplace(np.random.default_rng(1), Fraction(1, 10), (2,)).shape
+    >>> integer_noise(np.random.default_rng(1), Fraction(1, 10), (2,)).shape
     (2,)
     """
-    chance = -math.expm1(-float(epsilon))
-    return noise.geometric(chance, shape) - noise.geometric(chance, shape)
+    if isinstance(price, Fraction):
+        # The difference of two geometric variables.
+        chance = -math.expm1(-float(price))
+        return noise.geometric(chance, shape) - noise.geometric(chance, shape)
+    deviation = math.sqrt(count_variance(price))
+    if deviation > WIDE:
+        return np.rint(noise.normal(0.0, deviation, shape)).astype(np.int64)
+    # Farther out than anything that a simulation of billions would meet.
+    farthest = math.ceil(FAR * deviation) + 1
+    whole = np.arange(-farthest, farthest + 1)
+    heights = np.cumsum(np.exp(-float(price.amount) * whole.astype(np.float64) ** 2))
+    places = np.searchsorted(heights, noise.random(shape) * heights[-1], side="right")
+    return np.asarray(whole[places], dtype=np.int64)
 
 
 def jaccard_bounds(moments: Moments, reach: float) -> tuple[Floats, Floats, Floats]:

@@ -2,19 +2,21 @@
 
 It is public and fixed; docs/tuning.md has the evidence, all of it from generated data. What counts
 is how many entities there are per unit of noise, N·ε, and how many pairs of splits there are to
-choose from: a choice among e^12 of them, some 160 000, is taken as usual.
+choose from: a choice among e^12 of them, some 160 000, is taken as usual. A price in ρ counts as
+the ε at which a pair of twins would be chosen as well.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from redveil.mining.parameters import Parameters, RootScore
 from redveil.mining.schedule import SIZE_SHARE, make_plan, size_step
+from redveil.privacy.loss import Price, choice_epsilon
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side
 
@@ -26,43 +28,59 @@ TRIALS: Final = (0, 8_000, 16_000, 24_000)
 LEVERAGE_FROM: Final = 800
 
 
-def tune(
-    parameters: Parameters, schema: Schema | None, size: float, epsilon: Fraction
-) -> Parameters:
+def tune(parameters: Parameters, schema: Schema | None, size: float, price: Price) -> Parameters:
     """Return the parameters with everything set that was left to the rule.
 
-    >>> few = tune(Parameters.of(), None, size=1_000, epsilon=Fraction(1))
-    >>> many = tune(Parameters.of(), None, size=100_000, epsilon=Fraction(1))
+    >>> few = tune(Parameters.of(), None, size=1_000, price=Fraction(1))
+    >>> many = tune(Parameters.of(), None, size=100_000, price=Fraction(1))
     >>> (few.depth, few.trials), (many.depth, many.trials)
     ((1, 1), (3, 4))
     """
-    worth, auto = strength(schema, size, epsilon), parameters.auto
-    tuned = parameters
+    auto, tuned, entities = parameters.auto, parameters, strength(schema, size)
+
+    def worth(trials: int, depth: int) -> float:
+        return entities * pair_epsilon(price / trials, depth, parameters.tree_share)
+
     if "trials" in auto:
-        tuned = replace(tuned, trials=_reached(TRIALS, worth))
+        depth = len(DEPTHS) if "depth" in auto else parameters.depth
+        tuned = replace(tuned, trials=_reached(TRIALS, lambda t: t * worth(t, depth)))
     if "depth" in auto:
-        tuned = replace(tuned, depth=_reached(DEPTHS, worth / tuned.trials))
+        tuned = replace(tuned, depth=_reached(DEPTHS, lambda depth: worth(tuned.trials, depth)))
     if "root_score" in auto:
-        weak = worth / tuned.trials < LEVERAGE_FROM
+        weak = worth(tuned.trials, tuned.depth) < LEVERAGE_FROM
         tuned = replace(tuned, root_score=RootScore.MARGIN if weak else RootScore.LEVERAGE)
     return tuned
 
 
-def strength(schema: Schema | None, size: float, epsilon: Fraction) -> float:
-    """Return N·ε, as it would be with a usual number of splits to choose from."""
-    worth = max(size, 0.0) * float(epsilon)
+def strength(schema: Schema | None, size: float) -> float:
+    """Return N, as it would be with a usual number of splits to choose from."""
+    entities = max(size, 0.0)
     if schema is None:
-        return worth
+        return entities
     pairs = math.prod(sum(a.splits for a in schema.view(side).attributes) for side in Side)
-    return worth * USUAL_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
+    return entities * USUAL_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
 
 
-def tuned_plan(parameters: Parameters, epsilon: Fraction) -> Plan:
+def pair_epsilon(price: Price, depth: int, tree_share: Fraction) -> float:
+    """Return the ε of a pair of twins; for ρ the one at which its levels are chosen as well.
+
+    >>> from redveil.privacy.loss import Rho
+    >>> pair_epsilon(Fraction(1, 2), 3, Fraction(1, 2))
+    0.5
+    >>> round(pair_epsilon(Rho(Fraction(1, 50)), 3, Fraction(1, 2)), 2)
+    0.98
+    """
+    if isinstance(price, Fraction):
+        return float(price)
+    return float(choice_epsilon(price * tree_share / depth) * depth / tree_share)
+
+
+def tuned_plan(parameters: Parameters, price: Price) -> Plan:
     """Return the plan of a run: the size first, if anything was left to the rule."""
     if not parameters.auto:
-        return make_plan(parameters, epsilon)
-    rest = make_plan(parameters, epsilon * (1 - SIZE_SHARE))
-    return Plan(epsilon, (size_step(epsilon), *rest.steps))
+        return make_plan(parameters, price)
+    rest = make_plan(parameters, price * (1 - SIZE_SHARE))
+    return Plan(price, (size_step(price), *rest.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +93,7 @@ class Tuned:
 
 
 def cases(
-    parameters: Parameters, schema: Schema | None, epsilon: Fraction, sizes: Iterable[int]
+    parameters: Parameters, schema: Schema | None, price: Price, sizes: Iterable[int]
 ) -> tuple[Tuned, ...]:
     """Return the different plans that the rule makes for some sizes, the smallest first.
 
@@ -84,12 +102,13 @@ def cases(
     """
     found: list[Tuned] = []
     for size in sizes:
-        tuned = tune(parameters, schema, size, epsilon)
+        tuned = tune(parameters, schema, size, price)
         if not found or tuned != found[-1].parameters:
-            found.append(Tuned(size, tuned, tuned_plan(tuned, epsilon)))
+            found.append(Tuned(size, tuned, tuned_plan(tuned, price)))
     return tuple(found)
 
 
-def _reached(thresholds: tuple[int, ...], worth: float) -> int:
-    """Return how many thresholds are reached."""
-    return sum(worth >= threshold for threshold in thresholds)
+def _reached(thresholds: tuple[int, ...], worth: Callable[[int], float]) -> int:
+    """Return how many there can be: the largest number whose worth reaches its threshold."""
+    numbers = enumerate(thresholds, start=1)
+    return max(number for number, threshold in numbers if worth(number) >= threshold)

@@ -1,17 +1,96 @@
-"""Privacy loss as exact money: rational numbers, turned into floats once, towards more privacy."""
+"""Privacy loss as exact money: rational numbers, turned into floats once, towards more privacy.
+
+What a run may lose is a `Loss`, (ε, δ). It is paid out in prices: in ε where δ = 0, and else in ρ,
+the currency of zero-concentrated privacy (proofs/concentrated.md), which adds up just as exactly.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from redveil.errors import InputError
+from redveil.errors import InputError, PlanError
+from redveil.privacy.concentrated import rho_within
 
 # Beyond this, e^ε is so large that the promise is empty; far smaller, and nothing can be said.
 LARGEST_EPSILON: Final = Fraction(100)
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
+# A δ is the chance of any accident at all: more than this for one person in ten thousand is none.
+LARGEST_DELTA: Final = Fraction(1, 10**4)
+SMALLEST_DELTA: Final = Fraction(1, 10**30)
+# Digits of a square root that is rounded down.
+ROOT_BITS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Rho:
+    """A price in zero-concentrated privacy: ρ, an exact fraction. A plain fraction is a price in ε.
+
+    >>> Rho(Fraction(1, 50)) / 2 + Rho(Fraction(1, 100))
+    Rho(amount=Fraction(1, 50))
+    """
+
+    amount: Fraction
+
+    def __mul__(self, share: int | Fraction) -> Rho:
+        return Rho(self.amount * share)
+
+    def __truediv__(self, parts: int | Fraction) -> Rho:
+        return Rho(self.amount / parts)
+
+    def __add__(self, other: Rho) -> Rho:
+        return Rho(self.amount + other.amount)
+
+    def __str__(self) -> str:
+        return str(self.amount)
+
+
+Price = Fraction | Rho
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a run may lose: (ε, δ). Pure differential privacy if δ is 0.
+
+    >>> Loss(Fraction(1)).price
+    Fraction(1, 1)
+    >>> round(float(Loss(Fraction(1), Fraction(1, 10**6)).price.amount), 4)
+    0.0244
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+    @property
+    def price(self) -> Price:
+        """What may be spent for it: ε itself, or the largest ρ that is sure to keep (ε, δ)."""
+        if self.delta == 0:
+            return self.epsilon
+        return Rho(rho_within(self.epsilon, self.delta))
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon}" + (f", δ = {float(self.delta):g}" if self.delta else "")
+
+
+def parse_loss(epsilon: str | float | Fraction, delta: str | float | Fraction | None) -> Loss:
+    """Read (ε, δ) as people write them; without δ, or with 0, the loss is pure.
+
+    >>> parse_loss(1, "1e-6")
+    Loss(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
+    >>> parse_loss(1, 0.5)
+    Traceback (most recent call last):
+    redveil.errors.InputError: delta must be 0 or lie between 1e-30 and 0.0001, as in 1e-6
+    """
+    chance = Fraction(0) if delta is None else _number(delta)
+    if chance is None or (chance and not SMALLEST_DELTA <= chance <= LARGEST_DELTA):
+        raise InputError(
+            f"delta must be 0 or lie between {float(SMALLEST_DELTA):g} and "
+            f"{float(LARGEST_DELTA):g}, as in 1e-6"
+        )
+    return Loss(parse_epsilon(epsilon), chance)
 
 
 def parse_epsilon(value: str | float | Fraction) -> Fraction:
@@ -25,14 +104,8 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     Traceback (most recent call last):
     redveil.errors.InputError: epsilon must lie between 1e-06 and 100, as in 1, 0.25 or 1/3
     """
-    try:
-        text = repr(value) if isinstance(value, float) else value
-        # By way of a float where there is an exponent: a huge one would be written out in digits.
-        exponent = isinstance(text, str) and "e" in text.lower()
-        epsilon = Fraction(repr(float(text)) if exponent else text)
-    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        epsilon = Fraction(0)
-    if isinstance(value, bool) or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+    epsilon = _number(value)
+    if epsilon is None or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise InputError(
             f"epsilon must lie between {float(SMALLEST_EPSILON):g} and "
             f"{float(LARGEST_EPSILON):g}, as in 1, 0.25 or 1/3"
@@ -40,14 +113,68 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     return epsilon
 
 
-def divide(epsilon: Fraction, shares: Sequence[int | Fraction]) -> tuple[Fraction, ...]:
-    """Divide a loss in proportion to shares; the parts add up exactly.
+def _number(value: str | float | Fraction) -> Fraction | None:
+    """Return the number that was written, or None if it is none."""
+    if isinstance(value, bool):
+        return None
+    try:
+        text = repr(value) if isinstance(value, float) else value
+        # By way of a float where there is an exponent: a huge one would be written out in digits.
+        exponent = isinstance(text, str) and "e" in text.lower()
+        return Fraction(repr(float(text)) if exponent else text)
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+        return None
+
+
+def divide(price: Price, shares: Sequence[int | Fraction]) -> tuple[Price, ...]:
+    """Divide a price in proportion to shares; the parts add up exactly.
 
     >>> divide(Fraction(1), [1, 2])
     (Fraction(1, 3), Fraction(2, 3))
     """
     whole = sum(Fraction(share) for share in shares)
-    return tuple(epsilon * Fraction(share) / whole for share in shares)
+    return tuple(price * Fraction(share) / whole for share in shares)
+
+
+def total(prices: Iterable[Price]) -> Price:
+    """Add up prices of one currency.
+
+    >>> total([Fraction(1, 3), Fraction(2, 3)])
+    Fraction(1, 1)
+    >>> total([Fraction(1, 3), Rho(Fraction(2, 3))])
+    Traceback (most recent call last):
+    redveil.errors.PlanError: prices in ε and in ρ do not add up
+    """
+    listed = list(prices)
+    pure = [one for one in listed if isinstance(one, Fraction)]
+    concentrated = [one.amount for one in listed if isinstance(one, Rho)]
+    if pure and concentrated:
+        raise PlanError("prices in ε and in ρ do not add up")
+    return Rho(sum(concentrated, Fraction(0))) if concentrated else sum(pure, Fraction(0))
+
+
+def amount(price: Price) -> Fraction:
+    """Return the number of a price, of whichever currency.
+
+    >>> amount(Rho(Fraction(1, 7)))
+    Fraction(1, 7)
+    """
+    return price.amount if isinstance(price, Rho) else price
+
+
+def choice_epsilon(price: Price) -> Fraction:
+    """Return the ε of a choice for a price.
+
+    A choice whose log-probabilities move within an interval of width ε costs ρ = ε² / 8, so ρ buys
+    ε = √(8ρ), rounded down (proofs/concentrated.md).
+
+    >>> choice_epsilon(Fraction(1, 2)), choice_epsilon(Rho(Fraction(1, 2)))
+    (Fraction(1, 2), Fraction(2, 1))
+    """
+    if isinstance(price, Fraction):
+        return price
+    square = 8 * price.amount * 4**ROOT_BITS
+    return Fraction(math.isqrt(square.numerator // square.denominator), 2**ROOT_BITS)
 
 
 def round_down(number: Fraction) -> float:
@@ -58,6 +185,20 @@ def round_down(number: Fraction) -> float:
     """
     nearest = float(number)
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
+
+
+def count_variance(price: Price) -> float:
+    """Return a bound of the variance of a count's noise for a price.
+
+    Integer Laplace noise for ε. For ρ integer Gaussian noise with parameter σ² = 1 / (2ρ), which
+    its variance never exceeds.
+
+    >>> round(count_variance(Fraction(1)), 3), count_variance(Rho(Fraction(1, 50)))
+    (1.841, 25.0)
+    """
+    if isinstance(price, Rho):
+        return float(1 / (2 * price.amount))
+    return laplace_variance(price)
 
 
 def laplace_variance(epsilon: Fraction) -> float:

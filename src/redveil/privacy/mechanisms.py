@@ -3,7 +3,8 @@
 `choose` and `choose_tree` select, `count` counts, and `walk` selects in the limit of many steps.
 
 Each takes sealed input, a receipt and a source of randomness, and returns a released value. All
-hold for adding or removing one entity. Nothing else in the package opens a seal for an analyst.
+hold for adding or removing one entity, at the receipt's price: ε, or ρ (proofs/concentrated.md).
+Nothing else in the package opens a seal for an analyst.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
-from redveil.privacy.loss import round_down
+from redveil.privacy.loss import Rho, choice_epsilon, round_down
 from redveil.privacy.nested_selection import NestedBase, draw_nested
 from redveil.privacy.randomness import Randomness, Words
 from redveil.privacy.score import Score
@@ -42,7 +43,7 @@ def choose(
     all parts together then cost one ε (proofs/parallel.md). Proof: proofs/choose.md.
     """
     _must_pay_for(receipt, "choose")
-    rate = score.rate(receipt.epsilon)
+    rate = score.rate(choice_epsilon(receipt.price))
 
     def chosen(rows: Integers) -> tuple[int, ...] | None:
         if rows.shape != base.shape:
@@ -70,7 +71,7 @@ def choose_tree(
     score of whole trees, so this is one release at one ε. Proof: proofs/nested.md.
     """
     _must_pay_for(receipt, "choose")
-    rate = score.rate(receipt.epsilon)
+    rate = score.rate(choice_epsilon(receipt.price))
 
     def chosen(parts: Integers) -> tuple[int, int, int] | None:
         fits = parts.shape == base.open.shape
@@ -80,14 +81,17 @@ def choose_tree(
 
 
 def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) -> Released[Integers]:
-    """Count disjoint groups of entities, each with integer Laplace noise P(k) ∝ exp(−ε·|k|).
+    """Count disjoint groups of entities, each with integer noise.
 
+    For ε it is Laplace noise, P(k) ∝ exp(−ε·|k|), and for ρ Gaussian noise, P(k) ∝ exp(−ρ·k²).
     counts: sealed int64[groups]; an entity belongs to at most one group. Proof: proofs/count.md.
     """
     _must_pay_for(receipt, "count")
 
     def noised(exact: Integers) -> Integers:
-        return exact + randomness.laplace(receipt.epsilon, exact.size)
+        if isinstance(receipt.price, Rho):
+            return exact + randomness.gaussian(receipt.price.amount, exact.size)
+        return exact + randomness.laplace(receipt.price, exact.size)
 
     noisy = open_paid(noised, counts, receipt)
     noisy.flags.writeable = False
@@ -109,7 +113,7 @@ def walk(
     steps no bound is claimed: certificates say `asymptotic`. Proof: proofs/walk.md.
     """
     _must_pay_for(receipt, "walk")
-    rate = round_down(score.rate(receipt.epsilon))
+    rate = round_down(score.rate(choice_epsilon(receipt.price)))
     ended = chain(rate, randomness.words(words))
     return Released(open_paid(lambda place: place, ended, receipt), (receipt,))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 from redveil.errors import PlanError
+from redveil.privacy.loss import Price, Rho, amount, total
 from redveil.sealed import Receipt
 
 Mechanism = Literal["choose", "count", "walk"]
@@ -17,19 +17,23 @@ Mechanism = Literal["choose", "count", "walk"]
 class Step:
     """One named release and its price.
 
-    >>> Step("trial 1: leaf table, cells", "count", Fraction(1, 4)).epsilon
+    >>> from fractions import Fraction
+    >>> Step("trial 1: leaf table, cells", "count", Fraction(1, 4)).price
     Fraction(1, 4)
     """
 
     name: str
     mechanism: Mechanism
-    epsilon: Fraction
+    price: Price
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Named steps whose prices add up exactly to ε. Depends on public and released values only.
+    """Named steps whose prices add up exactly. Depends on public and released values only.
 
+    Prices are in ε, or all of them in ρ (`Rho`).
+
+    >>> from fractions import Fraction
     >>> Plan(Fraction(1), (Step("a", "choose", Fraction(1, 3)), Step("b", "count", Fraction(2, 3))))
     Plan(ε = 1, 2 steps)
     >>> Plan(Fraction(1), (Step("a", "choose", Fraction(1, 3)),))
@@ -37,20 +41,21 @@ class Plan:
     redveil.errors.PlanError: the steps cost 1/3, not 1
     """
 
-    epsilon: Fraction
+    price: Price
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        cost = sum((step.epsilon for step in self.steps), Fraction(0))
-        if cost != self.epsilon:
-            raise PlanError(f"the steps cost {cost}, not {self.epsilon}")
-        if any(step.epsilon <= 0 for step in self.steps):
+        cost = total(step.price for step in self.steps)
+        if cost != self.price:
+            raise PlanError(f"the steps cost {cost}, not {self.price}")
+        if any(amount(step.price) <= 0 for step in self.steps):
             raise PlanError("every step must have a positive price")
         if len({step.name for step in self.steps}) != len(self.steps):
             raise PlanError("two steps have the same name")
 
     def __repr__(self) -> str:
-        return f"Plan(ε = {self.epsilon}, {len(self.steps)} steps)"
+        unit = "ρ" if isinstance(self.price, Rho) else "ε"
+        return f"Plan({unit} = {self.price}, {len(self.steps)} steps)"
 
     def purse(self) -> Purse:
         """Return a purse that holds exactly this plan's budget, for one run."""
@@ -60,8 +65,9 @@ class Plan:
 class Purse:
     """The budget of one run: each step can be paid for once, and only as planned.
 
+    >>> from fractions import Fraction
     >>> purse = Plan(Fraction(1), (Step("a", "choose", Fraction(1)),)).purse()
-    >>> purse.pay("a", "choose").epsilon
+    >>> purse.pay("a", "choose").price
     Fraction(1, 1)
     >>> purse.pay("a", "choose")
     Traceback (most recent call last):
@@ -80,7 +86,7 @@ class Purse:
             raise PlanError(f"step {name!r} is not in the plan, or is paid for already")
         if step.mechanism != mechanism:
             raise PlanError(f"step {name!r} pays for {step.mechanism}, not {mechanism}")
-        return Receipt(step.name, step.mechanism, step.epsilon)
+        return Receipt(step.name, step.mechanism, step.price)
 
     @property
     def is_empty(self) -> bool:

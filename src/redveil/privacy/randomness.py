@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,10 @@ class Randomness(Protocol):
 
     def laplace(self, epsilon: Fraction, count: int) -> Integers:
         """Return independent integers with P(k) ∝ exp(−ε·|k|), or wider, int64[count]."""
+        ...
+
+    def gaussian(self, rho: Fraction, count: int) -> Integers:
+        """Return independent integers with P(k) ∝ exp(−ρ·k²), or wider, int64[count]."""
         ...
 
 
@@ -76,16 +81,19 @@ class SystemRandomness:
         """Return integer Laplace noise whose exact loss at sensitivity 1 is at most ε."""
         import opendp.prelude as dp
 
-        dp.enable_features("contrib")
-        domain = dp.vector_domain(dp.atom_domain(T="i64"))
         metric = dp.l1_distance(T="i64")
-        scale = 1.0 / round_down(epsilon)
-        noise = dp.m.make_laplace(domain, metric, scale=scale)
-        while Fraction(float(noise.map(1))) > epsilon:
-            # The library's own accounting, rounded up, must not exceed the price.
-            scale = math.nextafter(scale, math.inf)
-            noise = dp.m.make_laplace(domain, metric, scale=scale)
-        return np.asarray(noise([0] * count), dtype=np.int64)
+        return _integer_noise(dp.m.make_laplace, metric, 1.0 / round_down(epsilon), epsilon, count)
+
+    def gaussian(self, rho: Fraction, count: int) -> Integers:
+        """Return integer Gaussian noise whose zero-concentrated loss at sensitivity 1 is ρ at most.
+
+        >>> SystemRandomness().gaussian(Fraction(1, 50), 3).shape
+        (3,)
+        """
+        import opendp.prelude as dp
+
+        scale = 1.0 / math.sqrt(2 * round_down(rho))
+        return _integer_noise(dp.m.make_gaussian, dp.l2_distance(T="i64"), scale, rho, count)
 
     @classmethod
     def _after_fork(cls) -> None:
@@ -107,6 +115,22 @@ def below(randomness: Randomness, bound: int) -> int:
         word = int(randomness.words(1)[0])
         if word < limit:
             return word % bound
+
+
+def _integer_noise(
+    make: Callable[..., Any], metric: object, scale: float, price: Fraction, count: int
+) -> Integers:
+    """Return noise of about the scale given, widened until OpenDP's own accounting is content."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    noise = make(domain, metric, scale=scale)
+    # The library's own accounting, rounded up, must not exceed the price.
+    while Fraction(float(noise.map(1))) > price:
+        scale = math.nextafter(scale, math.inf)
+        noise = make(domain, metric, scale=scale)
+    return np.asarray(noise([0] * count), dtype=np.int64)
 
 
 def _new_stream() -> CipherContext:

@@ -18,6 +18,7 @@ from redveil.mining.query_latex import to_latex
 from redveil.mining.query_simplify import simplified
 from redveil.mining.query_text import to_text
 from redveil.mining.redescription import Interval, Redescription
+from redveil.privacy.loss import Loss
 from redveil.report.document import (
     AttributePart,
     AttributesPart,
@@ -42,15 +43,15 @@ from redveil.trees.tree import Tree
 from redveil.version import software
 
 
-def build(mined: Mined) -> ResultDocument:
-    """Return the document of a run."""
+def build(mined: Mined, loss: Loss) -> ResultDocument:
+    """Return the document of a run that was allowed a loss."""
     pairs = tuple(
         _tree_pair(table, guess, mined.schema)
         for table, guess in zip(mined.tables, mined.estimates, strict=True)
     )
     found = tuple(_redescription(one) for one in mined.redescriptions)
     return ResultDocument(
-        certificate=certificate(mined),
+        certificate=certificate(mined, loss),
         entities=_entities(mined),
         redescriptions=found,
         pruned=tuple(
@@ -58,7 +59,7 @@ def build(mined: Mined) -> ResultDocument:
             for one in mined.pruned
         ),
         tree_pairs=pairs,
-        message=None if found else _nothing_found(mined),
+        message=None if found else _nothing_found(mined, loss),
         false_discoveries=_false_discoveries(mined),
         attributes=AttributesPart(
             left=tuple(_attribute(one) for one in mined.declared.left.attributes),
@@ -67,25 +68,30 @@ def build(mined: Mined) -> ResultDocument:
     )
 
 
-def certificate(mined: Mined) -> CertificatePart:
+def certificate(mined: Mined, loss: Loss) -> CertificatePart:
     """State what the run promises."""
     schema, parameters = mined.declared, mined.parameters
+    currency = "rho" if loss.delta else "epsilon"
     return CertificatePart(
         unit=f"one {schema.unit}: its row in both views",
         neighbouring=f"adding or removing one {schema.unit}",
-        epsilon=str(mined.plan.epsilon),
+        epsilon=str(loss.epsilon),
+        delta=str(loss.delta),
+        rho=str(mined.plan.price) if loss.delta else None,
         guarantee=_guarantee(parameters),
         profile=parameters.profile.value,
         algorithm=parameters.algorithm.value,
         parameters=parameters.public(),
         steps=tuple(
-            StepPart(name=s.name, mechanism=s.mechanism, epsilon=str(s.epsilon))
+            StepPart.model_validate(
+                {"name": s.name, "mechanism": s.mechanism, currency: str(s.price)}
+            )
             for s in mined.plan.steps
         ),
         schema_name=schema.name,
         schema_digest=schema.digest,
         schema_status=schema.status.value,
-        conditions=_conditions(schema, parameters),
+        conditions=_conditions(schema, parameters, loss),
         software=software(),
     )
 
@@ -97,7 +103,7 @@ def _guarantee(parameters: Parameters) -> Guarantee:
     return "asymptotic" if parameters.walks else "exact"
 
 
-def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
+def _conditions(schema: Schema, parameters: Parameters, loss: Loss) -> tuple[str, ...]:
     """Say what the promise rests on."""
     conditions = [
         f"each {schema.unit} has one row a view, as the entity key declares",
@@ -105,6 +111,11 @@ def _conditions(schema: Schema, parameters: Parameters) -> tuple[str, ...]:
         "parameters, and the decision to publish this run, were not chosen by looking at the data",
         "other results from the same rows add their own epsilon to this one",
     ]
+    if loss.delta:
+        conditions[-1] = "other results from the same rows add their own epsilon and delta to these"
+        conditions.append(
+            f"delta, {float(loss.delta):g}, is far below one over the number of entities"
+        )
     if schema.bought:
         price = sum(one.epsilon for one in schema.bought)
         names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
@@ -143,21 +154,21 @@ def _entities(mined: Mined) -> IntervalPart | None:
     )
 
 
-def _nothing_found(mined: Mined) -> str:
+def _nothing_found(mined: Mined, loss: Loss) -> str:
     """Say why the list is empty, and what it would have taken, from released values only."""
     entities = _entities(mined)
     size = entities.estimate if entities else 0.0
     noise = max((guess.cell_deviation for guess in mined.estimates), default=0.0)
-    price = mined.plan.epsilon
+    price = float(loss.epsilon)
     said = (
         f"Nothing holds up against the noise. With about {size:,.0f} entities, epsilon = "
-        f"{float(price):g} leaves an error of about {noise:,.0f} entities in every cell that was "
+        f"{price:g} leaves an error of about {noise:,.0f} entities in every cell that was "
         "measured."
     )
     if mined.parameters.profile is Profile.PUBLISHED:
         return said
-    need = needed(mined.parameters, mined.schema, size, price)
-    if need.epsilon <= float(price):
+    need = needed(mined.parameters, mined.schema, size, loss)
+    if need.epsilon <= price:
         return f"{said} The data may hold nothing to be found, or nothing that this search meets."
     enough = f"epsilon of about {need.epsilon:.2g} at this size"
     if math.isinf(need.epsilon):
@@ -225,9 +236,9 @@ def _tree_pair(table: LeafTable, guess: Estimate, schema: Schema) -> TreePairPar
             cells=_rows(table.cells),
             left_margin=None if table.left_margin is None else tuple(table.left_margin.tolist()),
             right_margin=None if table.right_margin is None else tuple(table.right_margin.tolist()),
-            cells_epsilon=str(table.cells_price),
-            left_margin_epsilon=None if table.left_price is None else str(table.left_price),
-            right_margin_epsilon=None if table.right_price is None else str(table.right_price),
+            cells_price=str(table.cells_price),
+            left_margin_price=None if table.left_price is None else str(table.left_price),
+            right_margin_price=None if table.right_price is None else str(table.right_price),
             fitted=_rows(guess.cells),
         ),
     )

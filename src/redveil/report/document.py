@@ -14,6 +14,8 @@ from pydantic import (
     model_validator,
 )
 
+from redveil.privacy import concentrated, loss
+
 FORMAT_VERSION: Final = 1
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
 
@@ -28,11 +30,29 @@ class Part(BaseModel):
 
 
 class StepPart(Part):
-    """One paid step of the plan; ε as an exact fraction."""
+    """One paid step of the plan; its price in ε or in ρ, an exact fraction."""
 
     name: str
     mechanism: Literal["choose", "count", "walk"]
-    epsilon: Price
+    epsilon: Price | None = None
+    rho: Price | None = Field(default=None, description="zero-concentrated: if delta is not 0")
+
+    @model_validator(mode="after")
+    def _has_one_price(self) -> Self:
+        """Refuse a step that cost nothing, or two things."""
+        if (self.epsilon is None) == (self.rho is None):
+            raise ValueError("a step costs epsilon, or rho")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _short(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the price that was not paid."""
+        return {name: value for name, value in write(self).items() if value is not None}
+
+    @property
+    def price(self) -> loss.Price:
+        """What was paid."""
+        return loss.Rho(Fraction(self.rho)) if self.rho else Fraction(self.epsilon or 0)
 
 
 class CertificatePart(Part):
@@ -41,8 +61,11 @@ class CertificatePart(Part):
     unit: str = Field(description="what is protected: one entity, its rows in both views")
     neighbouring: str = Field(description="which data sets must be hard to tell apart")
     epsilon: Price = Field(description="the whole run's privacy loss, an exact fraction")
-    delta: Literal["0"] = Field(
-        default="0", description="always 0: pure differential privacy, exactly or in the limit"
+    delta: Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,99}/[1-9][0-9]{0,99})$")] = Field(
+        default="0", description="0 is pure differential privacy, exactly or in the limit"
+    )
+    rho: Price | None = Field(
+        default=None, description="the zero-concentrated loss that keeps epsilon and delta"
     )
     guarantee: Guarantee
     profile: Literal["hardened", "published"]
@@ -58,9 +81,25 @@ class CertificatePart(Part):
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
         """Refuse a certificate whose steps do not cost what it says."""
-        if sum(Fraction(step.epsilon) for step in self.steps) != Fraction(self.epsilon):
-            raise ValueError("the steps do not add up to epsilon")
+        price = loss.Rho(Fraction(self.rho)) if self.rho else Fraction(self.epsilon)
+        if {type(step.price) for step in self.steps} != {type(price)}:
+            raise ValueError("the steps are not paid for in one currency")
+        if loss.total(step.price for step in self.steps) != price:
+            raise ValueError(f"the steps do not add up to {'rho' if self.rho else 'epsilon'}")
+        if bool(self.rho) != (self.delta != "0"):
+            raise ValueError("delta without rho, or rho without delta")
+        promise = Fraction(self.epsilon), Fraction(self.delta)
+        if self.rho and not concentrated.keeps(Fraction(self.rho), *promise):
+            raise ValueError("rho does not keep epsilon and delta")
         return self
+
+    @property
+    def promise(self) -> str:
+        """The loss as people write it.
+
+        δ is mentioned where there is one.
+        """
+        return str(loss.Loss(Fraction(self.epsilon), Fraction(self.delta)))
 
 
 class QueryPart(Part):
@@ -149,9 +188,9 @@ class LeafTablePart(Part):
     cells: tuple[tuple[int | float, ...], ...]
     left_margin: tuple[int | float, ...] | None = None
     right_margin: tuple[int | float, ...] | None = None
-    cells_epsilon: Price
-    left_margin_epsilon: Price | None = None
-    right_margin_epsilon: Price | None = None
+    cells_price: Price = Field(description="what they cost, in the currency of the steps")
+    left_margin_price: Price | None = None
+    right_margin_price: Price | None = None
     fitted: tuple[tuple[float, ...], ...]
 
 

@@ -45,7 +45,7 @@ def scatter(document: ResultDocument, path: Path) -> None:
             label=f"reported ({len(kept)})",
         )
     axes.set(xlabel="noisy support (entities)", ylabel="noisy Jaccard index", ylim=(0, 1.02))
-    axes.set_title(f"ε = {document.certificate.epsilon}, {document.certificate.algorithm}")
+    axes.set_title(f"{document.certificate.promise}, {document.certificate.algorithm}")
     if kept or document.pruned:
         axes.legend(frameon=False, loc="lower right")
     _save(figure, path)

@@ -16,7 +16,7 @@ def fragment(document: ResultDocument) -> str:
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
     body = "".join(_row(one, evaluated=evaluated) for one in document.redescriptions)
     line = (
-        f"ε = {escape(promise.epsilon)} ({escape(promise.guarantee)}), "
+        f"{escape(promise.promise)} ({escape(promise.guarantee)}), "
         f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
         f"schema {escape(promise.schema_status)}; {escape(promise.software)}"
     )

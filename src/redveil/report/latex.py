@@ -17,5 +17,6 @@ def latex_table(document: ResultDocument) -> str:
     head = r"left & right & Jaccard [95\,\%] & entities & $p \leq$ \\"
     lines = [r"\begin{tabular}{llrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
     lines.append(r"\end{tabular}")
-    lines.append(f"% epsilon = {document.certificate.epsilon}, {document.certificate.guarantee}")
+    promise = document.certificate
+    lines.append(f"% {promise.promise.replace('ε', 'epsilon')}, {promise.guarantee}")
     return "\n".join(lines)

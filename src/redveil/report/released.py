@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -13,9 +13,12 @@ from redveil.mining.leaf_table import Counted, LeafTable
 from redveil.mining.query import Literal
 from redveil.mining.query_json import from_json
 from redveil.mining.question import ReleasedTable
+from redveil.privacy.loss import Price, Rho
 from redveil.report.document import AttributePart, ResultDocument, TreePairPart, TreePart
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
+
+Currency = Callable[[Fraction], Price]
 
 # Heap numbers grow as 2^depth; no tree that fits a table is deeper.
 MOST_NODES = 2**16
@@ -38,8 +41,10 @@ def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
         )
     left = {one.name: _attribute(one) for one in declared.left}
     right = {one.name: _attribute(one) for one in declared.right}
+    currency: Currency = Rho if document.certificate.rho else Fraction
     return tuple(
-        _table(pair, left, right, number) for number, pair in enumerate(document.tree_pairs)
+        _table(pair, left, right, number, currency)
+        for number, pair in enumerate(document.tree_pairs)
     )
 
 
@@ -53,21 +58,25 @@ def _attribute(part: AttributePart) -> Attribute:
 
 
 def _table(
-    pair: TreePairPart, left: Mapping[str, Attribute], right: Mapping[str, Attribute], number: int
+    pair: TreePairPart,
+    left: Mapping[str, Attribute],
+    right: Mapping[str, Attribute],
+    number: int,
+    currency: Currency,
 ) -> ReleasedTable:
     part = pair.leaf_table
     try:
         trees = _tree(pair.left, left, Side.LEFT), _tree(pair.right, right, Side.RIGHT)
         height, width = len(trees[0].tree.cells), len(trees[1].tree.cells)
-        of_left, left_price = _margin(part.left_margin, part.left_margin_epsilon, height)
-        of_right, right_price = _margin(part.right_margin, part.right_margin_epsilon, width)
+        of_left, left_price = _margin(part.left_margin, part.left_margin_price, height, currency)
+        of_right, right_price = _margin(part.right_margin, part.right_margin_price, width, currency)
         counts = LeafTable(
             trees[0].tree,
             trees[1].tree,
             _counted(part.cells, (height, width)),
             of_left,
             of_right,
-            Fraction(part.cells_epsilon),
+            currency(Fraction(part.cells_price)),
             left_price,
             right_price,
         )
@@ -77,12 +86,12 @@ def _table(
 
 
 def _margin(
-    counts: Sequence[object] | None, price: str | None, cells: int
-) -> tuple[Counted, Fraction] | tuple[None, None]:
+    counts: Sequence[object] | None, price: str | None, cells: int, currency: Currency
+) -> tuple[Counted, Price] | tuple[None, None]:
     """Return a margin and its price, or nothing if it was not measured."""
     if counts is None or price is None:
         return None, None
-    return _counted(counts, (cells,)), Fraction(price)
+    return _counted(counts, (cells,)), currency(Fraction(price))
 
 
 def _counted(numbers: Sequence[object], shape: tuple[int, ...]) -> Counted:

@@ -57,7 +57,7 @@ class Result:
     def __repr__(self) -> str:
         promise = self.certificate
         return (
-            f"Result({len(self)} redescriptions, ε = {promise.epsilon}, {promise.guarantee}, "
+            f"Result({len(self)} redescriptions, {promise.promise}, {promise.guarantee}, "
             f"{promise.algorithm})"
         )
 

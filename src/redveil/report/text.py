@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from redveil.mining.leaf_table import noise_variance
+from redveil.privacy.loss import Price, Rho, total
 from redveil.report.document import (
     CertificatePart,
     DiscoveryPart,
@@ -48,7 +48,7 @@ def result_view(
         parts.append(_false_discoveries(document.false_discoveries, len(document.redescriptions)))
     parts.append(certificate_view(document.certificate, document.entities))
     if steps:
-        parts.append(steps_table(document.certificate.steps, document.certificate.epsilon))
+        parts.append(steps_table(document.certificate.steps))
     return Group(*parts)
 
 
@@ -108,13 +108,12 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     # Text, not str: what a file says may look like markup.
-    delta = f", δ = {promise.delta}" if promise.guarantee == "exact" else ""
-    promised = f"ε = {promise.epsilon}, {promise.guarantee}{delta}"
-    table.add_row("promise", Text(promised))
+    pure = ", δ = 0" if promise.guarantee == "exact" and promise.rho is None else ""
+    table.add_row("promise", Text(f"{promise.promise}, {promise.guarantee}{pure}"))
     table.add_row("protects", Text(promise.unit))
     table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))
-    total = sum(Fraction(step.epsilon) for step in promise.steps)
-    table.add_row("spent in", f"{len(promise.steps)} steps that add up to exactly {total}")
+    spent = total(step.price for step in promise.steps)
+    table.add_row("spent in", f"{len(promise.steps)} steps that add up to exactly {_price(spent)}")
     table.add_row("method", Text(f"{promise.algorithm} ({promise.profile}), {promise.software}"))
     if entities is not None:
         table.add_row("entities", f"{_interval(entities, 0)} (noisy)")
@@ -130,20 +129,21 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
     """Return how a budget would be spent for a range of sizes."""
     from rich.table import Table
 
+    listed = list(cases)
     table = Table(box=None, header_style="bold")
     for name in (
         "entities from",
         "pairs of trees",
         "depth",
         "roots by",
-        "ε of size",
+        f"{_unit(listed[0].plan.price)} of size",
         "of a level",
         "of a leaf table",
         "error of a cell",
     ):
         table.add_column(name, justify="right")
-    for one in cases:
-        prices = {step.name: step.epsilon for step in one.plan.steps}
+    for one in listed:
+        prices = {step.name: step.price for step in one.plan.steps}
         cells = next(price for name, price in prices.items() if name.endswith("cells"))
         level = next(price for name, price in prices.items() if "level" in name)
         table.add_row(
@@ -159,18 +159,29 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
     return table
 
 
-def steps_table(steps: Iterable[StepPart | Step], epsilon: str) -> Table:
+def steps_table(steps: Iterable[StepPart | Step]) -> Table:
     """Return the steps of a plan with their prices, and the sum."""
     from rich.table import Table
     from rich.text import Text
 
+    listed = list(steps)
+    whole = total(step.price for step in listed)
     table = Table(box=None, header_style="bold", show_footer=True)
     table.add_column("step", footer="sum")
     table.add_column("mechanism")
-    table.add_column("ε", justify="right", footer=epsilon)
-    for step in steps:
-        table.add_row(Text(step.name), step.mechanism, Text(str(step.epsilon)))
+    table.add_column(_unit(whole), justify="right", footer=str(whole))
+    for step in listed:
+        table.add_row(Text(step.name), step.mechanism, Text(str(step.price)))
     return table
+
+
+def _unit(price: Price) -> str:
+    return "ρ" if isinstance(price, Rho) else "ε"
+
+
+def _price(price: Price) -> str:
+    """Return a price as the certificate has it: ε as a bare number, ρ with its name."""
+    return f"ρ = {price}" if isinstance(price, Rho) else str(price)
 
 
 def _false_discoveries(known: DiscoveryPart, reported: int) -> Text:

@@ -23,6 +23,8 @@ def describe(schema: Schema) -> Json:
     extras: Json = {"version": 1, "status": schema.status.value, "unit": schema.unit}
     if schema.budget is not None:
         extras["budget"] = str(schema.budget)
+    if schema.budget_delta:
+        extras["budget_delta"] = str(schema.budget_delta)
     if schema.bought:
         extras["bought"] = [describe_purchase(one) for one in schema.bought]
     return {

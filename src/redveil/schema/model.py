@@ -91,6 +91,7 @@ class Schema:
     unit: str = "entity"
     status: Status = Status.DECLARED
     budget: Fraction | None = None
+    budget_delta: Fraction = Fraction(0)
     bought: tuple[Purchase, ...] = ()
 
     def view(self, side: Side) -> View:
@@ -105,7 +106,8 @@ class Schema:
         raising a budget does not make it another schema. Buying cut points does.
         """
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
-        declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED, budget=None)
+        declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
+        declared = replace(declared, budget=None, budget_delta=Fraction(0))
         canonical = json.dumps(declared.to_datapackage(), sort_keys=True, ensure_ascii=True)
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 

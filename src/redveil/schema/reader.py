@@ -17,6 +17,7 @@ from redveil.schema.model import Schema, Side, Status, View
 from redveil.schema.problem import Problem, unknown_keys
 from redveil.schema.purchase import Purchase
 
+KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
 # "1e999999999" is a short text, but its exact value fills the memory.
 _SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
 # What was paid is written down exactly, however many digits it was asked for with.
@@ -85,31 +86,40 @@ def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
     if not isinstance(extras, Mapping):
         problems.append(Problem(file, "redveil is not an object", "write redveil as {…}"))
         extras = {}
-    status, budget = _extras(extras, file, problems)
+    status = _status(extras, file, problems)
+    budget, budget_delta = (
+        _budget(extras, key, file, problems) for key in ("budget", "budget_delta")
+    )
     bought = _purchases(extras.get("bought", []), file, problems)
     left, right = views
     if problems or left is None or right is None:
         return None, problems
     name, unit = str(raw.get("name", "dataset")), str(extras.get("unit", "entity"))
-    return Schema(name, left, right, unit, status, budget, bought), []
+    return Schema(name, left, right, unit, status, budget, budget_delta or Fraction(0), bought), []
 
 
-def _extras(
-    extras: Mapping[str, object], file: str, problems: list[Problem]
-) -> tuple[Status, Fraction | None]:
-    """Read the package-level extras."""
-    problems.extend(unknown_keys(file, extras, ("version", "status", "unit", "budget", "bought")))
+def _status(extras: Mapping[str, object], file: str, problems: list[Problem]) -> Status:
+    """Read the status, once the keys beside it are known."""
+    problems.extend(unknown_keys(file, extras, KEYS))
     status = extras.get("status", Status.DECLARED.value)
     if status not in list(Status):
         problems.append(Problem(file, "unknown redveil.status", f"use one of {', '.join(Status)}"))
         status = Status.DECLARED.value
-    budget: Fraction | None = None
-    if extras.get("budget") is not None:
-        budget = _fraction(str(extras["budget"]))
-        if budget <= 0:
-            remedy = 'write a positive number such as "3" or "1/2"'
-            problems.append(Problem(file, "redveil.budget is not a positive number", remedy))
-    return Status(str(status)), budget
+    return Status(str(status))
+
+
+def _budget(
+    extras: Mapping[str, object], key: str, file: str, problems: list[Problem]
+) -> Fraction | None:
+    """Read what may be spent in all, of ε or of δ; None if nothing is said."""
+    if extras.get(key) is None:
+        return None
+    budget = _fraction(str(extras[key]))
+    if budget <= 0:
+        example = '"3" or "1/2"' if key == "budget" else '"1e-5"'
+        remedy = f"write a positive number such as {example}"
+        problems.append(Problem(file, f"redveil.{key} is not a positive number", remedy))
+    return budget
 
 
 def _purchases(given: object, file: str, problems: list[Problem]) -> tuple[Purchase, ...]:

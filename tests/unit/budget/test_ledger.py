@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError, OverBudgetError
+from redveil.privacy.loss import Loss
 from support.spending import REFUSED, WON, spend_and_die, spend_together
 
 ONE = Fraction(1)
@@ -29,16 +30,16 @@ def rows(path: Path) -> list[tuple[str, str, str]]:
 
 
 def test_nothing_is_spent_at_first(tmp_path: Path) -> None:
-    assert Ledger(tmp_path / "ledger.sqlite").spent("clinic") == 0
+    assert Ledger(tmp_path / "ledger.sqlite").spent("clinic").epsilon == 0
 
 
 def test_thirds_add_up_to_exactly_one(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for _ in range(3):
-        ledger.charge("clinic", Fraction(1, 3), "mine", ONE)
-    assert ledger.spent("clinic") == ONE
+        ledger.charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+    assert ledger.spent("clinic").epsilon == ONE
     with pytest.raises(OverBudgetError):
-        ledger.charge("clinic", Fraction(1, 10**6), "mine", ONE)
+        ledger.charge("clinic", Loss(Fraction(1, 10**6)), "mine", Loss(ONE))
 
 
 @settings(max_examples=15)
@@ -47,54 +48,54 @@ def test_sums_are_exact(prices: list[Fraction]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         for price in prices:
-            ledger.charge("clinic", price, "mine", Fraction(1000))
-        assert ledger.spent("clinic") == sum(prices, Fraction(0))
+            ledger.charge("clinic", Loss(price), "mine", Loss(Fraction(1000)))
+        assert ledger.spent("clinic").epsilon == sum(prices, Fraction(0))
 
 
 def test_an_overdraft_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path)
-    ledger.charge("clinic", Fraction(3, 4), "mine", ONE)
+    ledger.charge("clinic", Loss(Fraction(3, 4)), "mine", Loss(ONE))
     with pytest.raises(OverBudgetError) as caught:
-        ledger.charge("clinic", Fraction(1, 2), "mine", ONE)
+        ledger.charge("clinic", Loss(Fraction(1, 2)), "mine", Loss(ONE))
     assert "1/2 asked, 1/4 left of the budget of 1" in str(caught.value)
     assert rows(path) == [("clinic", "3/4", "mine")]
-    ledger.charge("clinic", Fraction(1, 4), "mine", ONE)
-    assert ledger.spent("clinic") == ONE
+    ledger.charge("clinic", Loss(Fraction(1, 4)), "mine", Loss(ONE))
+    assert ledger.spent("clinic").epsilon == ONE
 
 
 def test_a_cap_that_was_lowered_below_what_is_spent_leaves_nothing(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.charge("clinic", ONE, "mine", ONE)
+    ledger.charge("clinic", Loss(ONE), "mine", Loss(ONE))
     with pytest.raises(OverBudgetError, match="0 left of the budget of 1/2"):
-        ledger.charge("clinic", Fraction(1, 4), "mine", Fraction(1, 2))
+        ledger.charge("clinic", Loss(Fraction(1, 4)), "mine", Loss(Fraction(1, 2)))
 
 
 def test_data_sets_have_separate_budgets(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.charge("clinic", ONE, "mine", ONE)
-    ledger.charge("school", Fraction(1, 2), "mine", ONE)
-    assert ledger.spent("clinic") == ONE
-    assert ledger.spent("school") == Fraction(1, 2)
-    assert ledger.spent("Clinic") == 0
+    ledger.charge("clinic", Loss(ONE), "mine", Loss(ONE))
+    ledger.charge("school", Loss(Fraction(1, 2)), "mine", Loss(ONE))
+    assert ledger.spent("clinic").epsilon == ONE
+    assert ledger.spent("school").epsilon == Fraction(1, 2)
+    assert ledger.spent("Clinic").epsilon == 0
 
 
 def test_charges_outlive_the_ledger_that_made_them(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
-    Ledger(path).charge("clinic", Fraction(1, 7), "mine", ONE)
-    assert Ledger(path).spent("clinic") == Fraction(1, 7)
+    Ledger(path).charge("clinic", Loss(Fraction(1, 7)), "mine", Loss(ONE))
+    assert Ledger(path).spent("clinic").epsilon == Fraction(1, 7)
 
 
 @pytest.mark.parametrize("name", ["what?mode=memory", "a#b", "50%20off", "with space", ":memory:"])
 def test_a_ledger_is_where_its_path_says(name: str, tmp_path: Path) -> None:
-    Ledger(tmp_path / name).charge("clinic", ONE, "mine", ONE)
+    Ledger(tmp_path / name).charge("clinic", Loss(ONE), "mine", Loss(ONE))
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert rows(tmp_path / name) == [("clinic", "1", "mine")]
 
 
 def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(tmp_path: Path) -> None:
     path, racers = tmp_path / "ledger.sqlite", 3
-    Ledger(path).charge("clinic", Fraction(2, 3), "mine", ONE)
+    Ledger(path).charge("clinic", Loss(Fraction(2, 3)), "mine", Loss(ONE))
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(racers)
     processes = [
@@ -107,7 +108,7 @@ def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(tmp_path: Pa
         process.join(60)
     codes = Counter(process.exitcode for process in processes)
     assert codes == {WON: 1, REFUSED: racers - 1}
-    assert Ledger(path).spent("clinic") == ONE
+    assert Ledger(path).spent("clinic").epsilon == ONE
     assert len(rows(path)) == 2
 
 
@@ -117,7 +118,7 @@ def test_a_charge_survives_a_process_that_is_killed(tmp_path: Path) -> None:
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    assert Ledger(path).spent("clinic") == Fraction(1, 3)
+    assert Ledger(path).spent("clinic").epsilon == Fraction(1, 3)
 
 
 def _no_database(path: Path) -> None:
@@ -135,14 +136,14 @@ def _another_table(path: Path) -> None:
 
 
 def _no_amount(path: Path) -> None:
-    Ledger(path).charge("clinic", ONE, "mine", ONE)
+    Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(ONE))
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE charges SET epsilon = 'much'")
     connection.close()
 
 
 def _division_by_zero(path: Path) -> None:
-    Ledger(path).charge("clinic", ONE, "mine", ONE)
+    Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(ONE))
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE charges SET epsilon = '1/0'")
     connection.close()
@@ -155,7 +156,7 @@ def test_an_unusable_file_is_named(make: Callable[[Path], None], tmp_path: Path)
     path = tmp_path / "ledger.sqlite"
     make(path)
     with pytest.raises(InputError, match=r"ledger\.sqlite: not a usable ledger"):
-        Ledger(path).charge("clinic", ONE, "mine", Fraction(5))
+        Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(Fraction(5)))
     with pytest.raises(InputError, match=r"ledger\.sqlite: not a usable ledger"):
         Ledger(path).spent("clinic")
 
@@ -163,3 +164,30 @@ def test_an_unusable_file_is_named(make: Callable[[Path], None], tmp_path: Path)
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a usable ledger"):
         Ledger(tmp_path / "nowhere" / "ledger.sqlite").spent("clinic")
+
+
+def test_a_ledger_of_an_earlier_version_goes_on_where_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE charges (number INTEGER PRIMARY KEY AUTOINCREMENT, dataset VARCHAR NOT "
+            "NULL, epsilon VARCHAR NOT NULL, purpose VARCHAR NOT NULL, made_at VARCHAR NOT NULL)"
+        )
+        connection.execute("INSERT INTO charges VALUES (1, 'clinic', '2/3', 'mine', 'once')")
+    connection.close()
+    ledger = Ledger(path)
+    assert ledger.spent("clinic") == Loss(Fraction(2, 3))
+    ledger.charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+    with pytest.raises(OverBudgetError):
+        ledger.charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+    assert ledger.spent("clinic") == Loss(ONE)
+
+
+def test_delta_has_a_cap_of_its_own(tmp_path: Path) -> None:
+    ledger, cap = Ledger(tmp_path / "ledger.sqlite"), Loss(Fraction(9), Fraction(1, 10**6))
+    ledger.charge("clinic", Loss(ONE, Fraction(6, 10**7)), "mine", cap)
+    with pytest.raises(OverBudgetError, match="left of the budget_delta of 1/1000000"):
+        ledger.charge("clinic", Loss(ONE, Fraction(6, 10**7)), "mine", cap)
+    # Pure runs do not need any of it, even where the cap was lowered since.
+    ledger.charge("clinic", Loss(ONE), "mine", Loss(Fraction(9)))
+    assert ledger.spent("clinic") == Loss(Fraction(2), Fraction(6, 10**7))

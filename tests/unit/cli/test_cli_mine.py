@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from redveil.budget.ledger import Ledger
+from redveil.privacy.loss import total
 from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import is_one_line
@@ -22,7 +23,7 @@ def test_a_result_is_written_and_shown(clinic_files: Clinic, command: Command) -
     done = command(*clinic_files.mine)
     assert done.code == 0
     result = Result.read(clinic_files.result)
-    assert sum(Fraction(step.epsilon) for step in result.certificate.steps) == 1
+    assert total(step.price for step in result.certificate.steps) == 1
     assert result.document.warning is None
     assert "ε = 1, exact, δ = 0" in done.out
     assert "owner only: 300 entities in both views" in done.err
@@ -108,10 +109,10 @@ def test_a_budget_is_charged_until_it_is_spent(clinic_files: Clinic, command: Co
     assert refused.code == 3
     assert is_one_line(refused.err)
     assert "1 asked, 1/2 left of the budget of 5/2" in refused.err
-    assert Ledger(ledger).spent("clinic") == 2
+    assert Ledger(ledger).spent("clinic").epsilon == 2
     assert (clinic_files.result.read_bytes(), clinic_files.names()) == before
     assert command(*clinic_files.mine, "-q", "--epsilon", "1/2").code == 0
-    assert Ledger(ledger).spent("clinic") == Fraction(5, 2)
+    assert Ledger(ledger).spent("clinic").epsilon == Fraction(5, 2)
 
 
 def test_the_ledger_can_be_kept_elsewhere(
@@ -120,7 +121,7 @@ def test_the_ledger_can_be_kept_elsewhere(
     default = clinic_files.set_budget(Fraction(1))
     elsewhere = tmp_path / "charges.sqlite"
     assert command(*clinic_files.mine, "-q", "--ledger", elsewhere).code == 0
-    assert Ledger(elsewhere).spent("clinic") == 1
+    assert Ledger(elsewhere).spent("clinic").epsilon == 1
     assert not default.exists()
 
 
@@ -192,5 +193,19 @@ def test_the_demo_mines_a_generated_clinic(tmp_path: Path, command: Command) -> 
 def test_the_demo_refuses_a_file_in_its_folders_place(tmp_path: Path, command: Command) -> None:
     (tmp_path / "taken").write_text("")
     refused = command("demo", tmp_path / "taken")
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+
+
+def test_a_delta_is_in_the_certificate_that_is_shown(
+    clinic_files: Clinic, command: Command
+) -> None:
+    done = command(*clinic_files.mine, "--delta", "1e-6")
+    assert done.code == 0
+    assert "ε = 1, δ = 1e-06, exact" in done.out
+    assert "steps that add up to exactly ρ = " in done.out
+    shown = command("show", clinic_files.result, "--steps").out
+    assert "ρ" in shown
+    refused = command(*clinic_files.mine, "--delta", "0.1")
     assert refused.code == 2
     assert is_one_line(refused.err)

@@ -147,3 +147,19 @@ def test_what_would_do_nothing_is_refused(command: Command) -> None:
     assert refused.code == 2
     assert is_one_line(refused.err)
     assert "alternations does nothing for twin" in refused.err
+
+
+def test_a_plan_with_a_delta_is_priced_in_rho(command: Command) -> None:
+    options = "--epsilon", "1", "--delta", "1e-6"
+    listed = json.loads(command("plan", *options, "--entities", "50000", "--json").out)
+    assert (listed["epsilon"], listed["delta"]) == ("1", "1/1000000")
+    assert sum(Fraction(step["rho"]) for step in listed["steps"]) == Fraction(listed["rho"])
+    shown = command("plan", *options, "--entities", "50000").out.splitlines()
+    assert shown[0].split() == ["step", "mechanism", "ρ"]
+    assert shown[-1].split() == ["sum", listed["rho"]]
+    assert "ρ of size" in command("plan", *options).out
+    assert "ε of size" in command("plan", "--epsilon", "1").out
+    refused = command("plan", *options, "--profile", "published")
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "no delta" in refused.err

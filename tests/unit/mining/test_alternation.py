@@ -286,7 +286,7 @@ def test_a_whole_tree_costs_one_choice_or_one_walk(
     assert purse.is_empty
     for number, one in enumerate(found, start=1):
         grown = [receipt for receipt in one.receipts if "leaf table" not in receipt.step]
-        assert sorted((r.step, str(r.mechanism), r.epsilon) for r in grown) == [
+        assert sorted((r.step, str(r.mechanism), r.price) for r in grown) == [
             (f"trial 1, tree {tree}{suffix}", mechanism, Fraction(1))
             for tree in (number, number + 1)
         ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from redveil.data.table import NumericColumn, Table
 from redveil.mining.bought_cuts import Wanted, bought_cuts, cuts_plan, fine_counts
-from redveil.privacy.loss import laplace_variance
+from redveil.privacy.loss import laplace_variance, total
 from redveil.schema import Attribute, Kind, Side
 from redveil.schema.cuts import CutRule, faults
 from redveil.schema.fine_grid import fine_grid
@@ -40,8 +40,8 @@ def test_prices_are_equal_and_add_up_exactly(number: int, epsilon: Fraction) -> 
         Wanted(side, Attribute(f"cost {i}", Kind.NUMERIC)) for side in Side for i in range(number)
     ]
     steps = cuts_plan(wanted, epsilon).steps
-    assert sum(step.epsilon for step in steps) == epsilon
-    assert {step.epsilon for step in steps} == {epsilon / (2 * number)}
+    assert total(step.price for step in steps) == epsilon
+    assert {step.price for step in steps} == {epsilon / (2 * number)}
     assert {step.mechanism for step in steps} == {"count"}
 
 

@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from oracle.leaf_table import DenseFit, PlainSums, dense_fit, laplace_variance, rectangle
 from redveil.mining.estimate import estimate, solver
 from redveil.mining.leaf_table import LeafTable
+from redveil.privacy.loss import Price
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
@@ -54,8 +55,8 @@ def consistent(cells: np.ndarray, *, price: Fraction = Fraction(1)) -> LeafTable
     return LeafTable(*TREES, cells, cells.sum(axis=1), cells.sum(axis=0), price, price, price)
 
 
-def variance(price: Fraction | None) -> float:
-    assert price is not None
+def variance(price: Price | None) -> float:
+    assert isinstance(price, Fraction)
     return laplace_variance(price) + 0.25
 
 

@@ -32,6 +32,7 @@ from redveil.mining.redescription import Redescription
 from redveil.mining.schedule import make_plan, stages
 from redveil.mining.statistics import p_values
 from redveil.mining.tuning import tune, tuned_plan
+from redveil.privacy.loss import total
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.sealed import Sealed, open_for_owner
 from support.seeded import SeededRandomness
@@ -164,7 +165,7 @@ def test_what_is_left_to_the_rule_is_tuned_by_a_private_size(
     assert mined.parameters != tune(UNTOLD, clinic.schema, 400, Fraction(1))
     assert mined.plan == tuned_plan(mined.parameters, epsilon)
     assert mined.plan.steps[0].name == "size"
-    assert sum(step.epsilon for step in mined.plan.steps) == epsilon
+    assert total(step.price for step in mined.plan.steps) == epsilon
     assert len(mined.tables) == mined.parameters.trials
 
 
@@ -326,7 +327,7 @@ def test_data_with_nothing_to_tell_yield_nothing(
     mined = run(odd, wanted, epsilon, seeded(rows), stages.append)
     assert mined.redescriptions == ()
     assert stages[-1] == 1
-    assert sum(step.epsilon for step in mined.plan.steps) == epsilon
+    assert total(step.price for step in mined.plan.steps) == epsilon
     for guess in mined.estimates:
         assert abs(guess.size - rows) <= 10 * guess.size_deviation
 

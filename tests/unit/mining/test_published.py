@@ -18,6 +18,7 @@ from redveil.mining.published import (
 )
 from redveil.mining.query import literals
 from redveil.mining.query_json import from_json
+from redveil.privacy.loss import total
 from redveil.schema import Kind, Side
 from redveil.sealed import open_for_owner, within
 from redveil.trees.rules import published
@@ -60,16 +61,16 @@ def test_certificates_say_what_the_profile_is(algorithm: str) -> None:
     assert promise.profile == "published"
     assert promise.guarantee == "as published; see known limits"
     assert any(condition.startswith("NOT MET") for condition in promise.conditions)
-    assert sum(Fraction(step.epsilon) for step in promise.steps) == 1
+    assert total(step.price for step in promise.steps) == 1
 
 
 def test_the_budget_is_divided_as_the_paper_says() -> None:
     pair = redveil.plan(1, algorithm="tree-pair", profile="published", trials=4)
-    assert [str(step.epsilon) for step in pair.steps[:3]] == ["1/40", "9/80", "9/80"]
+    assert [str(step.price) for step in pair.steps[:3]] == ["1/40", "9/80", "9/80"]
     alternation = redveil.plan(1, profile="published", trials=1, alternations=4, depth=4)
-    assert alternation.steps[0].epsilon == Fraction(1, 9) / 4
+    assert alternation.steps[0].price == Fraction(1, 9) / 4
     tables = [step for step in alternation.steps if step.mechanism == "count"]
-    assert {step.epsilon for step in tables} == {Fraction(1, 18)}
+    assert {step.price for step in tables} == {Fraction(1, 18)}
     assert len(tables) == 8
 
 

@@ -20,6 +20,7 @@ from redveil.mining.schedule import (
     tree_steps,
     twin_steps,
 )
+from redveil.privacy.loss import amount, total
 
 some = settings(max_examples=30, deadline=None)
 epsilons = st.fractions(Fraction(1, 10**6), Fraction(100), max_denominator=10**6)
@@ -48,9 +49,9 @@ def test_steps_cost_epsilon_exactly_and_have_their_own_names(
     wanted: Parameters, epsilon: Fraction
 ) -> None:
     plan = make_plan(wanted, epsilon)
-    assert plan.epsilon == epsilon
-    assert sum(step.epsilon for step in plan.steps) == epsilon
-    assert all(step.epsilon > 0 for step in plan.steps)
+    assert plan.price == epsilon
+    assert total(step.price for step in plan.steps) == epsilon
+    assert all(amount(step.price) > 0 for step in plan.steps)
     names = [step.name for step in plan.steps]
     assert len(set(names)) == len(names)
     assert make_plan(wanted, epsilon) == plan
@@ -65,7 +66,7 @@ def test_a_stage_is_a_tree_a_pair_or_a_table(wanted: Parameters, epsilon: Fracti
         grows = stage.startswith(("tree", "twins", "start"))
         walked = wanted.walks and stage != "start"
         assert step.mechanism == (("walk" if walked else "choose") if grows else "count")
-        cost[f"{trial}, {stage}"] += step.epsilon
+        cost[f"{trial}, {stage}"] += amount(step.price)
     # A start is paid for, but is over too soon to be told of.
     starts = wanted.trials * wanted.starts_privately
     assert sum("start" in stage for stage in cost) == starts
@@ -82,7 +83,7 @@ def test_a_stage_is_a_tree_a_pair_or_a_table(wanted: Parameters, epsilon: Fracti
 def test_starts_trees_and_tables_of_alternations_cost_the_same(
     wanted: Parameters, epsilon: Fraction
 ) -> None:
-    price = {step.name: step.epsilon for step in make_plan(wanted, epsilon).steps}
+    price = {step.name: amount(step.price) for step in make_plan(wanted, epsilon).steps}
     private = wanted.start is Start.PRIVATE
     share = epsilon / (wanted.trials * (2 * wanted.alternations + 1 + private))
     levels = 1 if wanted.algorithm is Algorithm.ALT_MCMC else wanted.depth
@@ -99,7 +100,7 @@ def test_starts_trees_and_tables_of_alternations_cost_the_same(
 @some
 @given(parameters(Algorithm.TREE_PAIR, Algorithm.TWIN), epsilons)
 def test_a_pair_of_trees_costs_its_share(wanted: Parameters, epsilon: Fraction) -> None:
-    price = {step.name: step.epsilon for step in make_plan(wanted, epsilon).steps}
+    price = {step.name: amount(step.price) for step in make_plan(wanted, epsilon).steps}
     share = epsilon / wanted.trials
     for trial in range(1, wanted.trials + 1):
         twins = wanted.algorithm is Algorithm.TWIN

@@ -38,7 +38,7 @@ class Fixed(SeededRandomness):
 @given(epsilons)
 def test_the_size_costs_a_hundredth(epsilon: Fraction) -> None:
     step = size_step(epsilon)
-    assert (step.name, step.mechanism, step.epsilon) == ("size", "count", epsilon / 100)
+    assert (step.name, step.mechanism, step.price) == ("size", "count", epsilon / 100)
 
 
 @pytest.mark.parametrize("noise", [0, 5, -36, -37, -5000])

@@ -26,6 +26,7 @@ from redveil.mining.statistics import (
     pessimistic_p_values,
     simultaneous_reach,
 )
+from redveil.privacy.loss import amount
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
@@ -107,7 +108,8 @@ def test_bounds_hold_the_values_of_j_that_the_noise_allows(
     assert table.left_margin is not None
     assert table.right_margin is not None
     assert table.left_price is not None
-    v_cells, v_margin = (laplace_variance(x) + 0.25 for x in (table.cells_price, table.left_price))
+    prices = amount(table.cells_price), amount(table.left_price)
+    v_cells, v_margin = (laplace_variance(x) + 0.25 for x in prices)
     dense = dense_fit(
         table.cells, table.left_margin, table.right_margin, (v_cells, v_margin, v_margin)
     )

@@ -27,6 +27,7 @@ from redveil.mining.tuning import (
     tune,
     tuned_plan,
 )
+from redveil.privacy.loss import total
 from redveil.schema import Attribute, Kind, Schema, View
 from support.seeded import SeededRandomness
 
@@ -123,16 +124,16 @@ def test_fewer_splits_to_choose_from_are_worth_more_entities(
     left: int, right: int, size: float, epsilon: Fraction
 ) -> None:
     few, many = schema_of(left, right), schema_of(left + 1, 2 * right)
-    assert strength(few, size, epsilon) >= strength(many, size, epsilon)
-    assert strength(few, -size, epsilon) == 0
+    assert strength(few, size) >= strength(many, size)
+    assert strength(few, -size) == 0
 
 
 def test_the_usual_choice_changes_nothing() -> None:
     # 2 · 285² candidates are nearly e^12.
-    assert strength(schema_of(285, 285), 1000, Fraction(2)) == pytest.approx(2000, rel=1e-3)
-    assert strength(None, 1000, Fraction(2)) == 2000
+    assert strength(schema_of(285, 285), 1000) == pytest.approx(1000, rel=1e-3)
+    assert strength(None, 1000) == 1000
     # With two candidates, ln 2 is taken as 1.
-    assert strength(schema_of(1, 1), 1000, Fraction(2)) == pytest.approx(2000 * USUAL_CHOICE)
+    assert strength(schema_of(1, 1), 1000) == pytest.approx(1000 * USUAL_CHOICE)
 
 
 @some
@@ -142,12 +143,12 @@ def test_a_tuned_plan_costs_epsilon_exactly(
 ) -> None:
     tuned = tune(Parameters.of(**said), None, size, epsilon)
     plan = tuned_plan(tuned, epsilon)
-    assert plan.epsilon == sum(step.epsilon for step in plan.steps) == epsilon
+    assert plan.price == total(step.price for step in plan.steps) == epsilon
     if len(said) == len(TUNED):
         assert plan == make_plan(tuned, epsilon)
         return
     assert plan.steps[0] == size_step(epsilon)
-    assert plan.steps[0].epsilon == epsilon / 100
+    assert plan.steps[0].price == epsilon / 100
     assert plan.steps[1:] == make_plan(tuned, epsilon * Fraction(99, 100)).steps
 
 
@@ -189,10 +190,10 @@ def test_a_run_is_tuned_by_the_noisy_size_and_spends_its_plan(clinic: Dataset, n
     tuned = tune(AUTO, clinic.schema, 400 + noise, epsilon)
     assert mined.parameters == tuned
     assert mined.plan == tuned_plan(tuned, epsilon)
-    assert sum(step.epsilon for step in mined.plan.steps) == epsilon
+    assert total(step.price for step in mined.plan.steps) == epsilon
     assert len(mined.tables) == tuned.trials
     # The size is the first thing that is paid for; then every table is counted once.
-    counted = [step.epsilon for step in mined.plan.steps if step.mechanism == "count"]
+    counted = [step.price for step in mined.plan.steps if step.mechanism == "count"]
     assert sources.prices == counted
     assert sources.prices[0] == Fraction(3, 100)
     if noise < 0:

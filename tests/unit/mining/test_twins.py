@@ -172,7 +172,7 @@ def test_a_table_carries_the_prices_and_receipts_that_paid_for_it(
         prices = one.value.cells_price, one.value.left_price, one.value.right_price
         shares = [parts.get(part) for part in ("cells", "left margin", "right margin")]
         assert list(prices) == [None if s is None else s * Fraction(3, 2) for s in shares]
-        assert {(receipt.step, receipt.epsilon) for receipt in one.receipts} == {
+        assert {(receipt.step, receipt.price) for receipt in one.receipts} == {
             (f"trial {number}, twins, level 1", Fraction(1, 4)),
             (f"trial {number}, twins, level 2", Fraction(1, 4)),
             *(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import InputError
-from redveil.privacy.loss import divide, parse_epsilon, round_down
+from redveil.privacy.loss import divide, parse_epsilon, round_down, total
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_meaningless_epsilon_is_refused(bad: str | float) -> None:
 )
 def test_parts_add_up_exactly(epsilon: Fraction, shares: list[int]) -> None:
     parts = divide(epsilon, shares)
-    assert sum(parts) == epsilon
+    assert total(parts) == epsilon
     assert all(p * sum(shares) == epsilon * s for p, s in zip(parts, shares, strict=True))
 
 

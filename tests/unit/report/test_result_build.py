@@ -8,6 +8,7 @@ import pytest
 from redveil.data.synthetic import clinic_schema
 from redveil.mining.query_json import from_json
 from redveil.mining.query_text import parse_text
+from redveil.privacy.loss import total
 from redveil.report.document import LeafTablePart, ResultDocument
 from support.clinic import NOTHING, mined_clinic
 
@@ -19,7 +20,7 @@ def every_document() -> list[ResultDocument]:
 def test_the_steps_add_up_exactly_to_epsilon() -> None:
     promise = mined_clinic().certificate
     assert promise.epsilon == "3"
-    assert sum(Fraction(step.epsilon) for step in promise.steps) == Fraction(3)
+    assert total(step.price for step in promise.steps) == Fraction(3)
     # 2 trials of a start, 3 trees of 2 levels, and 2 tables
     assert len(promise.steps) == 2 * (1 + 3 * 2 + 2)
     assert len({step.name for step in promise.steps}) == len(promise.steps)
@@ -53,7 +54,7 @@ def test_walks_promise_something_asymptotic_on_one_more_condition(algorithm: str
     promise = mined_clinic(algorithm=algorithm, steps=50).certificate
     assert (promise.algorithm, promise.guarantee) == (algorithm, "asymptotic")
     assert "converged after 50 steps" in promise.conditions[-1]
-    assert sum(Fraction(step.epsilon) for step in promise.steps) == Fraction(3)
+    assert total(step.price for step in promise.steps) == Fraction(3)
     assert {step.mechanism for step in promise.steps} == (
         {"walk", "count"} if algorithm == "tree-pair" else {"choose", "walk", "count"}
     )
@@ -66,7 +67,7 @@ def test_the_published_profile_is_a_condition_that_is_not_met(algorithm: str) ->
     assert (found.profile, found.guarantee) == ("published", "as published; see known limits")
     assert found.conditions[0].startswith("NOT MET: the published profile")
     assert found.schema_digest == clinic_schema().digest
-    assert sum(Fraction(step.epsilon) for step in found.steps) == Fraction(3)
+    assert total(step.price for step in found.steps) == Fraction(3)
 
 
 def test_what_was_pruned_is_listed_without_its_queries() -> None:
@@ -128,8 +129,8 @@ def test_trees_and_leaf_tables_fit_together() -> None:
                 leaves = len(tree.cells) - stuck
                 assert [cell is None for cell in tree.cells] == [False] * leaves + [True] * stuck
             place = f"trial {number // 2 + 1}, leaf table {number % 2 + 1}"
-            assert table.cells_epsilon == prices[f"{place}, cells"]
-            assert (table.left_margin_epsilon, table.right_margin_epsilon) == (None, None)
+            assert table.cells_price == prices[f"{place}, cells"]
+            assert (table.left_margin_price, table.right_margin_price) == (None, None)
             assert (pair.left.view, pair.right.view) == ("diagnoses", "laboratory")
 
 
@@ -144,11 +145,11 @@ def test_margins_are_kept_with_their_prices_if_they_were_measured() -> None:
         len(table.cells[0]),
     )
     place = "trial 1, leaf table 1"
-    assert table.left_margin_epsilon == prices[f"{place}, left margin"]
-    assert table.right_margin_epsilon == prices[f"{place}, right margin"]
+    assert table.left_margin_price == prices[f"{place}, left margin"]
+    assert table.right_margin_price == prices[f"{place}, right margin"]
 
 
-def total(table: LeafTablePart, left: tuple[int, ...], right: tuple[int, ...]) -> float:
+def fitted(table: LeafTablePart, left: tuple[int, ...], right: tuple[int, ...]) -> float:
     return sum(table.fitted[i][j] for i in left for j in right)
 
 
@@ -159,9 +160,9 @@ def test_an_analyst_can_recompute_every_estimate_from_the_released_tables() -> N
             pair = document.tree_pairs[one.source.tree_pair]
             table = pair.leaf_table
             all_left, all_right = range(len(pair.left.cells)), range(len(pair.right.cells))
-            lefts = total(table, one.source.left_cells, tuple(all_right))
-            rights = total(table, tuple(all_left), one.source.right_cells)
-            both = total(table, one.source.left_cells, one.source.right_cells)
+            lefts = fitted(table, one.source.left_cells, tuple(all_right))
+            rights = fitted(table, tuple(all_left), one.source.right_cells)
+            both = fitted(table, one.source.left_cells, one.source.right_cells)
             assert one.support.both.estimate == pytest.approx(max(both, 0), abs=1e-6)
             assert one.support.left.estimate == pytest.approx(max(lefts, 0), abs=1e-6)
             assert one.support.right.estimate == pytest.approx(max(rights, 0), abs=1e-6)

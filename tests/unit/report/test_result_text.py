@@ -75,7 +75,7 @@ def test_true_values_come_with_the_warning() -> None:
 
 
 def test_steps_are_listed_with_exact_prices_and_their_sum() -> None:
-    lines = seen(steps_table(CERTIFICATE.steps, CERTIFICATE.epsilon)).splitlines()
+    lines = seen(steps_table(CERTIFICATE.steps)).splitlines()
     assert [line.split() for line in lines] == [
         ["step", "mechanism", "ε"],
         ["tree", "choose", "1/3"],

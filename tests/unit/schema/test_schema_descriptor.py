@@ -45,6 +45,7 @@ EVERYTHING = Schema(
     unit="patient",
     status=Status.DRAFT,
     budget=Fraction(10, 3),
+    budget_delta=Fraction(1, 10**6),
 )
 
 

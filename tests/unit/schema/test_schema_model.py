@@ -118,6 +118,7 @@ CHANGES: dict[str, Callable[[], Schema]] = {
 def test_the_digest_is_about_the_data_not_about_files_and_money() -> None:
     assert replace(CLINIC, status=Status.DRAFT).digest == CLINIC.digest
     assert replace(CLINIC, budget=Fraction(1)).digest == CLINIC.digest
+    assert replace(CLINIC, budget_delta=Fraction(1, 10**6)).digest == CLINIC.digest
     assert with_left(name="persons").digest == CLINIC.digest
     assert with_left(path="other.csv").digest == CLINIC.digest
 

@@ -154,6 +154,16 @@ def test_a_problem(raw: object, problem: str) -> None:
 @pytest.mark.parametrize(
     "budget", ["many", "0", "-1", "1/0", True, [], 1e999, "1e999999999", "9" * 5000, "1/2/3"]
 )
+def test_a_budget_of_delta_that_is_none(budget: object) -> None:
+    assert problems_of(package(redveil={"budget_delta": budget})) == [
+        "dp.json: redveil.budget_delta is not a positive number; write a positive number such as "
+        '"1e-5"'
+    ]
+
+
+@pytest.mark.parametrize(
+    "budget", ["many", "0", "-1", "1/0", True, [], 1e999, "1e999999999", "9" * 5000, "1/2/3"]
+)
 def test_a_budget_that_is_none(budget: object) -> None:
     assert problems_of(package(redveil={"budget": budget})) == [
         'dp.json: redveil.budget is not a positive number; write a positive number such as "3" or '
@@ -167,6 +177,7 @@ def test_a_budget_that_is_none(budget: object) -> None:
 )
 def test_a_budget(budget: object, value: Fraction) -> None:
     assert schema_of(package(redveil={"budget": budget})).budget == value
+    assert schema_of(package(redveil={"budget_delta": budget})).budget_delta == value
 
 
 def test_all_problems_are_listed_and_the_first_is_raised(tmp_path: Path) -> None:

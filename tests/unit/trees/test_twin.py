@@ -298,7 +298,7 @@ def test_one_branch_may_end_before_the_other() -> None:
 def test_receipts_of_all_levels_stay_with_the_twins(depth: int) -> None:
     soil = tiny_soil(people(80, 3, 3, 1), people(80, 3, 3, 2))
     grown = grow(soil, depth, Fraction(3, 7))
-    assert sorted((one.step, one.mechanism, one.epsilon) for one in grown.receipts) == [
+    assert sorted((one.step, one.mechanism, one.price) for one in grown.receipts) == [
         (f"level {n}", "choose", Fraction(3, 7) / depth) for n in range(1, depth + 1)
     ]
     assert max(level(left) for left, _ in grown.value.matches) == depth

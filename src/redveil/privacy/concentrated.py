@@ -1,0 +1,94 @@
+"""From (ε, δ) to ρ: how much zero-concentrated loss a promise leaves room for.
+
+A run that is ρ-zero-concentrated private is (ε, δ)-private for every order α > 1 with
+
+    (1 / α) · (1 − 1/α)^(α − 1) · exp((α − 1)(αρ − ε)) ≤ δ.
+
+Any order proves it, so doubles may look for a good one, and interval arithmetic then checks the
+one that was found: proofs/concentrated.md.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+# Orders are tried as whole multiples of this, ρ is a multiple of its own last digit.
+ORDER_STEP: Final = Fraction(1, 2**20)
+DIGITS: Final = 9
+PRECISION: Final = 200
+
+
+@lru_cache(maxsize=1024)
+def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return a ρ, as large as its nine digits allow, that is sure to keep (ε, δ).
+
+    >>> float(rho_within(Fraction(1), Fraction(1, 10**6)))
+    0.0243559703
+    """
+    low, high = 0.0, float(epsilon)
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _log_delta(middle, epsilon) <= _log(delta) else (low, middle)
+    # A last digit less, where rounding was the other way.
+    unit = Fraction(10) ** (math.floor(math.log10(low)) - DIGITS + 1)
+    units = math.floor(Fraction(low) / unit)
+    while not keeps(units * unit, epsilon, delta):
+        units -= 1
+    return units * unit
+
+
+def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether ρ is sure to keep (ε, δ): decided with outward rounding, for one good order.
+
+    >>> keeps(Fraction(1, 50), Fraction(1), Fraction(1, 10**6))
+    True
+    >>> keeps(Fraction(1, 40), Fraction(1), Fraction(1, 10**6))
+    False
+    """
+    from mpmath.ctx_iv import MPIntervalContext
+
+    order = 1 + max(round(_best_order(float(rho), float(epsilon)) / ORDER_STEP), 1) * ORDER_STEP
+    numbers = MPIntervalContext()
+    numbers.prec = PRECISION
+
+    def enclosed(number: Fraction) -> Any:
+        return numbers.mpf(number.numerator) / number.denominator
+
+    above, exponent = order - 1, (order - 1) * (order * rho - epsilon)
+    log_shrink = numbers.log(enclosed(above / order)) * enclosed(above)
+    spent = numbers.exp(enclosed(exponent) + log_shrink) / enclosed(order)
+    return bool(spent.b <= enclosed(delta).a)
+
+
+def _log_delta(rho: float, epsilon: Fraction) -> float:
+    """Return the logarithm of the δ that ρ leaves at the best order, about."""
+    return _log_delta_at(_best_order(rho, float(epsilon)), rho, float(epsilon))
+
+
+def _log_delta_at(above: float, rho: float, epsilon: float) -> float:
+    """Return log δ for the order 1 + `above`, about."""
+    order = 1 + above
+    shrink = above * math.log(above / order) - math.log(order)
+    return shrink + above * (order * rho - epsilon)
+
+
+def _best_order(rho: float, epsilon: float) -> float:
+    """Return the order less 1 at which δ is smallest, about; log δ is convex in it."""
+    low, high = -40.0, 60.0
+    for _ in range(200):
+        third = (high - low) / 3
+        left, right = low + third, high - third
+        if _log_delta_at(math.exp(left), rho, epsilon) <= _log_delta_at(
+            math.exp(right), rho, epsilon
+        ):
+            high = right
+        else:
+            low = left
+    return math.exp((low + high) / 2)
+
+
+def _log(delta: Fraction) -> float:
+    return math.log(delta.numerator) - math.log(delta.denominator)

@@ -1,0 +1,90 @@
+"""Laws over finitely many outcomes, as natural logarithms of probabilities."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+Outcome = Any  # something hashable
+Law = dict[Outcome, float]
+
+
+class Scored(NamedTuple):
+    """How far one entity can move a score, and how many units of it make 1."""
+
+    width: Fraction
+    grid: int
+
+
+# The width of the change, and what the score's page in privacy/proofs adds to it for rounding.
+GRID: Final = 2**12
+SPLIT_GINI: Final = Scored(2 + Fraction(4, GRID), GRID)
+TREE_GINI: Final = Scored(2 + Fraction(2, GRID), GRID)
+LEVERAGE: Final = Scored(2 + Fraction(2, GRID), GRID)
+MARGIN: Final = Scored(Fraction(3, 2), 2)
+PAIR_PURITY: Final = Scored(3 + Fraction(5, GRID), GRID)
+ASSOCIATION: Final = Scored(Fraction(7, 2) + Fraction(6, 2 * GRID), 2 * GRID)
+
+
+def exponential(
+    units: Mapping[Outcome, int],
+    scored: Scored,
+    price: Fraction,
+    base: Mapping[Outcome, float] | None = None,
+) -> Law:
+    """Return P ∝ base · exp(price · score / width); None is what is left if nothing is offered."""
+    if not units:
+        return {None: 0.0}
+    rate, best = float(price / (scored.width * scored.grid)), max(units.values())
+    logs = {
+        one: rate * (value - best) + (math.log(base[one]) if base else 0.0)
+        for one, value in units.items()
+    }
+    whole = math.log(math.fsum(map(math.exp, logs.values())))
+    return {one: log - whole for one, log in logs.items()}
+
+
+def uniform(outcomes: Sequence[Outcome]) -> Law:
+    """Return the law of which all outcomes are equally likely."""
+    return dict.fromkeys(outcomes, -math.log(len(outcomes)))
+
+
+def then(law: Law, following: Callable[[Outcome], Law]) -> Law:
+    """Return the law of a sequence with one thing more, which may depend on those before."""
+    return {
+        (*before, new): log + more
+        for before, log in law.items()
+        for new, more in following(before).items()
+    }
+
+
+def together(laws: Sequence[Law]) -> Law:
+    """Return the law of independent things."""
+    return {
+        tuple(one for one, _ in each): sum(log for _, log in each)
+        for each in itertools.product(*(law.items() for law in laws))
+    }
+
+
+def merged(law: Law, seen: Callable[[Outcome], Outcome]) -> Law:
+    """Return the law of what is seen of an outcome."""
+    mass: dict[Outcome, list[float]] = {}
+    for outcome, log in law.items():
+        mass.setdefault(seen(outcome), []).append(math.exp(log))
+    return {outcome: math.log(math.fsum(parts)) for outcome, parts in mass.items()}
+
+
+def renamed(law: Law, name: Callable[[Outcome], Outcome]) -> Law:
+    """Return the law of outcomes that are written otherwise, each still by itself."""
+    found = {name(outcome): log for outcome, log in law.items()}
+    assert len(found) == len(law), "two outcomes are written alike"
+    return found
+
+
+def loss(some: Law, other: Law) -> float:
+    """Return the largest difference of logarithms over all outcomes."""
+    assert some.keys() == other.keys()
+    return max(abs(some[outcome] - other[outcome]) for outcome in some)

@@ -1,0 +1,118 @@
+"""The law of twin trees, from the definitions: every choice at every matched pair of nodes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Entity, Shape, World, grafted, path_to
+from oracle.law import GRID, MARGIN, Law, Scored, exponential, renamed, then, together
+
+Match = tuple[int, int]
+Choice = tuple[int, int, int] | None  # whether the sides cross, left split, right split
+Used = Sequence[Collection[int]]  # the attributes that roots leave alone, left and right
+
+
+class Twins(NamedTuple):
+    """The left and the right tree, and their matched leaves."""
+
+    trees: tuple[Shape, Shape]
+    matches: tuple[Match, ...]
+
+
+SEED = Twins(((), ()), ((0, 0),))
+
+
+def twin_law(crowd: Crowd, root: Scored, prices: Sequence[Fraction], used: Used) -> Law:
+    """Return the law of a pair of twins, a level for each price; margins below the root."""
+    law: Law = {SEED: 0.0}
+    for level, price in enumerate(prices):
+        scored = MARGIN if level else root
+        grown: Law = {
+            (now, chosen): log + more
+            for now, log in law.items()
+            for chosen, more in level_law(crowd, now, scored, price, used).items()
+        }
+        law = renamed(grown, lambda both: extended(*both))
+    return law
+
+
+def trials_law(crowd: Crowd, root: Scored, prices: Sequence[Fraction], trials: int) -> Law:
+    """Return the law of several pairs; roots leave alone what the roots before them asked for."""
+
+    def next_pair(earlier: tuple[Twins, ...]) -> Law:
+        used = [
+            {
+                crowd.world.attribute(side, split)
+                for one in earlier
+                for split in one.trees[side][:1]
+                if split is not None
+            }
+            for side in BOTH
+        ]
+        return twin_law(crowd, root, prices, used)
+
+    law: Law = {(): 0.0}
+    for _ in range(trials):
+        law = then(law, next_pair)
+    return law
+
+
+def level_law(crowd: Crowd, now: Twins, scored: Scored, price: Fraction, used: Used) -> Law:
+    """Return the law of the choices at all matched pairs of leaves."""
+    laws: list[Law] = []
+    for match in now.matches:
+        lefts, rights = (
+            may_stand(crowd.world, side, now.trees[side], match[side], used[side]) for side in BOTH
+        )
+        here = [
+            one
+            for one in crowd.at(LEFT, now.trees[LEFT], match[LEFT])
+            if crowd.world.end(RIGHT, now.trees[RIGHT], one) == match[RIGHT]
+        ]
+        units = {
+            choice: score_units(crowd.world, scored, choice, here)
+            for choice in itertools.product((0, 1), lefts, rights)
+        }
+        laws.append(exponential(units, scored, price))
+    return together(laws)
+
+
+def may_stand(world: World, side: int, tree: Shape, node: int, used: Collection[int]) -> list[int]:
+    """Return the splits for a node; at the root other attributes than those used, if any."""
+    may = world.offered(side, path_to(tree, node) or ())
+    others = [split for split in may if world.attribute(side, split) not in used]
+    return others if node == 0 and others else may
+
+
+def score_units(
+    world: World, scored: Scored, choice: tuple[int, int, int], here: Sequence[Entity]
+) -> int:
+    """Return the leverage or the margin of a choice among some entities, in units."""
+    crossed, left, right = choice
+    answers = [(world.answer(LEFT, left, one), world.answer(RIGHT, right, one)) for one in here]
+    first, size = (True, not crossed), len(here)
+    matched = answers.count(first)
+    if scored is MARGIN:
+        second = answers.count((False, bool(crossed)))
+        return 2 * min(matched, second) - (size - matched - second)
+    lefts = sum(one is True for one, _ in answers)
+    rights = sum(other is first[1] for _, other in answers)
+    return GRID * (matched * size - lefts * rights) // size if size else 0
+
+
+def extended(now: Twins, chosen: Sequence[Choice]) -> Twins:
+    """Return the twins after a level's choices."""
+    left: dict[int, int | None] = {}
+    right: dict[int, int | None] = {}
+    matches: list[Match] = []
+    for (a, b), choice in zip(now.matches, chosen, strict=True):
+        if choice is None:
+            matches.append((a, b))
+            continue
+        crossed, left[a], right[b] = choice
+        matches += [(2 * a + 1, 2 * b + 1 + crossed), (2 * a + 2, 2 * b + 2 - crossed)]
+    trees = grafted(now.trees[LEFT], left), grafted(now.trees[RIGHT], right)
+    return Twins(trees, tuple(sorted(matches)))

@@ -1,0 +1,113 @@
+"""How far apart runs on neighbouring crowds are, over everything that they can release."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.crowd import LEFT, RIGHT, Crowd, Entity
+from oracle.law import Outcome
+from oracle.run_law import Pair, Run, costs, tables_of
+from support.toys import Toy
+
+Entities = tuple[Entity, ...]
+Cell = tuple[int, int]  # a left and a right node
+
+# What the parts of a leaf table count by: cells, left margin, right margin.
+GROUPS: Final[tuple[Callable[[Cell], Hashable], ...]] = (
+    lambda cell: cell,
+    lambda cell: cell[LEFT],
+    lambda cell: cell[RIGHT],
+)
+
+
+class Losses(NamedTuple):
+    """The largest losses over all outcomes: of start and trees, and of these and all counts."""
+
+    trees: float
+    total: float
+
+
+def neighbours(kinds: Sequence[Entity], most: int) -> Iterator[tuple[Entities, Entities]]:
+    """Yield all crowds of some kinds, and each with one entity more, up to some size."""
+    for size in range(most):
+        for crowd in itertools.combinations_with_replacement(range(len(kinds)), size):
+            for newcomer in range(len(kinds)):
+                more = sorted((*crowd, newcomer))
+                yield tuple(kinds[k] for k in crowd), tuple(kinds[k] for k in more)
+
+
+@dataclass
+class Neighbourhood:
+    """Runs for one price on any crowd; laws that are asked for again are kept.
+
+    endless: walks go on for ever.
+    """
+
+    toy: Toy
+    epsilon: Fraction
+    endless: bool = False
+    _laws: dict[Entities, NDArray[np.float64]] = field(default_factory=dict)
+    _cells: dict[tuple[Entities, Pair], Counter[Cell]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._prices = costs(self.toy.how, self.epsilon).table
+        self.outcomes: list[Outcome] = list(self._run(()).law())
+        tables = [tables_of(outcome) for outcome in self.outcomes]
+        self.pairs: list[Pair] = sorted({pair for each in tables for pair in each}, key=repr)
+        number = {pair: i for i, pair in enumerate(self.pairs)}
+        # How often each outcome has each pair of trees counted.
+        self._counted = np.zeros((len(self.outcomes), len(self.pairs)))
+        for row, each in zip(self._counted, tables, strict=True):
+            for pair in each:
+                row[number[pair]] += 1
+
+    def losses(self, some: Entities, other: Entities) -> Losses:
+        """Return the largest losses between two crowds.
+
+        Noise P(k) ∝ exp(−ε·|k|) on counts loses at most ε times the sum of their differences, and
+        just that where all noisy counts lie beyond those of one of the crowds.
+        """
+        trees = np.abs(self._law(some) - self._law(other))
+        counts = np.array([self._distance(some, other, pair) for pair in self.pairs])
+        return Losses(float(trees.max()), float((trees + self._counted @ counts).max()))
+
+    def largest(self, kinds: Sequence[Entity], most: int) -> Losses:
+        """Return the largest losses over all neighbours up to some size."""
+        found = [self.losses(*both) for both in neighbours(kinds, most)]
+        return Losses(max(one.trees for one in found), max(one.total for one in found))
+
+    def _run(self, entities: Entities) -> Run:
+        crowd = Crowd(self.toy.world, entities)
+        return Run(crowd, self.toy.how, self.epsilon, endless=self.endless)
+
+    def _law(self, entities: Entities) -> NDArray[np.float64]:
+        if entities not in self._laws:
+            law = self._run(entities).law()
+            assert len(law) == len(self.outcomes), "what can be released is public"
+            self._laws[entities] = np.array([law[outcome] for outcome in self.outcomes])
+        return self._laws[entities]
+
+    def _distance(self, some: Entities, other: Entities, pair: Pair) -> float:
+        """Return what counting a pair of trees loses: cells, and the margins that are counted."""
+        one, two = self._count(some, pair), self._count(other, pair)
+        changes = {cell: one[cell] - two[cell] for cell in one.keys() | two.keys()}
+        parts = []
+        for group in GROUPS[: len(self._prices)]:
+            sums = Counter[Hashable]()
+            for cell, change in changes.items():
+                sums[group(cell)] += change
+            parts.append(sum(map(abs, sums.values())))
+        return sum(float(price) * part for price, part in zip(self._prices, parts, strict=True))
+
+    def _count(self, entities: Entities, pair: Pair) -> Counter[Cell]:
+        if (entities, pair) not in self._cells:
+            self._cells[entities, pair] = Crowd(self.toy.world, entities).cells(*pair)
+        return self._cells[entities, pair]

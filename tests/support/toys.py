@@ -1,0 +1,118 @@
+"""Two worlds so small that every run on them can be listed, and the runs that are."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from oracle.crowd import BOTH, Crowd, Entity, World
+from redveil.mining.parameters import (
+    Algorithm,
+    Counts,
+    PairScore,
+    Parameters,
+    RootScore,
+    Sampler,
+    Start,
+)
+from redveil.schema import Attribute, Kind, View
+
+KIND: Final = Attribute("kind", Kind.CATEGORICAL, categories=("x", "y", "z"))
+SURE_KIND: Final = Attribute("kind", Kind.CATEGORICAL, required=True, categories=("x", "y", "z"))
+FLAG: Final = Attribute("flag", Kind.BOOLEAN)
+MARKS: Final = View(
+    "marks", "id", (Attribute("mark", Kind.BOOLEAN, required=True), Attribute("spot", Kind.BOOLEAN))
+)
+# One attribute on the left: there is nothing to divide where one of its splits holds.
+NARROW: Final = World(View("kinds", "id", (KIND,)), MARKS)
+# Two on the left that differ in their number of splits, so that the base measure of trees matters.
+WIDE: Final = World(View("kinds", "id", (FLAG, SURE_KIND)), MARKS)
+
+
+def kinds_of(world: World) -> list[Entity]:
+    """List all entities that can be: every value of every attribute, or none if it may lack."""
+    sides = []
+    for side in BOTH:
+        values = [
+            [*range(one.bins), *([] if one.required else [None])]
+            for one in world.view(side).attributes
+        ]
+        sides.append(list(itertools.product(*values)))
+    return list(itertools.product(*sides))
+
+
+def crowd_of(world: World, size: int, seed: int) -> Crowd:
+    """Return entities of whom half are of two kinds only, so that the sides go together."""
+    generator = np.random.default_rng(seed)
+    kinds = kinds_of(world)
+    usual = generator.integers(0, len(kinds), 2)
+    which = np.where(
+        generator.random(size) < 0.5,
+        usual[generator.integers(0, 2, size)],
+        generator.integers(0, len(kinds), size),
+    )
+    return Crowd(world, tuple(kinds[number] for number in which))
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A run on a world."""
+
+    world: World
+    how: Parameters
+
+
+def _pairs(depth: int) -> Parameters:
+    return Parameters(Algorithm.TREE_PAIR, depth=depth, steps=8, tree_share=Fraction(9, 10))
+
+
+# Whose promise is exact.
+EXACT: Final = {
+    "twin": Toy(NARROW, Parameters(depth=1)),
+    "twin, margin": Toy(NARROW, Parameters(depth=1, root_score=RootScore.MARGIN)),
+    "twin, two trials": Toy(NARROW, Parameters(depth=1, trials=2)),
+    "twin, two levels": Toy(NARROW, Parameters(depth=2)),
+    "alt-expm": Toy(NARROW, Parameters(Algorithm.ALT_EXPM, depth=1)),
+    "alt-expm, random start": Toy(
+        NARROW,
+        Parameters(
+            Algorithm.ALT_EXPM, depth=1, start=Start.RANDOM, counts=Counts.LEAST_SQUARES
+        ),
+    ),
+    "alt-expm, two levels": Toy(
+        WIDE, Parameters(Algorithm.ALT_EXPM, depth=2, alternations=1, start=Start.RANDOM)
+    ),
+    "alt-mcmc": Toy(WIDE, Parameters(Algorithm.ALT_MCMC, depth=1, alternations=1)),
+    "alt-mcmc, random start": Toy(
+        WIDE,
+        Parameters(Algorithm.ALT_MCMC, depth=1, start=Start.RANDOM, counts=Counts.TWO_PASS),
+    ),
+    "alt-mcmc, two levels": Toy(
+        WIDE, Parameters(Algorithm.ALT_MCMC, depth=2, alternations=1, start=Start.RANDOM)
+    ),
+}  # fmt: skip
+
+# Whose promise holds in the limit; these walks are short, so that they end far from it.
+WALKS: Final = {
+    "alt-mcmc, walk": Toy(
+        WIDE, Parameters(Algorithm.ALT_MCMC, depth=1, steps=4, sampler=Sampler.WALK)
+    ),
+    "alt-mcmc, walk, two levels": Toy(
+        WIDE,
+        Parameters(
+            Algorithm.ALT_MCMC,
+            depth=2,
+            alternations=1,
+            steps=8,
+            sampler=Sampler.WALK,
+            start=Start.RANDOM,
+        ),
+    ),
+    "tree-pair": Toy(WIDE, _pairs(depth=1)),
+    "tree-pair, purity": Toy(WIDE, replace(_pairs(depth=1), pair_score=PairScore.PURITY)),
+    "tree-pair, two levels": Toy(NARROW, replace(_pairs(depth=2), steps=20)),
+}
