@@ -17,16 +17,16 @@ from typing import Any, Final
 
 # Orders are tried as whole multiples of this, ρ is a multiple of its own last digit.
 ORDER_STEP: Final = Fraction(1, 2**20)
-DIGITS: Final = 9
+DIGITS: Final = 4
 PRECISION: Final = 200
 
 
 @lru_cache(maxsize=1024)
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return a ρ, as large as its nine digits allow, that is sure to keep (ε, δ).
+    """Return a ρ, as large as its four digits allow, that is sure to keep (ε, δ).
 
     >>> float(rho_within(Fraction(1), Fraction(1, 10**6)))
-    0.0243559703
+    0.02435
     """
     low, high = 0.0, float(epsilon)
     for _ in range(100):

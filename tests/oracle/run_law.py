@@ -1,0 +1,183 @@
+"""Whole runs by the book: everything that they can release before they count, with its probability.
+
+How the price is divided is written here from docs, and not taken from the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Shape, Target, attribute_target, leaf_target
+from oracle.law import LEVERAGE, MARGIN, Law, Outcome, Scored, renamed, then, together, uniform
+from oracle.tree_law import FOR_EVER, Walk, drawn_law, grown_law
+from oracle.twin_law import Twins, trials_law, twin_law
+from redveil.mining.parameters import Algorithm, Counts, PairScore, Parameters, RootScore
+
+Pair = tuple[Shape, Shape]  # left, right
+
+# How a table's price is divided over its cells, its left margin and its right margin.
+PERCENT: Final = {
+    Counts.CELLS: (100,),
+    Counts.TWO_PASS: (50, 50),
+    Counts.LEAST_SQUARES: (50, 25, 25),
+}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a trial's parts cost: its start if it has one, each of its trees, each of its tables.
+
+    tree:  a tree, or a pair of trees, may be paid for level by level.
+    table: its cells, and then the left and the right margin if they are counted too.
+    """
+
+    start: tuple[Fraction, ...]
+    tree: tuple[Fraction, ...]
+    trees: int
+    table: tuple[Fraction, ...]
+    tables: int
+
+    @property
+    def chosen(self) -> Fraction:
+        """What is paid before anything is counted."""
+        return sum(self.start, Fraction(0)) + self.trees * sum(self.tree, Fraction(0))
+
+    @property
+    def counted(self) -> Fraction:
+        """What is paid for counts."""
+        return self.tables * sum(self.table, Fraction(0))
+
+
+def costs(how: Parameters, epsilon: Fraction) -> Costs:
+    """Return what one trial's parts cost if a run costs ε.
+
+    Pairs of trees get `tree_share` and their table the rest. An alternation's trees and tables cost
+    the same, and so does a private start. Only twins and alt-expm choose level by level. Cells cost
+    as much as the margins that are counted with them.
+    """
+    share = epsilon / how.trials
+    by_level = how.algorithm in (Algorithm.TWIN, Algorithm.ALT_EXPM)
+    levels = how.depth if by_level else 1
+
+    def table(price: Fraction) -> tuple[Fraction, ...]:
+        return tuple(price * percent / 100 for percent in PERCENT[how.counts])
+
+    if not how.algorithm.alternates:
+        trees = share * how.tree_share
+        return Costs((), (trees / levels,) * levels, 1, table(share - trees), 1)
+    starts, turns = int(how.start == "private"), how.alternations
+    part = share / (starts + (turns + 1) + turns)
+    return Costs((part,) * starts, (part / levels,) * levels, turns + 1, table(part), turns)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run on some entities, for a price. Walks take their steps, or go on for ever.
+
+    A trial's outcome is a pair of twins, or a list of what came of it, each with a word for what it
+    is: an attribute, two stumps, a tree, a pair.
+    """
+
+    crowd: Crowd
+    how: Parameters
+    epsilon: Fraction
+    endless: bool = False
+    _known: dict[Outcome, Law] = field(default_factory=dict)
+
+    @property
+    def costs(self) -> Costs:
+        """What a trial's parts cost."""
+        return costs(self.how, self.epsilon)
+
+    @property
+    def root(self) -> Scored:
+        """What the first choice of twins is scored by."""
+        return MARGIN if self.how.root_score is RootScore.MARGIN else LEVERAGE
+
+    def law(self) -> Law:
+        """Return the law of all trials."""
+        if self.how.algorithm is Algorithm.TWIN:
+            return trials_law(self.crowd, self.root, self.costs.tree, self.how.trials)
+        return together([self.trial()] * self.how.trials)
+
+    def trial(self) -> Law:
+        """Return the law of one trial of an algorithm whose trials are independent."""
+        if self.how.algorithm is Algorithm.TREE_PAIR:
+            start: Law = {(): 0.0}
+            if self.how.pair_score is PairScore.PURITY:
+                start = self._attribute()
+            return then(start, self._pair)
+        law = self._stumps() if self.how.start == "private" else self._attribute()
+        for _ in range(self.costs.trees):
+            law = then(law, self._next_tree)
+        return law
+
+    def _attribute(self) -> Law:
+        """Return the law of a random attribute of either view."""
+        views = [self.crowd.world.view(side) for side in BOTH]
+        listed = [("attribute", s, a) for s in BOTH for a in range(len(views[s].attributes))]
+        return uniform([(one,) for one in listed])
+
+    def _stumps(self) -> Law:
+        """Return the law of a private start."""
+        law = twin_law(self.crowd, self.root, self.costs.start, ((), ()))
+        return renamed(law, lambda twins: (("stumps", twins),))
+
+    def _next_tree(self, before: Sequence[Outcome]) -> Law:
+        """Return the law of a tree that predicts what came last, from the other side."""
+        last = before[-1]
+        if last[0] == "stumps":
+            last = ("tree", RIGHT, last[1].trees[RIGHT])
+        if last not in self._known:
+            kind, side, what = last
+            target = (
+                attribute_target(side, what)
+                if kind == "attribute"
+                else leaf_target(self.crowd.world, side, what)
+            )
+            law = self._tree_law(RIGHT - side, target)
+            self._known[last] = renamed(law, lambda tree: ("tree", RIGHT - side, tree))
+        return self._known[last]
+
+    def _tree_law(self, side: int, target: Target) -> Law:
+        prices = self.costs.tree
+        if self.how.algorithm is Algorithm.ALT_EXPM:
+            return grown_law(self.crowd, side, target, prices)
+        if self.how.sampler == "exact":
+            return drawn_law(self.crowd, side, target, self.how.depth, prices[0])
+        return self._walk.tree_law(self.crowd, side, target)
+
+    def _pair(self, before: Sequence[Outcome]) -> Law:
+        """Return the law of a pair of trees that a walk ends at."""
+        if not before:
+            law = self._walk.pair_law(self.crowd, LEFT, None, 0)
+        else:
+            _, side, number = before[0]
+            classes = self.crowd.world.view(side).attributes[number].bins
+            target = attribute_target(side, number)
+            law = self._walk.pair_law(self.crowd, RIGHT - side, target, classes)
+        return renamed(law, lambda pair: ("pair", *pair))
+
+    @property
+    def _walk(self) -> Walk:
+        return Walk(
+            self.how.depth, FOR_EVER if self.endless else self.how.steps, self.costs.tree[0]
+        )
+
+
+def tables_of(outcome: Outcome) -> tuple[Pair, ...]:
+    """Return the pairs of trees whose cells a run counts, trial by trial."""
+    return tuple(pair for trial in outcome for pair in _tables_of_trial(trial))
+
+
+def _tables_of_trial(trial: Outcome) -> list[Pair]:
+    if isinstance(trial, Twins):
+        return [trial.trees]
+    if trial[-1][0] == "pair":
+        return [trial[-1][1:]]
+    trees = [one[1:] for one in trial if one[0] == "tree"]
+    pairs = [dict(trees[i : i + 2]) for i in range(len(trees) - 1)]
+    return [(pair[LEFT], pair[RIGHT]) for pair in pairs]

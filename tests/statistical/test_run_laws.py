@@ -1,0 +1,204 @@
+"""Whole runs against their exact laws: the start, all trees and all tables together.
+
+Every way through a run of an exact algorithm is taken and must be as likely as the book has it.
+Runs that draw, walks among them, are then compared with the same law by χ².
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+import pytest
+
+from oracle.crowd import Crowd
+from oracle.law import Law, merged
+from oracle.run_law import Pair, Run, costs, tables_of
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import TUNED, Algorithm, Parameters
+from redveil.mining.tuning import tune
+from support.enumeration import (
+    Ran,
+    Way,
+    all_ways,
+    dataset_of,
+    nodes_counted,
+    price_of,
+    release,
+    schema_of,
+)
+from support.seeded import SeededRandomness
+from support.surprise import surprise
+from support.toys import EXACT, NARROW, WALKS, crowd_of
+
+EPSILON = Fraction(10)
+UNLIKELY = 1e-4
+CLOSE = 1e-9
+
+every_exact_run = pytest.mark.parametrize("name", EXACT)
+
+
+def seen_by_book(crowd: Crowd, how: Parameters, epsilon: Fraction) -> Law:
+    """Return the law of the trees that an analyst sees."""
+    return merged(Run(crowd, how, epsilon).law(), tables_of)
+
+
+def by_pairs(some: Sequence[tuple[tuple[Pair, ...], float]]) -> dict[Hashable, list[float]]:
+    """Return how likely all ways to the same trees are."""
+    found: dict[Hashable, list[float]] = {}
+    for pairs, log in some:
+        found.setdefault(pairs, []).append(log)
+    return {pairs: sorted(logs) for pairs, logs in found.items()}
+
+
+@every_exact_run
+@pytest.mark.parametrize("size", [0, 25])
+def test_every_way_through_a_run_is_as_likely_as_the_book_has_it(name: str, size: int) -> None:
+    toy = EXACT[name]
+    crowd = crowd_of(toy.world, size, seed=1)
+    law = Run(crowd, toy.how, EPSILON).law()
+    expected = by_pairs([(tables_of(outcome), log) for outcome, log in law.items()])
+    ways = all_ways(crowd, toy.how, EPSILON)
+    found = by_pairs([(way.pairs, way.log) for way in ways])
+    assert math.fsum(math.exp(way.log) for way in ways) == pytest.approx(1, abs=CLOSE)
+    assert found.keys() == expected.keys()
+    for pairs, logs in expected.items():
+        assert found[pairs] == pytest.approx(logs, abs=CLOSE)
+    for way in ways:
+        must_count(way, crowd, toy.how)
+
+
+def must_count(way: Way, crowd: Crowd, how: Parameters) -> None:
+    """Require that a way's tables count everybody, with noise of the price of every part."""
+    noises = iter(way.noises)
+    for table, pair in zip(way.tables, way.pairs, strict=True):
+        assert nodes_counted(table) == crowd.cells(*pair)
+        parts = [table.cells, table.left_margin, table.right_margin]
+        for part, price in zip(parts, costs(how, EPSILON).table, strict=False):
+            assert part is not None
+            assert next(noises) == (price, part.size)
+        for axis, margin in ((1, table.left_margin), (0, table.right_margin)):
+            assert margin is None or margin.tolist() == table.cells.sum(axis=axis).tolist()
+    assert next(noises, None) is None
+
+
+@pytest.mark.parametrize("name", [*EXACT, *WALKS])
+def test_plans_cost_what_the_book_has_them_cost(name: str) -> None:
+    how = (EXACT | WALKS)[name].how
+    book = costs(how, EPSILON)
+    assert (
+        price_of(how, EPSILON, "choose") + price_of(how, EPSILON, "walk")
+        == book.chosen * how.trials
+    )
+    assert price_of(how, EPSILON, "count") == book.counted * how.trials
+    assert (book.chosen + book.counted) * how.trials == EPSILON
+
+
+def nudge(table: LeafTable, crowd: Crowd, pair: Pair) -> int:
+    """Return whether a table's first cell has too much in it, too little, or neither."""
+    noise = int(table.cells[0, 0]) - crowd.cells(*pair)[table.left.cells[0], table.right.cells[0]]
+    return max(-1, min(1, noise))
+
+
+def chances(law: Law, price: Fraction | None = None) -> dict[Hashable, float]:
+    """Return a law of trees as probabilities, with a cell's noise beside them if it has a price."""
+    if price is None:
+        return {pairs: math.exp(log) for pairs, log in law.items()}
+    decay = math.exp(-float(price))
+    noise = {-1: decay / (1 + decay), 0: (1 - decay) / (1 + decay), 1: decay / (1 + decay)}
+    return {
+        (pairs, more): math.exp(log) * chance
+        for pairs, log in law.items()
+        for more, chance in noise.items()
+    }
+
+
+def runs_of(crowd: Crowd, how: Parameters, epsilon: Fraction, draws: int) -> list[Ran]:
+    """Run again and again; trials that do not know of each other all at once."""
+    dataset = dataset_of(crowd)
+    if how.algorithm is Algorithm.TWIN:
+        sources = [partial(_stream, i) for i in range(draws)]
+        return [release(dataset, how, epsilon, source) for source in sources]
+    assert how.trials == 1
+    ran = release(dataset, replace(how, trials=draws), epsilon * draws, SeededRandomness)
+    each = len(ran.tables) // draws
+    return [replace(ran, tables=ran.tables[i * each : (i + 1) * each]) for i in range(draws)]
+
+
+def _stream(repeat: int, number: int) -> SeededRandomness:
+    return SeededRandomness(2 * repeat + number)
+
+
+DRAWS = {
+    "twin": 200,
+    "twin, margin": 300,
+    "alt-expm": 600,
+    "alt-mcmc, walk, two levels": 1000,
+    "tree-pair, purity": 800,
+    "tree-pair, two levels": 700,
+}
+
+
+@pytest.mark.parametrize("name", [*EXACT, *WALKS])
+def test_runs_that_draw_follow_their_law(name: str) -> None:
+    toy = (EXACT | WALKS)[name]
+    crowd, price = crowd_of(toy.world, 10, seed=2), costs(toy.how, EPSILON).table[0]
+    trees, both = Counter[Hashable](), Counter[Hashable]()
+    for ran in runs_of(crowd, toy.how, EPSILON, DRAWS.get(name, 400)):
+        pairs = ran.pairs
+        trees[pairs] += 1
+        both[pairs, nudge(ran.tables[-1], crowd, pairs[-1])] += 1
+    law, cheap = (seen_by_book(crowd, toy.how, e) for e in (EPSILON, EPSILON / 2))
+    assert surprise(trees, chances(law)) > UNLIKELY
+    assert surprise(both, chances(law, price)) > UNLIKELY
+    # Trees at half their price would be noticed, and so would cells.
+    assert surprise(trees, chances(cheap)) < UNLIKELY
+    assert surprise(both, chances(law, price / 2)) < UNLIKELY
+
+
+# At this ε, a hundredth of which is 1, a noisy size of a few entities decides between four plans.
+LAVISH = Fraction(100)
+UNTOLD = Parameters(auto=TUNED, tree_share=Fraction(1, 40))
+SIZE_PRICE, REST = LAVISH / 100, LAVISH * 99 / 100
+
+
+def plan_of(how: Parameters) -> tuple[int, int, str]:
+    """Return what the tuning rule has set."""
+    return how.depth, how.trials, how.root_score.value
+
+
+def is_small(how: Parameters) -> bool:
+    """Whether a plan's trees are few enough to be listed."""
+    return how.depth <= 2 and how.trials == 1
+
+
+def tuned_law(crowd: Crowd) -> dict[Hashable, float]:
+    """Return the law of plan and trees together; the trees of large plans are left out."""
+    size, decay = len(crowd.entities), math.exp(-float(SIZE_PRICE))
+    found: dict[Hashable, float] = {}
+    for noise in range(-50, 51):
+        chance = (1 - decay) / (1 + decay) * decay ** abs(noise)
+        how = tune(UNTOLD, schema_of(crowd.world), size + noise, LAVISH)
+        law = seen_by_book(crowd, how, REST) if is_small(how) else {None: 0.0}
+        for pairs, log in law.items():
+            key = plan_of(how), pairs
+            found[key] = found.get(key, 0.0) + chance * math.exp(log)
+    return found
+
+
+def test_tuned_runs_follow_the_law_of_size_and_trees_together() -> None:
+    crowd = crowd_of(NARROW, 3, seed=2)
+    seen, plans = Counter[Hashable](), set[tuple[int, int, str]]()
+    for ran in runs_of(crowd, UNTOLD, LAVISH, 300):
+        plan = plan_of(ran.parameters)
+        plans.add(plan)
+        seen[plan, ran.pairs if is_small(ran.parameters) else None] += 1
+    law = tuned_law(crowd)
+    assert math.fsum(law.values()) == pytest.approx(1, abs=CLOSE)
+    assert len(plans) >= 3
+    assert surprise(seen, law) > UNLIKELY
+    assert surprise(seen, tuned_law(Crowd(NARROW, crowd.entities[:2]))) < UNLIKELY

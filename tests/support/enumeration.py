@@ -1,0 +1,223 @@
+"""Runs of the package that take every way they can take, one after the other.
+
+Where a run would choose at random it is told what to choose, and notes how likely that was. So the
+law of all that it releases is found exactly, without drawing anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from oracle.crowd import Crowd, Shape, World, trimmed
+from oracle.law import Law
+from redveil.data.dataset import Dataset
+from redveil.data.report import LoadReport
+from redveil.data.table import MISSING, CodedColumn, Column, Table
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.mine import run
+from redveil.mining.parameters import Algorithm, Parameters
+from redveil.mining.tuning import tuned_plan
+from redveil.privacy.nested_selection import NestedBase
+from redveil.privacy.plan import Plan
+from redveil.privacy.randomness import Randomness
+from redveil.schema import Schema
+from redveil.sealed import Released, Sealed
+
+Integers = NDArray[np.int64]
+Choices = tuple[Any, ...]
+Sources = Callable[[int], Randomness]
+Pair = tuple[Shape, Shape]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run has released, as it comes out of the package."""
+
+    parameters: Parameters
+    plan: Plan
+    tables: tuple[LeafTable, ...]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of trees, as the slow twins write them."""
+        return tuple((trimmed(t.left.splits), trimmed(t.right.splits)) for t in self.tables)
+
+
+def schema_of(world: World) -> Schema:
+    """Return the schema that declares a world."""
+    return Schema("world", world.left, world.right)
+
+
+def dataset_of(crowd: Crowd) -> Dataset:
+    """Seal a crowd; all its attributes are Booleans or categories."""
+    views = []
+    for side in (0, 1):
+        columns: dict[str, Column] = {}
+        for number, attribute in enumerate(crowd.world.view(side).attributes):
+            values = [entity[side][number] for entity in crowd.entities]
+            codes = np.array([MISSING if v is None else v for v in values], np.uint8)
+            columns[attribute.name] = CodedColumn(attribute, codes)
+        views.append(columns)
+    rows = len(crowd.entities)
+    table = Table(rows, views[0], views[1])
+    return Dataset(schema_of(crowd.world), Sealed(table), Sealed(LoadReport(rows)))
+
+
+def release(dataset: Dataset, how: Parameters, epsilon: Fraction, sources: Sources) -> Ran:
+    """Run, in one thread, and leave out what is made of the releases afterwards."""
+
+    def untouched(
+        _declared: Schema,
+        _schema: Schema,
+        parameters: Parameters,
+        plan: Plan,
+        released: list[Released[LeafTable]],
+    ) -> Ran:
+        return Ran(parameters, plan, tuple(table.value for table in released))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("redveil.mining.mine.interpret", untouched)
+        ran: Any = run(dataset, how, epsilon, sources, workers=1)
+    assert isinstance(ran, Ran)
+    return ran
+
+
+class Guide:
+    """In the place of randomness: says what is chosen, and after that takes whatever comes first.
+
+    taken:   what was chosen.
+    log:     how likely that was, as a logarithm.
+    others:  the ways that branch off after what was said.
+    noises:  the noise that was asked for, as (ε, how often); there is none.
+    """
+
+    def __init__(self, said: Choices) -> None:
+        self._said = said
+        self.taken: Choices = ()
+        self.log = 0.0
+        self.others: list[Choices] = []
+        self.noises: list[tuple[Fraction, int]] = []
+
+    def choose(self, law: Mapping[Any, float]) -> Any:
+        """Choose from a law."""
+        ahead = len(self.taken) >= len(self._said)
+        chosen = next(iter(law)) if ahead else self._said[len(self.taken)]
+        if ahead:
+            self.others += [(*self.taken, other) for other in law if other != chosen]
+        self.taken += (chosen,)
+        self.log += law[chosen]
+        return chosen
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Refuse: nothing may be random but what is chosen from a law that is known here."""
+        raise AssertionError(f"{count} words were drawn past the guide")
+
+    def laplace(self, epsilon: Fraction, count: int) -> Integers:
+        """Return no noise, and take note."""
+        self.noises.append((epsilon, count))
+        return np.zeros(count, dtype=np.int64)
+
+    def gaussian(self, rho: Fraction, count: int) -> Integers:
+        """Refuse: runs are paid for in ε here."""
+        raise AssertionError(f"{count} Gaussians for {rho}")
+
+
+def _normalised(logs: Mapping[Any, float]) -> Law:
+    best = max(logs.values())
+    whole = best + math.log(math.fsum(math.exp(log - best) for log in logs.values()))
+    return {one: log - whole for one, log in logs.items()}
+
+
+def guided_draw(units: Integers, rate: Fraction, base: Integers, guide: Guide) -> int:
+    """Stand in for `draw`."""
+    logs = {
+        i: math.log(base[i]) + float(rate * int(units[i])) for i in np.flatnonzero(base).tolist()
+    }
+    return int(guide.choose(_normalised(logs)))
+
+
+def guided_draw_nested(
+    units: Integers, rate: Fraction, base: NestedBase, guide: Guide
+) -> tuple[int, int, int]:
+    """Stand in for `draw_nested`."""
+    logs: dict[tuple[int, int, int], float] = {}
+    for root in np.flatnonzero(base.roots).tolist():
+        held, not_held = (np.flatnonzero(base.open[root, side]).tolist() for side in (0, 1))
+        for a in held:
+            for b in not_held:
+                weight = int(base.root[root]) * int(base.below[a]) * int(base.below[b])
+                score = int(units[root, 0, a] + units[root, 1, b])
+                logs[root, a, b] = math.log(weight) + float(rate * score)
+    root, a, b = guide.choose(_normalised(logs))
+    return root, a, b
+
+
+def guided_below(guide: Guide, bound: int) -> int:
+    """Stand in for `below`."""
+    return int(guide.choose(dict.fromkeys(range(bound), -math.log(bound))))
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way through a run: what is chosen, how likely that is, and what is released on it."""
+
+    choices: Choices
+    log: float
+    pairs: tuple[Pair, ...]
+    tables: tuple[LeafTable, ...]
+    noises: tuple[tuple[Fraction, int], ...]
+
+
+def all_ways(crowd: Crowd, how: Parameters, epsilon: Fraction) -> list[Way]:
+    """Return every way through a run of an exact algorithm.
+
+    Trials that do not know of each other go many ways at once: a way is that of one trial then.
+    """
+    dataset, found, pending = dataset_of(crowd), list[Way](), [Choices()]
+    at_once = 1 if how.algorithm is Algorithm.TWIN else 1000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("redveil.privacy.mechanisms.draw", guided_draw)
+        patch.setattr("redveil.privacy.mechanisms.draw_nested", guided_draw_nested)
+        patch.setattr("redveil.mining.alternation.below", guided_below)
+        while pending:
+            guides = [Guide(said) for said in pending[:at_once]]
+            del pending[:at_once]
+            many, price = how, epsilon
+            if at_once > 1:
+                assert how.trials == 1
+                many, price = replace(how, trials=len(guides)), epsilon * len(guides)
+            ran = release(dataset, many, price, dict(enumerate(guides, 1)).__getitem__)
+            each = len(ran.tables) // len(guides)
+            for number, guide in enumerate(guides):
+                own = slice(number * each, (number + 1) * each)
+                released = ran.pairs[own], ran.tables[own], tuple(guide.noises)
+                found.append(Way(guide.taken, guide.log, *released))
+                pending += guide.others
+    return found
+
+
+def nodes_counted(table: LeafTable) -> Counter[tuple[int, int]]:
+    """Return the counts of a leaf table by the nodes that they are of."""
+    return Counter(
+        {
+            (left, right): int(table.cells[i, j])
+            for i, left in enumerate(table.left.cells)
+            for j, right in enumerate(table.right.cells)
+        }
+    )
+
+
+def price_of(how: Parameters, epsilon: Fraction, mechanism: str) -> Fraction:
+    """Return what all steps of one mechanism cost in a run's plan."""
+    prices = [step.price for step in tuned_plan(how, epsilon).steps if step.mechanism == mechanism]
+    assert all(isinstance(price, Fraction) for price in prices)
+    return sum((price for price in prices if isinstance(price, Fraction)), Fraction(0))
