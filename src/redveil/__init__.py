@@ -53,6 +53,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("redveil")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'redveil' has no attribute {name!r}")

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import redveil
+from redveil.version import software
 from support.source import modules, public_definitions
 
 PUBLIC = {
@@ -64,3 +65,7 @@ def test_everything_public_has_a_docstring(module: str) -> None:
     assert ast.get_docstring(tree), f"{module}: say in one line what the module is"
     missing = [name for name, node in public_definitions(tree) if not ast.get_docstring(node)]
     assert missing == []
+
+
+def test_the_version_is_where_people_look_for_it() -> None:
+    assert software() == f"redveil {redveil.__version__}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -37,6 +38,19 @@ _CHARGES = Table(
     Column("made_at", String, nullable=False),
     Column("delta", String, nullable=False, server_default="0"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One charge as it was written down.
+
+    >>> Charge(Loss(Fraction(1)), "mine", "2026-01-01T12:00:00+00:00").purpose
+    'mine'
+    """
+
+    loss: Loss
+    purpose: str
+    made_at: str
 
 
 class Ledger:
@@ -92,6 +106,15 @@ class Ledger:
         """Return what a data set's charges add up to, exactly."""
         with self._transaction() as connection:
             return _total(connection, dataset)
+
+    def charges(self, dataset: str) -> tuple[Charge, ...]:
+        """Return a data set's charges, the oldest first."""
+        wanted = select(_CHARGES).where(_CHARGES.c.dataset == dataset).order_by(_CHARGES.c.number)
+        with self._transaction() as connection:
+            return tuple(
+                Charge(Loss(Fraction(row.epsilon), Fraction(row.delta)), row.purpose, row.made_at)
+                for row in connection.execute(wanted)
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:

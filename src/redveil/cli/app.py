@@ -8,6 +8,7 @@ import typer
 
 from redveil.cli.ask import ask
 from redveil.cli.audit import audit
+from redveil.cli.budget import budget
 from redveil.cli.demo import demo
 from redveil.cli.diagnose import diagnose
 from redveil.cli.evaluate import evaluate
@@ -29,6 +30,7 @@ app.command()(mine)
 app.command()(show)
 app.command()(ask)
 app.command()(plan)
+app.command()(budget)
 app.command()(evaluate)
 app.command()(diagnose)
 app.command()(audit)
