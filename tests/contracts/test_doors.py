@@ -16,6 +16,9 @@ DOORS = {
     "Released": {"privacy/mechanisms.py", "sealed.py"},
     "Receipt": {"privacy/plan.py"},
     "_contents": {"sealed.py"},
+    # A purse issues receipts: a run has one, its size and bought cut points have their own.
+    "Purse": {"privacy/plan.py", "mining/mine.py"},
+    "purse": {"mining/size.py", "mining/bought_cuts.py"},
 }
 # Rooms that are for the owner as a whole, and that no analyst's code imports.
 OWNERS_ROOMS = ("audit/", "baselines/")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.source import modules
+from support.source import mentions, modules
 
 # Generated data is nobody's; the simulation of the public noise law never meets data.
 MAY_BE_SEEDED = {
@@ -45,6 +45,15 @@ def faults(tree: ast.Module) -> Iterator[str]:
 def test_nothing_private_is_repeatable(module: str) -> None:
     if module not in MAY_BE_SEEDED:
         assert list(faults(modules()[module])) == []
+
+
+@pytest.mark.parametrize("module", modules())
+def test_no_environment_variable_is_asked(module: str) -> None:
+    """Whoever can set one could choose a key, a seed or a shortcut without leaving a trace."""
+    asked = [
+        name for name in ("environ", "environb", "getenv") if mentions(modules()[module], name)
+    ]
+    assert asked == []
 
 
 @pytest.mark.parametrize("module", sorted(MAY_BE_SEEDED))

@@ -35,6 +35,7 @@ class World:
     _splits: dict[tuple[int, int], tuple[int, frozenset[int]]] = field(default_factory=dict)
     _offered: dict[tuple[int, Path], list[int]] = field(default_factory=dict)
     _trees: dict[tuple[int, int], dict[Shape, float]] = field(default_factory=dict)
+    _ends: dict[tuple[int, Shape, Entity], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for side in BOTH:
@@ -57,7 +58,10 @@ class World:
 
     def end(self, side: int, tree: Shape, entity: Entity) -> int:
         """Return the node at which an entity ends."""
-        return walk(tree, lambda split: self.answer(side, split, entity))
+        key = side, tree, entity
+        if key not in self._ends:
+            self._ends[key] = walk(tree, lambda split: self.answer(side, split, entity))
+        return self._ends[key]
 
     def offered(self, side: int, path: Path) -> list[int]:
         """Return the splits whose answer does not follow from a path."""

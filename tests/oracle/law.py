@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 Outcome = Any  # something hashable
@@ -29,6 +30,12 @@ PAIR_PURITY: Final = Scored(3 + Fraction(5, GRID), GRID)
 ASSOCIATION: Final = Scored(Fraction(7, 2) + Fraction(6, 2 * GRID), 2 * GRID)
 
 
+@cache
+def rate(scored: Scored, price: Fraction) -> float:
+    """Return the exponent of one unit of a score."""
+    return float(price / (scored.width * scored.grid))
+
+
 def exponential(
     units: Mapping[Outcome, int],
     scored: Scored,
@@ -38,9 +45,9 @@ def exponential(
     """Return P ∝ base · exp(price · score / width); None is what is left if nothing is offered."""
     if not units:
         return {None: 0.0}
-    rate, best = float(price / (scored.width * scored.grid)), max(units.values())
+    per_unit, best = rate(scored, price), max(units.values())
     logs = {
-        one: rate * (value - best) + (math.log(base[one]) if base else 0.0)
+        one: per_unit * (value - best) + (math.log(base[one]) if base else 0.0)
         for one, value in units.items()
     }
     whole = math.log(math.fsum(map(math.exp, logs.values())))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Shape, Target, attribute_target, leaf_target
@@ -87,7 +88,7 @@ class Run:
     endless: bool = False
     _known: dict[Outcome, Law] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def costs(self) -> Costs:
         """What a trial's parts cost."""
         return costs(self.how, self.epsilon)

@@ -23,6 +23,7 @@ from oracle.law import (
     Scored,
     exponential,
     merged,
+    rate,
     together,
 )
 from oracle.walk import Candidates, PairScore, TreeScore, base_weight, next_states
@@ -131,10 +132,10 @@ class Walk:
         if self.steps is FOR_EVER:
             return exponential({s: score(s) for s in states}, scored, self.price, base)
         number = {state: i for i, state in enumerate(states)}
-        rate = float(self.price / (scored.width * scored.grid))
+        step = rate(scored, self.price)
         matrix = np.zeros((len(states), len(states)))
         for state, i in number.items():
-            for following, chance in next_states(state, views, score, rate).items():
+            for following, chance in next_states(state, views, score, step).items():
                 matrix[i, number[following]] = chance
         law = np.array(list(base.values())) / math.fsum(base.values())
         for _ in range(self.steps):

@@ -19,6 +19,7 @@ from oracle.crowd import Crowd, Entity, World
 from oracle.run_law import costs
 from redveil.mining.parameters import TUNED, Parameters
 from redveil.mining.tuning import tune
+from redveil.privacy.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
 from support.neighbours import Entities, Losses, Neighbourhood
 from support.seeded import SeededRandomness
@@ -65,10 +66,10 @@ def must_keep(found: Losses, how: Parameters, epsilon: Fraction, reached: float)
     """Require that losses are within their prices, and not far within."""
     trees, tables = (price_of(how, epsilon, door) for door in ("choose", "count"))
     assert trees + tables == epsilon
-    assert reached * float(trees) < found.trees <= float(trees)
+    assert reached * float(trees) < found.trees <= float(trees) + SLACK
     # An entity is in one cell of every table: what is paid for counts is lost.
     assert found.total == pytest.approx(found.trees + float(tables), abs=SLACK)
-    assert found.total <= float(epsilon)
+    assert found.total <= float(epsilon) + SLACK
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -98,7 +99,61 @@ class Worst(NamedTuple):
         return tuple(kind for kind, times in self.crowd.items() for _ in range(times))
 
 
-WORST: dict[str, Worst] = {}
+# Found by climbing from crowd to crowd. With two levels, trees on the right all make the same
+# leaves, so that what is paid for them is not lost.
+WORST = {
+    "twin": Worst({((0,), (1, 0)): 69, ((1,), (1, None)): 1}, ((2,), (0, 1)), 0.97),
+    "twin, margin": Worst(
+        {((0,), (0, None)): 19, ((None,), (1, 0)): 3, ((1,), (0, None)): 6, ((2,), (1, None)): 15},
+        ((0,), (1, 1)),
+        0.999,
+    ),
+    "twin, two trials": Worst({((0,), (0, 1)): 68, ((1,), (0, None)): 2}, ((2,), (1, 0)), 0.94),
+    "twin, two levels": Worst({((0,), (0, 0)): 2, ((2,), (1, 0)): 68}, ((0,), (0, 0)), 0.73),
+    "alt-expm": Worst(
+        {((2,), (0, 0)): 60, ((0,), (1, 1)): 8, ((1,), (0, 1)): 1, ((1,), (0, None)): 1},
+        ((1,), (0, 1)),
+        0.83,
+    ),
+    "alt-expm, random start": Worst(
+        {((0,), (0, 1)): 20, ((2,), (1, 0)): 48, ((1,), (0, 0)): 2}, ((1,), (1, 1)), 0.97
+    ),
+    "alt-expm, two levels": Worst(
+        {
+            ((0, 2), (0, 0)): 29,
+            ((1, 1), (1, 1)): 15,
+            ((None, 0), (1, 1)): 14,
+            ((1, 2), (1, 1)): 6,
+            ((0, 1), (0, None)): 5,
+            ((0, 2), (1, 0)): 1,
+        },
+        ((0, 1), (0, 1)),
+        0.69,
+    ),
+    "alt-mcmc": Worst(
+        {
+            ((0, 2), (0, 1)): 18,
+            ((None, 2), (0, 0)): 16,
+            ((1, 2), (0, None)): 34,
+            ((None, 1), (1, None)): 2,
+        },
+        ((1, 1), (1, 1)),
+        0.94,
+    ),
+    "alt-mcmc, random start": Worst(
+        {
+            ((0, 2), (1, None)): 17,
+            ((None, 1), (1, 1)): 11,
+            ((0, 0), (1, 1)): 40,
+            ((None, 2), (0, 0)): 2,
+        },
+        ((1, 0), (1, 0)),
+        0.98,
+    ),
+    "alt-mcmc, two levels": Worst(
+        {((0, 0), (1, None)): 45, ((None, 0), (1, 1)): 25}, ((1, 0), (0, None)), 0.49
+    ),
+}
 
 
 def package_law(toy: Toy, entities: Entities) -> dict[tuple[object, ...], float]:
@@ -190,3 +245,42 @@ def test_runs_that_walk_for_ever_lose_no_more_than_they_cost(name: str) -> None:
     assert 0.25 * float(price) < found.trees <= float(price)
     assert found.total == pytest.approx(found.trees + float(book.counted), abs=SLACK)
     assert found.total <= float(EPSILON)
+
+
+# A price in ρ at which a choice is as sharp as one for an ε of a few units.
+CONCENTRATED = Rho(Fraction(12))
+ORDERS: list[float] = [*(1 + np.logspace(-3, 0, 12)).tolist(), *np.linspace(2.5, 40, 25).tolist()]
+
+
+def concentrated_loss(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Return the largest D_α / α of two laws, given as logarithms, over many orders."""
+    return max(
+        float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1) / order
+        for order in ORDERS
+        for p, q in ((one, other), (other, one))
+    )
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_run_paid_for_in_rho_keeps_it(name: str) -> None:
+    """All ways through the package's own run, on two crowds between whom much is lost."""
+    toy, worst = EXACT[name], WORST[name]
+    before = Crowd(toy.world, worst.before)
+    after = Crowd(toy.world, (*worst.before, worst.newcomer))
+    laws = []
+    for crowd in (before, after):
+        ways = {way.choices: way for way in all_ways(crowd, toy.how, CONCENTRATED)}
+        laws.append({choices: way.log for choices, way in ways.items()})
+        tables = price_of(toy.how, CONCENTRATED, "count")
+        for way in ways.values():
+            # One entity is in one cell, or none, of every table: each is paid for once.
+            assert sum(amount(price) for price, _ in way.noises) == tables
+            assert all(isinstance(price, Rho) for price, _ in way.noises)
+    assert laws[0].keys() == laws[1].keys()
+    listed = [np.array([law[choices] for choices in sorted(laws[0])]) for law in laws]
+    trees = float(price_of(toy.how, CONCENTRATED, "choose"))
+    lost = concentrated_loss(*listed)
+    assert lost <= trees + SLACK
+    assert trees + float(tables) == pytest.approx(float(CONCENTRATED.amount))
+    # The worst crowds for ε are not the worst for ρ, but they tell something too.
+    assert lost > trees * (0.3 if name == "twin" else 0.01)

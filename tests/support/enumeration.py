@@ -26,6 +26,7 @@ from redveil.mining.leaf_table import LeafTable
 from redveil.mining.mine import run
 from redveil.mining.parameters import Algorithm, Parameters
 from redveil.mining.tuning import tuned_plan
+from redveil.privacy.loss import Price, Rho, amount, total
 from redveil.privacy.nested_selection import NestedBase
 from redveil.privacy.plan import Plan
 from redveil.privacy.randomness import Randomness
@@ -72,7 +73,7 @@ def dataset_of(crowd: Crowd) -> Dataset:
     return Dataset(schema_of(crowd.world), Sealed(table), Sealed(LoadReport(rows)))
 
 
-def release(dataset: Dataset, how: Parameters, epsilon: Fraction, sources: Sources) -> Ran:
+def release(dataset: Dataset, how: Parameters, price: Price, sources: Sources) -> Ran:
     """Run, in one thread, and leave out what is made of the releases afterwards."""
 
     def untouched(
@@ -86,7 +87,7 @@ def release(dataset: Dataset, how: Parameters, epsilon: Fraction, sources: Sourc
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redveil.mining.mine.interpret", untouched)
-        ran: Any = run(dataset, how, epsilon, sources, workers=1)
+        ran: Any = run(dataset, how, price, sources, workers=1)
     assert isinstance(ran, Ran)
     return ran
 
@@ -97,7 +98,7 @@ class Guide:
     taken:   what was chosen.
     log:     how likely that was, as a logarithm.
     others:  the ways that branch off after what was said.
-    noises:  the noise that was asked for, as (ε, how often); there is none.
+    noises:  the noise that was asked for, as (price, how often); there is none.
     """
 
     def __init__(self, said: Choices) -> None:
@@ -105,7 +106,7 @@ class Guide:
         self.taken: Choices = ()
         self.log = 0.0
         self.others: list[Choices] = []
-        self.noises: list[tuple[Fraction, int]] = []
+        self.noises: list[tuple[Price, int]] = []
 
     def choose(self, law: Mapping[Any, float]) -> Any:
         """Choose from a law."""
@@ -127,8 +128,9 @@ class Guide:
         return np.zeros(count, dtype=np.int64)
 
     def gaussian(self, rho: Fraction, count: int) -> Integers:
-        """Refuse: runs are paid for in ε here."""
-        raise AssertionError(f"{count} Gaussians for {rho}")
+        """Return no noise, and take note."""
+        self.noises.append((Rho(rho), count))
+        return np.zeros(count, dtype=np.int64)
 
 
 def _normalised(logs: Mapping[Any, float]) -> Law:
@@ -174,10 +176,10 @@ class Way:
     log: float
     pairs: tuple[Pair, ...]
     tables: tuple[LeafTable, ...]
-    noises: tuple[tuple[Fraction, int], ...]
+    noises: tuple[tuple[Price, int], ...]
 
 
-def all_ways(crowd: Crowd, how: Parameters, epsilon: Fraction) -> list[Way]:
+def all_ways(crowd: Crowd, how: Parameters, whole: Price) -> list[Way]:
     """Return every way through a run of an exact algorithm.
 
     Trials that do not know of each other go many ways at once: a way is that of one trial then.
@@ -191,10 +193,10 @@ def all_ways(crowd: Crowd, how: Parameters, epsilon: Fraction) -> list[Way]:
         while pending:
             guides = [Guide(said) for said in pending[:at_once]]
             del pending[:at_once]
-            many, price = how, epsilon
+            many, price = how, whole
             if at_once > 1:
                 assert how.trials == 1
-                many, price = replace(how, trials=len(guides)), epsilon * len(guides)
+                many, price = replace(how, trials=len(guides)), whole * len(guides)
             ran = release(dataset, many, price, dict(enumerate(guides, 1)).__getitem__)
             each = len(ran.tables) // len(guides)
             for number, guide in enumerate(guides):
@@ -216,8 +218,7 @@ def nodes_counted(table: LeafTable) -> Counter[tuple[int, int]]:
     )
 
 
-def price_of(how: Parameters, epsilon: Fraction, mechanism: str) -> Fraction:
+def price_of(how: Parameters, whole: Price, mechanism: str) -> Fraction:
     """Return what all steps of one mechanism cost in a run's plan."""
-    prices = [step.price for step in tuned_plan(how, epsilon).steps if step.mechanism == mechanism]
-    assert all(isinstance(price, Fraction) for price in prices)
-    return sum((price for price in prices if isinstance(price, Fraction)), Fraction(0))
+    plan = tuned_plan(how, whole)
+    return amount(total(step.price for step in plan.steps if step.mechanism == mechanism))

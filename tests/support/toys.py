@@ -107,7 +107,7 @@ WALKS: Final = {
             Algorithm.ALT_MCMC,
             depth=2,
             alternations=1,
-            steps=8,
+            steps=20,
             sampler=Sampler.WALK,
             start=Start.RANDOM,
         ),

@@ -11,7 +11,7 @@ import pytest
 import redveil
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
-from redveil.errors import InputError, OverBudgetError
+from redveil.errors import InputError, OverBudgetError, PlanError
 from redveil.mining.parameters import Parameters
 from redveil.privacy.concentrated import keeps
 from redveil.privacy.loss import Loss, Rho, total
@@ -117,6 +117,20 @@ def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
     redveil.mine(bound, 1, ledger=ledger)
     with pytest.raises(redveil.OverBudgetError, match="1/2 left"):
         redveil.mine(bound, 1, ledger=ledger)
+
+
+def test_a_run_that_fails_stays_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = wide_dataset(200, 3, 3)
+    bound = replace(data, schema=replace(data.schema, budget=Fraction(1)))
+    ledger = tmp_path / "ledger.sqlite"
+
+    def fails(*_: object) -> None:
+        raise PlanError("out of order")
+
+    monkeypatch.setattr("redveil.mining.mine.run", fails)
+    with pytest.raises(PlanError):
+        redveil.mine(bound, "1/3", ledger=ledger)
+    assert Ledger(ledger).spent(data.schema.name) == Loss(Fraction(1, 3))
 
 
 def test_a_delta_is_accounted_for_in_rho_and_the_result_can_be_asked(tmp_path: Path) -> None:

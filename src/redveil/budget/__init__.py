@@ -1,1 +1,1 @@
-"""Who has spent how much: charges are written down before the data is touched."""
+"""Who has spent how much: charges are written down before anything is released."""

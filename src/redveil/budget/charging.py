@@ -1,4 +1,4 @@
-"""Charging a data set's budget before its rows are touched."""
+"""Charging a data set's budget before anything is released."""
 
 from __future__ import annotations
 

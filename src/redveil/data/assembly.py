@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,9 @@ from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Tabl
 from redveil.errors import LoadError
 from redveil.schema import Attribute, Schema, Side, View
 from redveil.sealed import Sealed
+
+# The proofs of the scores' fixed-point arithmetic go up to here (privacy/proofs).
+MOST_ENTITIES: Final = 2**30
 
 
 def assemble(
@@ -39,6 +43,11 @@ def assemble(
     right_side = _read(right, Side.RIGHT, schema.right)
     report("joining the views", 0.6)
     both = join(left_side.keys(), right_side.keys())
+    if len(both.left_rows) > MOST_ENTITIES:
+        raise LoadError(
+            f"{left_side.place} and {right_side.place}: more than {MOST_ENTITIES:,} entities; "
+            "scores are exact up to that many, so mine a sample"
+        )
     if not len(both.left_rows):
         raise LoadError(
             f"{left_side.place} and {right_side.place}: no entity in common; check that columns "

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 from pyarrow import parquet, types
 
+from redveil.data.distinct import distinct
 from redveil.data.layout import Layout
 from redveil.data.raw import RawTable, check_names, quietly, shown
 from redveil.data.text_file import check_file
@@ -73,15 +74,31 @@ def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         return column.cast(pa.large_string())
     if types.is_float16(kind):
         return column.cast(pa.float64())
+    if types.is_decimal(kind):
+        return _decimal_texts(column)
     plain = (
         types.is_boolean,
         types.is_integer,
         types.is_floating,
-        types.is_decimal,
         types.is_string,
         types.is_large_string,
     )
     return column if any(fits(kind) for fits in plain) else None
+
+
+def _decimal_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return decimals as the texts of their values, without the zeros at the end.
+
+    A library gives a column as many decimal places as its longest value has. What becomes of one
+    entity's value must not depend on another's, so the number of places is dropped here.
+    """
+    values, index = distinct(column)
+    texts = [None if value is None else _plain(f"{value:f}") for value in values]
+    return pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(index))])
+
+
+def _plain(digits: str) -> str:
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def open_frame(given: object, place: str) -> Frame:

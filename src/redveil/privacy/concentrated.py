@@ -19,6 +19,8 @@ from typing import Any, Final
 ORDER_STEP: Final = Fraction(1, 2**20)
 DIGITS: Final = 4
 PRECISION: Final = 200
+# Beyond this nothing is promised, and doubles come to their end.
+LARGEST: Final = 10**100
 
 
 @lru_cache(maxsize=1024)
@@ -50,6 +52,8 @@ def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """
     from mpmath.ctx_iv import MPIntervalContext
 
+    if not 0 < rho <= epsilon <= LARGEST:
+        return False
     order = 1 + max(round(_best_order(float(rho), float(epsilon)) / ORDER_STEP), 1) * ORDER_STEP
     numbers = MPIntervalContext()
     numbers.prec = PRECISION

@@ -18,7 +18,7 @@ from redveil.privacy.concentrated import rho_within
 # Beyond this, e^ε is so large that the promise is empty; far smaller, and nothing can be said.
 LARGEST_EPSILON: Final = Fraction(100)
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
-# A δ is the chance of any accident at all: more than this for one person in ten thousand is none.
+# A δ may be the chance that the promise fails altogether, so it has to be a tiny one.
 LARGEST_DELTA: Final = Fraction(1, 10**4)
 SMALLEST_DELTA: Final = Fraction(1, 10**30)
 # Digits of a square root that is rounded down.

@@ -120,7 +120,19 @@ def below(randomness: Randomness, bound: int) -> int:
 def _integer_noise(
     make: Callable[..., Any], metric: object, scale: float, price: Fraction, count: int
 ) -> Integers:
-    """Return noise of about the scale given, widened until OpenDP's own accounting is content."""
+    """Return noise of about the scale given, int64[count]."""
+    noise = paid_noise(make, metric, scale, price)
+    return np.asarray(noise([0] * count), dtype=np.int64)
+
+
+def paid_noise(make: Callable[..., Any], metric: object, scale: float, price: Fraction) -> Any:
+    """Return OpenDP's noise of about a scale, widened until its own account is within the price.
+
+    >>> import opendp.prelude as dp
+    >>> noise = paid_noise(dp.m.make_laplace, dp.l1_distance(T="i64"), 10.0, Fraction(1, 10))
+    >>> Fraction(noise.map(1)) <= Fraction(1, 10) < Fraction(1 / 10)
+    True
+    """
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -130,7 +142,7 @@ def _integer_noise(
     while Fraction(float(noise.map(1))) > price:
         scale = math.nextafter(scale, math.inf)
         noise = make(domain, metric, scale=scale)
-    return np.asarray(noise([0] * count), dtype=np.int64)
+    return noise
 
 
 def _new_stream() -> CipherContext:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from redveil.mining.discovery import false_discoveries
 from redveil.mining.estimate import Estimate
@@ -41,6 +41,10 @@ from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.version import software
+
+# Where a promise of e^ε is hardly one, and where δ may fail for somebody rather than for nobody.
+LITTLE_PRIVACY: Final = 10
+LARGE_SHARE: Final = 0.1
 
 
 def build(mined: Mined, loss: Loss) -> ResultDocument:
@@ -91,7 +95,7 @@ def certificate(mined: Mined, loss: Loss) -> CertificatePart:
         schema_name=schema.name,
         schema_digest=schema.digest,
         schema_status=schema.status.value,
-        conditions=_conditions(schema, parameters, loss),
+        conditions=_conditions(schema, parameters, loss, _entities(mined)),
         software=software(),
     )
 
@@ -103,25 +107,28 @@ def _guarantee(parameters: Parameters) -> Guarantee:
     return "asymptotic" if parameters.walks else "exact"
 
 
-def _conditions(schema: Schema, parameters: Parameters, loss: Loss) -> tuple[str, ...]:
+def _conditions(
+    schema: Schema, parameters: Parameters, loss: Loss, entities: IntervalPart | None
+) -> tuple[str, ...]:
     """Say what the promise rests on."""
     conditions = [
         f"each {schema.unit} has one row a view, as the entity key declares",
         "the schema holds nothing that was learned from these rows without being paid for",
         "parameters, and the decision to publish this run, were not chosen by looking at the data",
-        "other results from the same rows add their own epsilon to this one",
+        f"other results about the same {schema.unit}s add their own epsilon to this one",
+        "loading, randomness and what an observer can see are as docs/privacy-guarantee.md assumes",
     ]
     if loss.delta:
-        conditions[-1] = "other results from the same rows add their own epsilon and delta to these"
-        conditions.append(
-            f"delta, {float(loss.delta):g}, is far below one over the number of entities"
-        )
+        conditions[3] = conditions[3].replace("epsilon to this one", "epsilon and delta to these")
+        conditions.append(_delta_condition(loss, entities))
+    if loss.epsilon > LITTLE_PRIVACY:
+        conditions.append(f"an epsilon above {LITTLE_PRIVACY} promises little to anybody")
     if schema.bought:
         price = sum(one.epsilon for one in schema.bought)
         names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
         conditions.append(
-            f"cut points of {len(names)} attributes were bought with epsilon {price} from the "
-            "same rows: add it"
+            f"cut points of {len(names)} attributes were bought with epsilon {price} about the "
+            f"same {schema.unit}s: add it"
         )
     if parameters.profile is Profile.PUBLISHED:
         conditions.append(
@@ -139,6 +146,17 @@ def _conditions(schema: Schema, parameters: Parameters, loss: Loss) -> tuple[str
         )
     # What is not met comes first: nobody should have to look for it.
     return tuple(sorted(conditions, key=lambda one: not one.startswith("NOT MET")))
+
+
+def _delta_condition(loss: Loss, entities: IntervalPart | None) -> str:
+    """Hold δ against the number of entities, as far as that was released."""
+    said = f"delta, {float(loss.delta):g}, is"
+    if entities is not None and float(loss.delta) * entities.high > LARGE_SHARE:
+        return (
+            f"NOT MET: {said} not far below one over the number of entities, about "
+            f"{entities.estimate:,.0f}; ask for a smaller one"
+        )
+    return f"{said} far below one over the number of entities"
 
 
 def _entities(mined: Mined) -> IntervalPart | None:

@@ -93,6 +93,14 @@ class CertificatePart(Part):
             raise ValueError("rho does not keep epsilon and delta")
         return self
 
+    @model_validator(mode="after")
+    def _claims_no_more_than_it_can(self) -> Self:
+        """Refuse a certificate that calls exact what is not."""
+        walked = any(step.mechanism == "walk" for step in self.steps)
+        if self.guarantee == "exact" and (walked or self.profile == "published"):
+            raise ValueError("the guarantee is not exact")
+        return self
+
     @property
     def promise(self) -> str:
         """The loss as people write it.

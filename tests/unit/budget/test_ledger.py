@@ -6,13 +6,16 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
+from redveil.budget import ledger as ledger_module
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError, OverBudgetError
 from redveil.privacy.loss import Loss
@@ -109,6 +112,25 @@ def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(tmp_path: Pa
     codes = Counter(process.exitcode for process in processes)
     assert codes == {WON: 1, REFUSED: racers - 1}
     assert Ledger(path).spent("clinic").epsilon == ONE
+    assert len(rows(path)) == 2
+
+
+def test_the_file_is_locked_before_what_was_spent_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The race above may be won by luck; here another process comes at the worst moment."""
+    path, read = tmp_path / "ledger.sqlite", ledger_module._total
+    Ledger(path).charge("clinic", Loss(Fraction(2, 3)), "mine", Loss(ONE))
+
+    def meanwhile(connection: Connection, dataset: str) -> Loss:
+        spent = read(connection, dataset)
+        with closing(sqlite3.connect(path, timeout=0)) as another:
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                another.execute("BEGIN IMMEDIATE")
+        return spent
+
+    monkeypatch.setattr(ledger_module, "_total", meanwhile)
+    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
     assert len(rows(path)) == 2
 
 

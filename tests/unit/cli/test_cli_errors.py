@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import json
 import sys
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 
 import pytest
 
 from redveil.cli import app as commands
 from redveil.errors import InputError, OverBudgetError, SealedError
+from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import is_one_line
+from support.results import document, redescription
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,18 @@ def test_every_error_becomes_one_line_and_a_code(
     failed = command("plan", "--epsilon", "1", "--entities", "100")
     assert failed.code == code
     assert failed.err.lstrip("\n") == text
+
+
+def test_an_error_cannot_steer_the_terminal(tmp_path: Path, command: Command) -> None:
+    """A message names the place, and the place may be a key that somebody else made up."""
+    path = tmp_path / "result.json"
+    plain = json.loads(Result(document(redescription())).to_json())
+    path.write_text(json.dumps({**plain, "\x1b]0;title\x07\x1b[2J": 1}), encoding="utf-8")
+    refused = command("show", path)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "title" in refused.err
+    assert refused.err.strip("\n").isprintable()
 
 
 def test_a_reader_that_went_away_is_no_error(

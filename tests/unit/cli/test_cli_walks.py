@@ -103,6 +103,12 @@ def test_diagnose_is_loud_and_draws(clinic_files: Clinic, command: Command, tmp_
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_diagnose_is_loud_without_a_picture_too(clinic_files: Clinic, command: Command) -> None:
+    done = command("diagnose", clinic_files.left, clinic_files.right, "-e", 1, "--steps", 100)
+    assert done.code == 0
+    assert done.err.startswith("NOT PRIVATE")
+
+
 def test_scatter_is_drawn_from_a_result(
     clinic_files: Clinic, command: Command, tmp_path: Path
 ) -> None:

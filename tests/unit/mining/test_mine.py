@@ -128,6 +128,28 @@ def test_a_run_keeps_its_plan_and_its_tables(clinic: Dataset) -> None:
     assert mined.redescriptions
 
 
+def to_the_end_of_its_bin(column: Column) -> Column:
+    """Move every number up to the cut point above it, or to the bound: no bin changes."""
+    if not isinstance(column, NumericColumn):
+        return column
+    ends = np.array([*column.attribute.cuts, column.attribute.maximum])
+    above = ends[np.searchsorted(column.attribute.cuts, column.values, side="left")]
+    return NumericColumn(column.attribute, np.where(np.isnan(column.values), np.nan, above))
+
+
+@pytest.mark.parametrize("wanted", [UNTOLD, *WAYS])
+def test_a_hardened_run_knows_bins_and_no_values(clinic: Dataset, wanted: Parameters) -> None:
+    """Bins are public; where in its bin a value lies decides nothing, not even a target's."""
+    table = open_for_owner(clinic.table)
+    views = [
+        {name: to_the_end_of_its_bin(column) for name, column in view.items()}
+        for view in (table.left, table.right)
+    ]
+    moved = Dataset(clinic.schema, Sealed(Table(table.rows, views[0], views[1])), clinic.report)
+    here, there = (run(data, wanted, Fraction(8), seeded(2)) for data in (clinic, moved))
+    assert released(here) == released(there)
+
+
 def test_twins_are_one_piece_of_work_with_a_table_a_trial(clinic: Dataset) -> None:
     asked: list[int] = []
 

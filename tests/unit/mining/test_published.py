@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import redveil
 from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
 from redveil.errors import InputError
+from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.mining.published import (
     ObservedTargets,
     PublishedRandomness,
@@ -20,9 +22,12 @@ from redveil.mining.query import literals
 from redveil.mining.query_json import from_json
 from redveil.privacy.loss import total
 from redveil.schema import Kind, Side
-from redveil.sealed import open_for_owner, within
-from redveil.trees.rules import published
+from redveil.sealed import Sealed, open_for_owner, within
+from redveil.trees.rules import HARDENED, Rules, published
 from redveil.trees.scores import GRID_BITS
+from redveil.trees.walks import Ground, random_splits, run_tree
+from support.seeded import SeededRandomness
+from support.tiny import Tiny, table_of, tiny_view
 
 
 def test_cut_points_are_the_values_that_occur() -> None:
@@ -83,6 +88,25 @@ def test_the_papers_exponents() -> None:
     assert rules.window == 500
 
 
+def walked_scores(rules: Rules, steps: int) -> list[float]:
+    """Return the scores of a walk over trees that all score the same; 0 where it has ended."""
+    alike = Tiny(tiny_view(1, 2), [[1] * 20, [2] * 20])
+    splits, stop = dict.fromkeys(Side, alike.splits), np.zeros(1, np.uint8)
+    ground = Ground.of(Sealed(table_of(alike, alike)), splits, stop, rules)
+    source, everyone = SeededRandomness(1), open_for_owner(ground.everybody)
+    start = random_splits(alike.splits, 1, source)
+    words = source.words(steps * WORDS_PER_STEP).reshape(steps, WORDS_PER_STEP)
+    sets, classes = open_for_owner(ground.sets[Side.LEFT]), np.zeros(20, np.int32)
+    return list(run_tree(start, 1, words, 1.0, ground, sets, everyone, classes).trace)
+
+
+def test_only_published_walks_end_when_the_data_says_so() -> None:
+    assert 0 not in walked_scores(HARDENED, 600)
+    # By the published rule, with scores as ours.
+    early = walked_scores(replace(published(0.005), informative_only=True), 600)
+    assert early.index(0) == 500
+
+
 def test_noise_is_floating_point_laplace() -> None:
     noise = PublishedRandomness().laplace(Fraction(1, 4), 4000)
     assert noise.dtype == np.float64
@@ -123,8 +147,6 @@ def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> Non
 def test_a_view_without_two_values_is_refused_with_a_reason() -> None:
     frame = pl.DataFrame({"patient": ["a", "b"], "HbA1c": [5.0, 5.0]})
     schema = clinic_schema()
-    from dataclasses import replace
-
     lonely = replace(schema.right, attributes=schema.right.attributes[:1])
     dataset = redveil.load(clinic_frames(2)[0].with_columns(patient=pl.Series(["a", "b"])), frame,
                            replace(schema, right=lonely))  # fmt: skip

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
+import opendp.prelude as dp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from redveil.errors import InputError, PlanError
 from redveil.mining.parameters import Parameters
 from redveil.mining.tuning import cases, tune, tuned_plan
+from redveil.privacy import concentrated
 from redveil.privacy.concentrated import keeps, rho_within
 from redveil.privacy.loss import (
     Loss,
@@ -22,11 +25,12 @@ from redveil.privacy.loss import (
     choice_epsilon,
     count_variance,
     parse_loss,
+    round_down,
     total,
 )
 from redveil.privacy.mechanisms import count
 from redveil.privacy.plan import Plan, Step
-from redveil.privacy.randomness import SystemRandomness
+from redveil.privacy.randomness import SystemRandomness, paid_noise
 from redveil.sealed import Receipt, Sealed
 from support.seeded import SeededRandomness
 
@@ -65,6 +69,14 @@ def test_the_conversion_is_at_least_as_good_as_the_simple_one(
     assert float(rho_within(epsilon, delta)) >= simple * (1 - 1e-3)
 
 
+def test_a_search_that_goes_too_far_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search is in doubles; what it finds counts only once it has been checked."""
+    one, million = Fraction(1), Fraction(1, 10**6)
+    best, about = rho_within(one, million), concentrated._log_delta
+    monkeypatch.setattr(concentrated, "_log_delta", lambda *both: about(*both) - 0.01)
+    assert rho_within.__wrapped__(one, million) == best
+
+
 def test_less_room_is_less_rho() -> None:
     one, million = Fraction(1), Fraction(1, 10**6)
     assert rho_within(one, million) > rho_within(one, million / 10)
@@ -93,9 +105,27 @@ def test_counts_paid_in_rho_get_gaussian_noise_of_their_width(rho: Fraction) -> 
     assert noise.var() == pytest.approx(1 / (2 * rho), rel=0.06)
 
 
-def test_the_real_source_is_never_charged_more_than_its_price() -> None:
-    for rho in (Fraction(1, 50), Fraction(1, 3), Fraction(7, 10**9)):
-        assert SystemRandomness().gaussian(rho, 5).dtype == np.int64
+@pytest.mark.parametrize(
+    "price", [Fraction(1, 50), Fraction(1, 3), Fraction(7, 10**9), Fraction(9)]
+)
+def test_the_real_noise_never_costs_more_than_its_price(price: Fraction) -> None:
+    """OpenDP's own account of the noise, exactly: it would exceed most prices without widening."""
+    laplace = dp.l1_distance(T="i64"), 1 / round_down(price)
+    gaussian = dp.l2_distance(T="i64"), 1 / math.sqrt(2 * round_down(price))
+    for make, (metric, scale) in ((dp.m.make_laplace, laplace), (dp.m.make_gaussian, gaussian)):
+        noise = paid_noise(make, metric, scale, price)
+        assert Fraction(float(noise.map(1))) <= price
+        assert float(noise.map(1)) == pytest.approx(float(price), rel=1e-12)
+    assert SystemRandomness().gaussian(price, 5).dtype == np.int64
+    assert SystemRandomness().laplace(price, 5).dtype == np.int64
+
+
+def test_widening_is_needed() -> None:
+    price = Fraction(1, 50)
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    scale = 1 / math.sqrt(2 * round_down(price))
+    first: Any = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
+    assert Fraction(float(first.map(1))) > price
 
 
 @pytest.mark.parametrize("bad", ["", "one", "-1e-6", "1", "0.001", "1e-40", "nan", True])

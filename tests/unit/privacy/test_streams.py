@@ -34,6 +34,7 @@ Draw = Callable[[SystemRandomness], Any]
 DRAWS: dict[str, Draw] = {
     "words": lambda source: source.words(NUMBERS),
     "noise": lambda source: source.laplace(WIDE, NUMBERS),
+    "gaussian noise": lambda source: source.gaussian(WIDE**2, NUMBERS),
 }
 
 

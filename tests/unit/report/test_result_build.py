@@ -2,15 +2,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from importlib.metadata import version
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from redveil.data.synthetic import clinic_schema
+from redveil.mining.mine import run
+from redveil.mining.parameters import Parameters
 from redveil.mining.query_json import from_json
 from redveil.mining.query_text import parse_text
-from redveil.privacy.loss import total
-from redveil.report.document import LeafTablePart, ResultDocument
-from support.clinic import NOTHING, mined_clinic
+from redveil.privacy.loss import Loss, total
+from redveil.report.build import build
+from redveil.report.document import CertificatePart, LeafTablePart, ResultDocument
+from support.clinic import NOTHING, clinic, mined_clinic
+from support.seeded import SeededRandomness
 
 
 def every_document() -> list[ResultDocument]:
@@ -80,7 +86,7 @@ def test_what_was_pruned_is_listed_without_its_queries() -> None:
 
 def test_a_declared_schema_leaves_no_condition_unmet() -> None:
     conditions = mined_clinic().certificate.conditions
-    assert len(conditions) == 4
+    assert len(conditions) == 5
     assert conditions[0].startswith("each patient has one row a view")
     assert not any("NOT MET" in condition for condition in conditions)
 
@@ -170,3 +176,55 @@ def test_an_analyst_can_recompute_every_estimate_from_the_released_tables() -> N
             assert one.jaccard.estimate == pytest.approx(jaccard, abs=1e-9)
             assert one.jaccard.low <= one.jaccard.estimate <= one.jaccard.high
             assert one.p_value >= one.p_value_estimate
+
+
+def test_a_delta_is_held_against_the_number_of_entities() -> None:
+    million = Loss(Fraction(1), Fraction(1, 10**6))
+    found = run(clinic(), Parameters.of(trials=1, depth=1), million.price, SeededRandomness)
+    # 2000 patients: a δ of 1e-4 is a fifth of one over their number.
+    careless = build(found, Loss(Fraction(1), Fraction(1, 10**4))).certificate
+    assert careless.conditions[0].startswith("NOT MET: delta, 0.0001, is not far below one over")
+    careful = build(found, million).certificate
+    assert not any(one.startswith("NOT MET") for one in careful.conditions)
+    assert "delta, 1e-06, is far below one over the number of entities" in careful.conditions
+    assert any("epsilon and delta to these" in one for one in careful.conditions)
+
+
+def test_a_large_epsilon_is_called_what_it_is() -> None:
+    found = run(clinic(), Parameters.of(trials=1, depth=1), Fraction(11), SeededRandomness)
+    conditions = build(found, Loss(Fraction(11))).certificate.conditions
+    assert "an epsilon above 10 promises little to anybody" in conditions
+
+
+def contradictions() -> dict[str, tuple[str, Any]]:
+    """Return what a certificate cannot say of itself, by the complaint that is made."""
+    paid_in_rho = [{"name": "a", "mechanism": "count", "rho": "1/50"}]
+    return {
+        "not exact": ("steps", [{"name": "a", "mechanism": "walk", "epsilon": "3"}]),
+        "one currency": ("steps", paid_in_rho),
+        "add up": ("steps", [{"name": "a", "mechanism": "count", "epsilon": "2"}]),
+        "epsilon, or rho": ("steps", [{"name": "a", "mechanism": "count"}]),
+        "without": ("delta", "1/1000000"),
+    }
+
+
+@pytest.mark.parametrize("complaint", contradictions())
+def test_a_certificate_that_contradicts_itself_is_refused(complaint: str) -> None:
+    name, value = contradictions()[complaint]
+    said = mined_clinic().certificate.model_dump(mode="json")
+    assert CertificatePart.model_validate(said)
+    with pytest.raises(ValidationError, match=complaint):
+        CertificatePart.model_validate(said | {name: value})
+    with pytest.raises(ValidationError, match="not exact"):
+        CertificatePart.model_validate(said | {"profile": "published"})
+
+
+@pytest.mark.parametrize("rho", ["1/10", "1" + "0" * 400])
+def test_a_rho_that_does_not_keep_its_promise_is_refused(rho: str) -> None:
+    said = mined_clinic().certificate.model_dump(mode="json")
+    said |= {"epsilon": "1", "delta": "1/1000000", "rho": rho}
+    said["steps"] = [{"name": "a", "mechanism": "count", "rho": rho}]
+    with pytest.raises(ValidationError, match="rho does not keep epsilon and delta"):
+        CertificatePart.model_validate(said)
+    fine = said | {"rho": "1/50", "steps": [{"name": "a", "mechanism": "count", "rho": "1/50"}]}
+    assert CertificatePart.model_validate(fine).promise == "ε = 1, δ = 1e-06"

@@ -54,6 +54,14 @@ def test_a_table_the_certificate_and_the_noisy_size_are_shown() -> None:
     assert "true J" not in text
 
 
+def test_only_a_run_without_delta_is_shown_as_pure() -> None:
+    steps = (StepPart(name="table", mechanism="count", rho="1/50"),)
+    update = {"delta": "1/1000000", "rho": "1/50", "steps": steps}
+    text = seen(result_view(document(certificate=CERTIFICATE.model_copy(update=update))))
+    assert "ε = 1, δ = 1e-06, exact" in text
+    assert "δ = 0" not in text
+
+
 def test_the_noisy_size_is_left_out_when_nothing_was_measured() -> None:
     nothing = document().model_copy(update={"entities": None})
     assert "(noisy)" not in seen(result_view(nothing))
