@@ -115,7 +115,7 @@ def _conditions(
         f"each {schema.unit} has one row a view, as the entity key declares",
         "the schema holds nothing that was learned from these rows without being paid for",
         "parameters, and the decision to publish this run, were not chosen by looking at the data",
-        f"other results about the same {schema.unit}s add their own epsilon to this one",
+        "other results about the same entities add their own epsilon to this one",
         "loading, randomness and what an observer can see are as docs/privacy-guarantee.md assumes",
     ]
     if loss.delta:
@@ -128,7 +128,7 @@ def _conditions(
         names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
         conditions.append(
             f"cut points of {len(names)} attributes were bought with epsilon {price} about the "
-            f"same {schema.unit}s: add it"
+            "same entities: add it"
         )
     if parameters.profile is Profile.PUBLISHED:
         conditions.append(
