@@ -61,7 +61,7 @@ class CertificatePart(Part):
     unit: str = Field(description="what is protected: one entity, its rows in both views")
     neighbouring: str = Field(description="which data sets must be hard to tell apart")
     epsilon: Price = Field(description="the whole run's privacy loss, an exact fraction")
-    delta: Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,99}/[1-9][0-9]{0,99})$")] = Field(
+    delta: Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,3999}/[1-9][0-9]{0,3999})$")] = Field(
         default="0", description="0 is pure differential privacy, exactly or in the limit"
     )
     rho: Price | None = Field(
