@@ -150,6 +150,29 @@ def test_no_larger_table_moves_further(matching: Matching, composition: Composit
     assert max(found) <= high
 
 
+def leverages(composition: Composition) -> tuple[Fraction, Fraction]:
+    """Return the leverage of both orientations, not rounded."""
+    of, size = dict(zip(ENTITIES, composition, strict=True)), max(sum(composition), 1)
+    held = sum(of[True, right] for right in THREE)
+    first, second = (
+        of[True, right] - Fraction(held * sum(of[left, right] for left in THREE), size)
+        for right in (True, False)
+    )
+    return first, second
+
+
+@given(composition=crowds)
+def test_rounding_moves_leverage_by_no_more_than_is_paid_for(composition: Composition) -> None:
+    before, grid = units(BY_LEVERAGE, composition), 1 << BY_LEVERAGE.score.grid_bits
+    for kind in range(len(ENTITIES)):
+        more = with_one_more(composition, kind)
+        after, true = units(BY_LEVERAGE, more), leverages(more)
+        for place, old in enumerate(leverages(composition)):
+            change = Fraction(after[place] - before[place], grid)
+            # Both values of a change are rounded.
+            assert abs(change - (true[place] - old)) <= 2 * BY_LEVERAGE.score.rounding
+
+
 def composed(**times: int) -> Composition:
     """Return a composition by what entities answer: y, n or m (missing), left then right."""
     letters: dict[str, Answer] = {"y": True, "n": False, "m": None}

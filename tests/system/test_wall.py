@@ -274,9 +274,9 @@ def test_a_quiet_command_says_nothing_and_its_files_hold_no_mark(
     ledger = left.parent / "datapackage.ledger.sqlite"
     assert MARKS.search(ledger.read_bytes().decode("latin-1")) is None
     with sqlite3.connect(ledger) as connection:
-        ((*charge, made_at),) = connection.execute("select * from charges").fetchall()
+        ((*charge, made_at, delta),) = connection.execute("select * from charges").fetchall()
     connection.close()
-    assert charge == [1, "marked", "1", "mine"]
+    assert (charge, delta) == ([1, "marked", "1", "mine"], "0")
     # To the second, and nothing finer: how long a run takes depends on the rows.
     assert len(made_at) == len("2026-01-01T00:00:00+00:00")
     assert Ledger(ledger).spent("marked").epsilon == 1

@@ -70,7 +70,7 @@ def test_the_schema_survives_saving_and_mining(tmp_path: Path) -> None:
     promise = redveil.mine(dataset, 1).certificate
     assert promise.schema_digest == schema.digest
     assert (
-        "cut points of 3 attributes were bought with epsilon 3/10 from the same rows: add it"
+        "cut points of 3 attributes were bought with epsilon 3/10 about the same entities: add it"
         in promise.conditions
     )
     assert promise.epsilon == "1"

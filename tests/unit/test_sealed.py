@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import logging
+import operator
 import pickle
 import traceback
 from collections.abc import Callable
@@ -28,9 +29,13 @@ LOOKS: dict[str, Callable[[Any], object]] = {
     "equal": lambda s: s == SECRET,
     "different": lambda s: s != SECRET,
     "less": lambda s: s < SECRET,
+    "at most": lambda s: s <= SECRET,
+    "more": lambda s: s > SECRET,
+    "at least": lambda s: s >= SECRET,
     "hash": hash,
     "int": int,
     "float": float,
+    "index": operator.index,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": pickle.dumps,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.console import messages, output
+from redveil.cli.console import messages, output, write
 from redveil.errors import InputError, QueryError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def ask(
         _hint(read)
         raise
     if as_json:
-        typer.echo(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
+        write(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
     else:
         output().print(answer_view(answer, read.document))
 
@@ -61,7 +61,7 @@ def _list(read: Result, as_json: bool) -> None:
         listed = [
             {"left": leaf_texts(pair.left), "right": leaf_texts(pair.right)} for pair in pairs
         ]
-        typer.echo(json.dumps(listed, indent=1, ensure_ascii=False))
+        write(json.dumps(listed, indent=1, ensure_ascii=False))
     elif pairs:
         output().print(leaves_view(pairs))
     else:

@@ -20,6 +20,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
+def write(text: str) -> None:
+    """Write to standard output: as it is into a file or a pipe, printable on a terminal.
+
+    >>> write("a,b")
+    a,b
+    """
+    print(printable(text) if sys.stdout.isatty() else text)
+
+
 def output() -> Console:
     """Return the console for results: standard output, wide when it is not a terminal."""
     return _careful_console(stderr=False)

@@ -10,7 +10,7 @@ import typer
 
 from redveil.cli.arguments import Left, Right
 from redveil.cli.buy_cuts import buy_cuts
-from redveil.cli.console import output, progress, say
+from redveil.cli.console import output, progress, say, write
 from redveil.errors import SchemaError
 from redveil.files import keep_earlier, write_text
 
@@ -64,15 +64,15 @@ def check(path: SchemaArgument) -> None:
 
     read, problems = list_problems(path)
     for problem in problems:
-        typer.echo(str(problem))
+        write(str(problem))
     if read is None:
         raise SchemaError(f"{path}: {len(problems)} problem(s)")
     for view in (read.left, read.right):
-        typer.echo(
+        write(
             f"{view.name}: key {view.key}, {len(view.attributes)} attributes, "
             f"{view.split_count} candidate splits"
         )
-    typer.echo(f"{path}: fine ({read.status.value}), {read.digest}")
+    write(f"{path}: fine ({read.status.value}), {read.digest}")
 
 
 @schema.command()

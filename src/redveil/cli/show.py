@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from redveil.cli.console import output, say
+from redveil.cli.console import output, say, write
 
 
 class Format(StrEnum):
@@ -38,11 +38,11 @@ def show(
     if read.document.warning and form is not Format.TABLE:
         say(read.document.warning, "bold red")
     if form is Format.CSV:
-        typer.echo(read.to_frame().write_csv(), nl=False)
+        write(read.to_frame().write_csv().removesuffix("\n"))
     elif form is Format.LATEX:
-        typer.echo(latex_table(read.document))
+        write(latex_table(read.document))
     elif form is Format.HTML:
-        typer.echo(fragment(read.document))
+        write(fragment(read.document))
     else:
         console = output()
         console.print(result_view(read.document, steps=steps, width=console.width))

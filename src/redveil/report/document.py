@@ -14,6 +14,10 @@ from pydantic import (
     model_validator,
 )
 
+from redveil.errors import QueryError
+from redveil.mining.query_json import from_json
+from redveil.mining.query_latex import to_latex
+from redveil.mining.query_text import to_text
 from redveil.privacy import concentrated, loss
 
 FORMAT_VERSION: Final = 1
@@ -116,6 +120,17 @@ class QueryPart(Part):
     text: str
     tree: dict[str, Any] = Field(alias="json")
     latex: str
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        """Refuse a text that is not the query's own: it may be meant for other programs."""
+        try:
+            query = from_json(self.tree)
+        except QueryError as error:
+            raise ValueError(str(error)) from None
+        if (self.text, self.latex) != (to_text(query), to_latex(query)):
+            raise ValueError("text, latex and json are not the same query")
+        return self
 
 
 class IntervalPart(Part):

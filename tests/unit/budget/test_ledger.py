@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 
@@ -89,6 +90,15 @@ def test_charges_outlive_the_ledger_that_made_them(tmp_path: Path) -> None:
     assert Ledger(path).spent("clinic").epsilon == Fraction(1, 7)
 
 
+def test_a_charge_says_when_to_the_second_and_no_finer(tmp_path: Path) -> None:
+    """How long a run takes depends on the rows; the next charge would tell."""
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(ONE))
+    with closing(sqlite3.connect(path)) as connection:
+        ((made_at,),) = connection.execute("SELECT made_at FROM charges").fetchall()
+    assert datetime.fromisoformat(made_at).isoformat(timespec="seconds") == made_at
+
+
 @pytest.mark.parametrize("name", ["what?mode=memory", "a#b", "50%20off", "with space", ":memory:"])
 def test_a_ledger_is_where_its_path_says(name: str, tmp_path: Path) -> None:
     Ledger(tmp_path / name).charge("clinic", Loss(ONE), "mine", Loss(ONE))
@@ -124,9 +134,9 @@ def test_the_file_is_locked_before_what_was_spent_is_read(
 
     def meanwhile(connection: Connection, dataset: str) -> Loss:
         spent = read(connection, dataset)
-        with closing(sqlite3.connect(path, timeout=0)) as another:
-            with pytest.raises(sqlite3.OperationalError, match="locked"):
-                another.execute("BEGIN IMMEDIATE")
+        another = sqlite3.connect(path, timeout=0)
+        with closing(another), pytest.raises(sqlite3.OperationalError, match="locked"):
+            another.execute("BEGIN IMMEDIATE")
         return spent
 
     monkeypatch.setattr(ledger_module, "_total", meanwhile)

@@ -3,11 +3,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from redveil.cli.console import write
 from redveil.mining.clired import read_queries
 from redveil.report.html import fragment
 from redveil.report.latex import latex_table
@@ -163,3 +165,23 @@ def test_a_plan_with_a_delta_is_priced_in_rho(command: Command) -> None:
     assert refused.code == 2
     assert is_one_line(refused.err)
     assert "no delta" in refused.err
+
+
+@pytest.mark.parametrize("form", ["csv", "latex", "html"])
+def test_a_name_cannot_steer_the_terminal(form: str, tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "result.json"
+    Result(document(redescription("a\x1b[31m"))).save(path)
+    shown = command("show", path, "--format", form)
+    assert shown.code == 0
+    assert "\x1b" not in shown.out
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_is_written_is_printable_on_a_terminal_and_untouched_elsewhere(
+    terminal: bool,  # noqa: FBT001 - a case of the test
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    write("a\x1b[31mb\nc")
+    assert capsys.readouterr().out == ("a [31mb\nc\n" if terminal else "a\x1b[31mb\nc\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,12 @@ def test_a_file_that_unpacks_to_more_than_anybody_wants(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="more than 1000 bytes of text; split it or use Parquet"):
         read_bytes(path, "bomb.csv.gz", most=1000)
     assert len(read_bytes(path, "bomb.csv.gz", most=100_000)) == 100_000
+
+
+def test_it_is_not_unpacked_any_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_file, "_PIECE", 10)
+    bomb = io.BytesIO(b"0" * 1000)
+    assert len(text_file._content(bomb, most=25)) == bomb.tell() == 30
 
 
 def _cut(content: bytes) -> bytes:

@@ -161,37 +161,6 @@ def test_a_file_cut_off_anywhere_is_refused(end: int) -> None:
         ResultDocument.model_validate_json(PRIVATE.to_json()[:end])
 
 
-IN_RHO = {"name": "table", "mechanism": "count", "rho": "1/50"}
-MILLIONTH = "1/1000000"
-
-
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"delta": MILLIONTH}, "delta without rho"),
-        ({"rho": "1/50", "steps": [IN_RHO]}, "rho without delta"),
-        ({"delta": MILLIONTH, "rho": "1/50"}, "one currency"),
-        ({"steps": [IN_RHO, {**IN_RHO, "rho": None, "epsilon": "1"}]}, "one currency"),
-        ({"steps": [{**IN_RHO, "epsilon": "1"}]}, "a step costs epsilon, or rho"),
-        ({"steps": [{**IN_RHO, "rho": None}]}, "a step costs epsilon, or rho"),
-        (
-            {"delta": MILLIONTH, "rho": "1/40", "steps": [{**IN_RHO, "rho": "1/40"}]},
-            "rho does not keep epsilon and delta",
-        ),
-    ],
-)
-def test_a_certificate_that_contradicts_itself_is_refused(
-    changes: Json, why: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "result.json"
-    plain = json.loads(PRIVATE.to_json())
-    in_rho = {"delta": MILLIONTH, "rho": "1/50", "steps": [IN_RHO]}
-    path.write_text(json.dumps({**plain, "certificate": {**plain["certificate"], **in_rho}}))
-    assert Result.read(path).certificate.rho == "1/50"
-    path.write_text(json.dumps({**plain, "certificate": {**plain["certificate"], **changes}}))
-    assert why in refusal(path)
-
-
 def test_a_certificate_whose_steps_do_not_add_up_is_refused(tmp_path: Path) -> None:
     raw = json.loads(redveil.mine(wide_dataset(100, 2, 2), 1).to_json())
     raw["certificate"]["epsilon"] = "1/2"
@@ -199,3 +168,18 @@ def test_a_certificate_whose_steps_do_not_add_up_is_refused(tmp_path: Path) -> N
     path.write_text(json.dumps(raw))
     with pytest.raises(ResultError, match="do not add up"):
         Result.read(path)
+
+
+@pytest.mark.parametrize(
+    ("notation", "planted"), [("text", '=HYPERLINK("x")'), ("latex", r"\input{secret}")]
+)
+def test_a_notation_that_is_not_the_querys_own_is_refused(
+    notation: str, planted: str, tmp_path: Path
+) -> None:
+    plain = json.loads(mined_clinic().to_json())
+    plain["redescriptions"][0]["left"][notation] = planted
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    message = refusal(path)
+    assert "not the same query" in message
+    assert planted not in message
