@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
 
 from redveil.audit.cases import Case
-from redveil.audit.events import best_events
+from redveil.audit.events import best_event, promise
 from redveil.audit.outcome import REFUSED, Observer, Outcome
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.data.dataset import Dataset
@@ -18,20 +18,24 @@ from redveil.mining.interpretation import Mined
 from redveil.mining.mine import run
 from redveil.mining.parameters import Parameters, Profile
 from redveil.mining.published import PublishedRandomness
+from redveil.privacy.loss import Loss
 from redveil.privacy.randomness import SystemRandomness
 
-Runner = Callable[[Dataset, Parameters, Fraction], Mined]
+Runner = Callable[[Dataset, Parameters, Loss], Mined]
 Progress = Callable[[float], None]
 
-# A bound may be too high with this probability; events are paid for out of it.
+# A bound may be too high with this probability.
 ERROR: Final = 0.05
-EVENTS: Final = 2
 # Runs are handed out in pieces, so that two cores are busy and progress shows.
-PIECE: Final = 25
+PIECE: Final = 50
+# The parts of all runs that look at every pair, that look again at the one that promises most, that
+# look at the case's own, and that measure.
+EVERYWHERE: Final = Fraction(1, 8)
+ELSEWHERE: Final = Fraction(1, 8)
+AT_HOME: Final = Fraction(1, 4)
+MEASUREMENT: Final = Fraction(1, 2)
 # With fewer runs nothing can be seen: three on each data set of each pair, to begin with.
-FEWEST: Final = 120
-# Of how many pairs a second look is taken.
-HOPEFUL: Final = 3
+FEWEST: Final = 400
 Halves = tuple[list[Outcome], list[Outcome]]
 
 
@@ -39,13 +43,13 @@ Halves = tuple[list[Outcome], list[Outcome]]
 class Piece:
     """Some runs on one data set of a pair, ready to be sent to another process.
 
-    >>> Piece(honest, Parameters(), Fraction(1), "nobody", with_entity=True, runs=3).runs
+    >>> Piece(honest, Parameters(), Loss(Fraction(1)), "nobody", with_entity=True, runs=3).runs
     3
     """
 
     runner: Runner
     parameters: Parameters
-    epsilon: Fraction
+    loss: Loss
     pair: str
     with_entity: bool
     runs: int
@@ -66,12 +70,12 @@ class Finding:
     """What the audit of one case says: with confidence 95 %, ε is at least `bound`.
 
     >>> from redveil.audit.cases import cases
-    >>> Finding(cases("twin")[0], Fraction(1), 0.7, "nobody", "…", 2000, 9.0).verdict
+    >>> Finding(cases("twin")[0], Loss(Fraction(1)), 0.7, "nobody", "…", 2000, 9.0).verdict
     'consistent with the claim'
     """
 
     case: Case
-    claimed: Fraction
+    claimed: Loss
     bound: float
     pair: str
     event: str
@@ -81,7 +85,7 @@ class Finding:
     @property
     def violates(self) -> bool:
         """Whether the claim is refuted."""
-        return self.bound > self.claimed
+        return self.bound > self.claimed.epsilon
 
     @property
     def alarming(self) -> bool:
@@ -96,21 +100,21 @@ class Finding:
         return "VIOLATION, as known limits say" if self.case.published else "VIOLATION"
 
 
-def honest(dataset: Dataset, parameters: Parameters, epsilon: Fraction) -> Mined:
+def honest(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
     """Mine as `redveil mine` does, with the real sources of randomness.
 
     >>> nobody = pair("nobody").dataset(with_entity=False)
-    >>> len(honest(nobody, Parameters(depth=1), Fraction(1)).tables)
+    >>> len(honest(nobody, Parameters(depth=1), Loss(Fraction(1))).tables)
     1
     """
     published = parameters.profile is Profile.PUBLISHED
     source = PublishedRandomness if published else SystemRandomness
-    return run(dataset, parameters, epsilon, lambda _: source(), workers=1)
+    return run(dataset, parameters, loss.price, lambda _: source(), workers=1)
 
 
 def audit(
     case: Case,
-    epsilon: Fraction,
+    claimed: Loss,
     runs: int,
     runner: Runner = honest,
     spread: Spread = map,
@@ -118,11 +122,12 @@ def audit(
 ) -> Finding:
     """Bound a case's ε from below.
 
-    Half of the runs choose a pair of data sets and its most telling events: first on all pairs,
-    then on the most promising ones. The other half go to the chosen pair alone, and measure.
+    Half of the runs choose a pair of data sets and its most telling event. That is the case's own
+    pair, unless another promises to refute the claim and the own does not: all are looked at, and
+    the most promising again. The other half of the runs go to the chosen pair alone, and measure.
 
     >>> from redveil.audit.cases import cases
-    >>> audit(cases("alt-expm", "hardened")[0], Fraction(1), runs=120).verdict
+    >>> audit(cases("alt-expm", "hardened")[0], Loss(Fraction(1)), runs=400).verdict
     'consistent with the claim'
     """
     if runs < FEWEST:
@@ -130,60 +135,52 @@ def audit(
     begun = time.monotonic()
     done = 0
 
-    def look(among: Sequence[Pair], share: int, after: float) -> dict[str, Halves]:
+    def look(among: Sequence[Pair], share: Fraction, before: Fraction) -> dict[str, Halves]:
         nonlocal done
-        each = runs // share // len(among) // 2
+        each = int(runs * share) // len(among) // 2
         done += 2 * each * len(among)
-        tell: Progress = lambda part: progress(after + part / share)  # noqa: E731
-        return _observe(case, epsilon, among, each, runner, spread, tell)
+        tell: Progress = lambda part: progress(float(before + share * Fraction(part)))  # noqa: E731
+        return _observe(case, claimed, among, each, runner, spread, tell)
 
-    seen = look(pairs(), 4, 0.0)
-    hopeful = _by_promise(pairs(), seen)[:HOPEFUL]
-    for name, more in look(hopeful, 4, 0.25).items():
-        seen[name] = seen[name][0] + more[0], seen[name][1] + more[1]
-    target = _by_promise(hopeful, seen)[0]
-    events = [event for _, event in best_events(*seen[target.name], most=EVENTS)]
-    measured = look([target], 2, 0.5)[target.name]
-    bounds = [event.epsilon(*measured, ERROR / len(events)) for event in events]
-    best = max(bounds)
-    said = str(events[bounds.index(best)]) if best > 0 else "none tells the two apart"
-    seconds = time.monotonic() - begun
-    return Finding(case, epsilon, max(best, 0.0), target.name, said, done, seconds)
+    def refutable(halves: Halves) -> bool:
+        return promise(*halves) > claimed.epsilon
 
-
-def _by_promise(among: Sequence[Pair], seen: Mapping[str, Halves]) -> list[Pair]:
-    """Return the pairs, the one that promises the largest bound first."""
-    promise = {one.name: best_events(*seen[one.name], most=1)[0][0] for one in among}
-    return sorted(among, key=lambda one: -promise[one.name])
+    seen = look(pairs(), EVERYWHERE, Fraction(0))
+    other, home = max(pairs(), key=lambda one: promise(*seen[one.name])), pair(case.home)
+    # Seen anew: what promised most among many has been lucky.
+    seen = look([other], ELSEWHERE, EVERYWHERE) | look([home], AT_HOME, EVERYWHERE + ELSEWHERE)
+    # The case's own pair was chosen with care, and promises are uncertain.
+    target = next((one for one in (home, other) if refutable(seen[one.name])), home)
+    event = best_event(*seen[target.name])
+    measured = look([target], MEASUREMENT, 1 - MEASUREMENT)[target.name]
+    bound = event.epsilon(*measured, ERROR, float(claimed.delta))
+    said = str(event) if bound > 0 else "none tells the two apart"
+    return Finding(case, claimed, bound, target.name, said, done, time.monotonic() - begun)
 
 
 def observe(piece: Piece) -> list[Outcome]:
     """Run on one data set, and return what an adversary sees.
 
-    >>> piece = Piece(honest, Parameters(depth=1), Fraction(1), "nobody", with_entity=True, runs=2)
+    >>> loss = Loss(Fraction(1))
+    >>> piece = Piece(honest, Parameters(depth=1), loss, "nobody", with_entity=True, runs=2)
     >>> len(observe(piece))
     2
     """
     known = pair(piece.pair)
     observer, dataset = Observer(known), known.dataset(with_entity=piece.with_entity)
-    return [
-        _outcome(observer, piece.runner, dataset, piece.parameters, piece.epsilon)
-        for _ in range(piece.runs)
-    ]
+    return [_outcome(observer, piece, dataset) for _ in range(piece.runs)]
 
 
-def _outcome(
-    observer: Observer, runner: Runner, dataset: Dataset, parameters: Parameters, epsilon: Fraction
-) -> Outcome:
+def _outcome(observer: Observer, piece: Piece, dataset: Dataset) -> Outcome:
     try:
-        return observer.outcome(runner(dataset, parameters, epsilon))
+        return observer.outcome(piece.runner(dataset, piece.parameters, piece.loss))
     except RedveilError:
         return REFUSED
 
 
 def _observe(
     case: Case,
-    epsilon: Fraction,
+    loss: Loss,
     among: Sequence[Pair],
     runs: int,
     runner: Runner,
@@ -193,7 +190,7 @@ def _observe(
     """Return outcomes by the pair's name: without and with the entity, `runs` of each."""
     sizes = [min(PIECE, runs - start) for start in range(0, runs, PIECE)]
     pieces = [
-        Piece(runner, case.parameters, epsilon, one.name, with_entity, size)
+        Piece(runner, case.parameters, loss, one.name, with_entity, size)
         for one in among
         for size in sizes
         for with_entity in (False, True)

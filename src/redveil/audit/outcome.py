@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -15,11 +16,14 @@ from redveil.data.binning import bin_view
 from redveil.mining.interpretation import Mined
 from redveil.mining.leaf_query import split_literal
 from redveil.mining.leaf_table import LeafTable
+from redveil.mining.parameters import Parameters
 from redveil.mining.query_text import to_text
 from redveil.schema import View
 from redveil.trees.counting import Positions, cross_tabulate, route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
+
+EVERYBODY: Final = "everybody"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,9 @@ class Outcome:
     facts:   what holds of the result, in words.
     numbers: every noisy count that the entity would be in, less the others, whom the adversary
              knows: the entity's own 1 or 0 and the noise are left.
+    company: for each table, among how many others its trees put the entity: in the left leaf, in
+             the right leaf, in their cell. Scores change by what a leaf holds already, so this is
+             most of what trees tell.
 
     >>> Outcome(frozenset({"depth is 1"}), {"its cell (table 1)": 1.0}).numbers
     {'its cell (table 1)': 1.0}
@@ -36,6 +43,21 @@ class Outcome:
 
     facts: frozenset[str]
     numbers: Mapping[str, float]
+    company: tuple[tuple[int, int, int], ...] = ()
+
+    def signs(self) -> Iterator[str]:
+        """Yield what speaks for or against the entity, one word a table and one a number.
+
+        Everybody's number is made of the cells' and says less than the entity's own.
+
+        >>> list(Outcome(frozenset(), {"its cell (table 1)": -2.0}, ((0, 8, 0),)).signs())
+        ['0, 8, 0 (table 1)', 'its cell (table 1) below 1']
+        """
+        for place, (left, right, cell) in enumerate(self.company, start=1):
+            yield f"{left}, {right}, {cell} (table {place})"
+        for name, number in self.numbers.items():
+            if not name.startswith(EVERYBODY):
+                yield f"{name} {'from' if number >= 1 else 'below'} 1"
 
 
 # A run that fails on one data set and not on the other tells them apart, too.
@@ -52,57 +74,69 @@ class Observer:
     """
 
     pair: Pair
-    _ends: dict[tuple[View, Tree], Positions] = field(default_factory=dict)
+    # What is read again and again in thousands of results, kept.
     _splits: dict[View, Splits] = field(default_factory=dict)
+    _parameters: dict[Parameters, frozenset[str]] = field(default_factory=dict)
+    _trees: dict[tuple[View, Tree], tuple[Positions, frozenset[str]]] = field(default_factory=dict)
 
     def outcome(self, mined: Mined) -> Outcome:
         """Return what the adversary sees."""
+        facts = {
+            f"{len(mined.redescriptions)} redescriptions are reported",
+            f"{len(mined.pruned)} redescriptions are pruned",
+            *self._said(mined.parameters),
+        }
         numbers: dict[str, float] = {}
+        company: list[tuple[int, int, int]] = []
         for place, measured in enumerate(mined.tables, start=1):
-            for name, number in self._numbers(mined, measured):
+            sides = (mined.schema.left, measured.left), (mined.schema.right, measured.right)
+            (at_left, left_facts), (at_right, right_facts) = (self._read(*side) for side in sides)
+            beside = at_left[:-1] == at_left[-1], at_right[:-1] == at_right[-1]
+            left, right = (int(np.count_nonzero(with_it)) for with_it in beside)
+            company.append((left, right, int(np.count_nonzero(beside[0] & beside[1]))))
+            facts |= left_facts | right_facts
+            facts.add(f"its left leaf holds {left} others (table {place})")
+            facts.add(f"its right leaf holds {right} others (table {place})")
+            for name, number in _numbers(measured, at_left, at_right):
                 numbers[f"{name} (table {place})"] = number
-        return Outcome(frozenset(self._facts(mined)), numbers)
+        return Outcome(frozenset(facts), numbers, tuple(company))
 
-    def _facts(self, mined: Mined) -> Iterator[str]:
-        for name, value in mined.parameters.public().items():
-            yield f"{name} is {value}"
-        yield f"{len(mined.redescriptions)} redescriptions are reported"
-        yield f"{len(mined.pruned)} redescriptions are pruned"
-        for measured in mined.tables:
-            for tree in (measured.left, measured.right):
-                view = mined.schema.view(tree.side)
-                for node in tree.inner:
-                    split = tree.splits[node]
-                    assert split is not None
-                    literal = split_literal(self._splits_of(view), split, held=True)
-                    text = f"the {tree.side} tree asks {to_text(literal)}"
-                    yield text
-                    if node == 0:
-                        yield f"{text} first"
+    def _said(self, parameters: Parameters) -> frozenset[str]:
+        if parameters not in self._parameters:
+            said = parameters.public().items()
+            self._parameters[parameters] = frozenset(f"{name} is {value}" for name, value in said)
+        return self._parameters[parameters]
 
-    def _numbers(self, mined: Mined, measured: LeafTable) -> Iterator[tuple[str, float]]:
-        left, right = measured.left, measured.right
-        at_left = self._where(mined.schema.view(left.side), left)
-        at_right = self._where(mined.schema.view(right.side), right)
-        others = cross_tabulate(left, right, at_left[:-1], at_right[:-1])
-        row, column = left.cells.index(int(at_left[-1])), right.cells.index(int(at_right[-1]))
-        yield "its cell", float(measured.cells[row, column] - others[row, column])
-        yield "everybody", float(np.sum(measured.cells) - others.sum())
-        if measured.left_margin is not None:
-            yield "its left leaf", float(measured.left_margin[row] - others[row].sum())
-        if measured.right_margin is not None:
-            yield "its right leaf", float(measured.right_margin[column] - others[:, column].sum())
-
-    def _where(self, view: View, tree: Tree) -> Positions:
-        """Return the node at which each of the people ends, the entity last."""
-        known = self._ends.get((view, tree))
-        if known is None:
+    def _read(self, view: View, tree: Tree) -> tuple[Positions, frozenset[str]]:
+        """Return the node at which each of the people ends, the entity last, and what is asked."""
+        if (view, tree) not in self._trees:
+            splits = self._splits.setdefault(view, Splits.of(view))
             table = self.pair.table()
             packed = bin_view(table.view(tree.side), view, table.rows)
-            known = self._ends[view, tree] = route(packed, self._splits_of(view), tree)
-        return known
+            asked = frozenset(_asked(splits, tree))
+            self._trees[view, tree] = route(packed, splits, tree), asked
+        return self._trees[view, tree]
 
-    def _splits_of(self, view: View) -> Splits:
-        if view not in self._splits:
-            self._splits[view] = Splits.of(view)
-        return self._splits[view]
+
+def _asked(splits: Splits, tree: Tree) -> Iterator[str]:
+    for node in tree.inner:
+        split = tree.splits[node]
+        assert split is not None
+        text = f"the {tree.side} tree asks {to_text(split_literal(splits, split, held=True))}"
+        yield text
+        if node == 0:
+            yield f"{text} first"
+
+
+def _numbers(
+    measured: LeafTable, at_left: Positions, at_right: Positions
+) -> Iterator[tuple[str, float]]:
+    left, right = measured.left, measured.right
+    others = cross_tabulate(left, right, at_left[:-1], at_right[:-1])
+    row, column = left.cells.index(int(at_left[-1])), right.cells.index(int(at_right[-1]))
+    yield "its cell", float(measured.cells[row, column] - others[row, column])
+    yield EVERYBODY, float(np.sum(measured.cells) - others.sum())
+    if measured.left_margin is not None:
+        yield "its left leaf", float(measured.left_margin[row] - others[row].sum())
+    if measured.right_margin is not None:
+        yield "its right leaf", float(measured.right_margin[column] - others[:, column].sum())

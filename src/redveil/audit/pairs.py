@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -67,7 +67,7 @@ def pairs() -> tuple[Pair, ...]:
     >>> [one.name for one in pairs()][:4]
     ['an outlier', 'a lone value', 'nobody', 'no values']
     >>> [one.name for one in pairs()][4:]
-    ['a stranger', 'a broken match', 'a match broken twice', 'a rare couple']
+    ['a stranger', 'a newcomer', 'a broken match', 'a rare couple']
     """
     return (*_mixed_pairs(), *_sharp_pairs())
 
@@ -110,22 +110,28 @@ def _mixed_pairs() -> tuple[Pair, ...]:
 
 def _sharp_pairs() -> tuple[Pair, ...]:
     """Return pairs on which a score moves by nearly its whole width, each for another score."""
-    crowd = _schema(
-        (_number("number", 2.0, 4.0, 6.0, 8.0, required=True), _flag("flag")), (_flag("sign"),)
-    )
-    plain: Row = ((1.0, False), (False,))
+    crowd = _schema((_scale("number", 2.0, 4.0, 6.0, 8.0), _flag("flag")), (_flag("sign"),))
+    row = _schema((_scale("number", 2.0, 3.0, 5.0, 8.0),), (_scale("amount", 2.0, 3.0, 5.0, 8.0),))
+    teams = _schema((_flag("alone"), _flag("team")), (_flag("single"), _flag("side")))
     couples = _schema((_flag("first"), _flag("second")), (_flag("third"), _flag("fourth")))
     no, yes = False, True
     return (
         # Margin, of twins. With the sign, the splits of the number match a second side: + 1. The
         # flag does not tell the stranger from the crowd: − ½. There are four against one, so the
         # flag, if it is chosen all the same, speaks the more clearly for nobody being there.
-        Pair("a stranger", crowd, (plain,) * 30, ((9.0, no), (yes,))),
-        # Association, of tree pairs, and Gini, of alternations. Teams and sides match but for the
-        # entity, − 1.2 of − 3/2; it alone is alone on both sides, + 1.9 of 2.
-        _broken_match("a broken match", 8, doubled=False),
-        # Gini of trees with two levels, for which one question that matches is not enough.
-        _broken_match("a match broken twice", 16, doubled=True),
+        Pair("a stranger", crowd, (((1.0, no), (no,)),) * 30, ((9.0, no), (yes,))),
+        # Gini, of alternations. Whatever is predicted, the newcomer is a class of its own. A split
+        # at 5 puts it where nobody is: 0. Others leave it among people of another class: − 1.94 of
+        # − 2. The next tree predicts the leaves of the first, and the same holds again.
+        Pair("a newcomer", row, (((4.0,), (4.0,)),) * 30, ((6.0,), (6.0,))),
+        # Association, of tree pairs, and Gini once more. Teams and sides match but for the entity,
+        # − 1.25 of − 3/2; it alone is alone and single, + 1.85 of 2.
+        Pair(
+            "a broken match",
+            teams,
+            (((no, no), (no, no)), ((no, yes), (no, yes))) * 6,
+            ((yes, no), (yes, yes)),
+        ),
         # Leverage, of twins. The entity is one more of the few who have the first and the third,
         # and the only one who has the second and the fourth, which shunned each other.
         Pair(
@@ -142,20 +148,6 @@ def _sharp_pairs() -> tuple[Pair, ...]:
     )
 
 
-def _broken_match(name: str, size: int, *, doubled: bool) -> Pair:
-    """Return two groups of people whose left and right flags match, and one who is in between.
-
-    doubled: every matching flag is there twice, under two names.
-    """
-    times = 2 if doubled else 1
-    left = (_flag("alone"), *map(_flag, ("team", "squad")[:times]))
-    right = (_flag("single"), *map(_flag, ("side", "wing")[:times]))
-    one: Row = (False, *(False,) * times), (False, *(False,) * times)
-    other: Row = (False, *(True,) * times), (False, *(True,) * times)
-    between: Row = (True, *(False,) * times), (True, *(True,) * times)
-    return Pair(name, _schema(left, right), (one, other) * size, between)
-
-
 def _schema(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Schema:
     views = View("left", "entity", left), View("right", "entity", right)
     return Schema("audit", *views, unit="entity")
@@ -166,8 +158,12 @@ def _flag(name: str) -> Attribute:
     return Attribute(name, Kind.BOOLEAN, required=True)
 
 
-def _number(name: str, *cuts: float, required: bool = False) -> Attribute:
-    return Attribute(name, Kind.NUMERIC, required=required, minimum=0, maximum=10, cuts=cuts)
+def _scale(name: str, *cuts: float) -> Attribute:
+    return replace(_number(name, *cuts), required=True)
+
+
+def _number(name: str, *cuts: float) -> Attribute:
+    return Attribute(name, Kind.NUMERIC, minimum=0, maximum=10, cuts=cuts)
 
 
 def _table(schema: Schema, rows: Sequence[Row]) -> Table:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from redveil.cli.arguments import Delta
 from redveil.cli.console import output, progress, say
+
+# A profile that leaks in every run needs no more runs to be seen.
+ENOUGH: Final = 1000
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,17 +23,21 @@ def audit(
     epsilon: Annotated[
         str, typer.Option("--epsilon", "-e", help="The ε that is claimed: 1 or more shows most.")
     ] = "1",
+    delta: Delta = None,
     algorithm: Annotated[
         str | None,
         typer.Option(help="twin, alt-expm, alt-mcmc or tree-pair [default: all]"),
     ] = None,
     profile: Annotated[
-        str | None, typer.Option(help="hardened or published [default: both]")
+        str | None,
+        typer.Option(help="hardened or published [default: both; with a delta hardened]"),
     ] = None,
-    runs: Annotated[int, typer.Option(help="Times that each case is mined.")] = 2000,
+    runs: Annotated[
+        int, typer.Option(help="Times that each case is mined; published ones 1000 times at most.")
+    ] = 3000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Try to refute the claimed ε by mining neighbouring data sets many times.
+    """Try to refute the claimed ε, or (ε, δ), by mining neighbouring data sets many times.
 
     All data is generated here: no file is read, nothing private is touched, nothing is charged.
     Exit code 1 if a hardened algorithm is refuted; the published profile is expected to be.
@@ -37,9 +45,12 @@ def audit(
     from redveil.audit.audit import audit as audit_one
     from redveil.audit.cases import cases
     from redveil.audit.pool import processes
-    from redveil.privacy.loss import parse_epsilon
+    from redveil.privacy.loss import parse_loss
 
-    price, wanted = parse_epsilon(epsilon), cases(algorithm, profile)
+    claimed = parse_loss(epsilon, delta)
+    wanted = cases(algorithm, profile or ("hardened" if claimed.delta else None))
+    for case in wanted:
+        case.parameters.must_allow(claimed)
     findings: list[Finding] = []
     say("generated data only: no file is read, nothing private is touched", "dim")
     with processes() as spread, progress("auditing") as report:
@@ -47,8 +58,8 @@ def audit(
             findings.append(
                 audit_one(
                     case,
-                    price,
-                    runs,
+                    claimed,
+                    min(runs, ENOUGH) if case.published else runs,
                     spread=spread,
                     progress=lambda share: report((len(findings) + share) / len(wanted)),
                 )
@@ -67,7 +78,8 @@ def _plain(one: Finding) -> dict[str, Any]:
         "algorithm": parameters.algorithm.value,
         "profile": parameters.profile.value,
         "spent_on": one.case.spent_on,
-        "epsilon": str(one.claimed),
+        "epsilon": str(one.claimed.epsilon),
+        "delta": str(one.claimed.delta),
         "epsilon_at_least": one.bound,
         "confidence": 0.95,
         "pair": one.pair,
@@ -77,6 +89,12 @@ def _plain(one: Finding) -> dict[str, Any]:
         "violation": one.violates,
         "expected": one.case.published,
     }
+
+
+def _claim(one: Finding) -> str:
+    """Return what was claimed, in few letters."""
+    epsilon, delta = one.claimed.epsilon, one.claimed.delta
+    return f"{epsilon}, {float(delta):g}" if delta else str(epsilon)
 
 
 def _table(findings: list[Finding]) -> Table:
@@ -97,7 +115,7 @@ def _table(findings: list[Finding]) -> Table:
             parameters.algorithm.value,
             parameters.profile.value,
             one.case.spent_on,
-            str(one.claimed),
+            _claim(one),
             f"{one.bound:.2f}",
             f"{one.pair}: {one.event}",
             f"{one.runs:,}",
