@@ -205,10 +205,10 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
     ("case", "factor", "runs"),
     [
         (BY_MARGIN, 2, 1000),
-        (BY_LEVERAGE, 3, 1600),
+        pytest.param(BY_LEVERAGE, 3, 1600, marks=pytest.mark.slow),
         (TREE_PAIRS, 2, 1600),
-        (SPLITS, 4, 1600),
-        (WHOLE_TREES, 6, 1200),
+        pytest.param(SPLITS, 4, 1600, marks=pytest.mark.slow),
+        pytest.param(WHOLE_TREES, 6, 1200, marks=pytest.mark.slow),
     ],
     ids=["margin", "leverage", "association", "split Gini", "tree Gini"],
 )
