@@ -22,7 +22,7 @@ from redveil.mining.tuning import tune
 from redveil.privacy.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
 from support.neighbours import Entities, Losses, Neighbourhood
-from support.seeded import SeededRandomness
+from support.seeded import FixedNoise, SeededRandomness
 from support.toys import EXACT, NARROW, WALKS, WIDE, Toy, kinds_of
 
 # So much that few entities tell choices apart.
@@ -206,26 +206,12 @@ def test_the_sizes_lead_to_different_plans() -> None:
     assert len(set(plans)) == 4
 
 
-class Measured(SeededRandomness):
-    """Noise that makes a given size of the true one; it notes what it was asked for."""
-
-    def __init__(self, noise: int) -> None:
-        super().__init__()
-        self._noise = noise
-        self.asked: list[tuple[Fraction, int]] = []
-
-    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
-        """Return the given noise."""
-        self.asked.append((epsilon, count))
-        return np.full(count, self._noise, dtype=np.int64)
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_a_plan_knows_the_released_size_and_nothing_else(size: int) -> None:
     kinds = plain(NARROW)
 
     def ran(entities: int) -> Ran:
-        crowd, source = Crowd(NARROW, tuple(kinds[:entities])), Measured(size - entities)
+        crowd, source = Crowd(NARROW, tuple(kinds[:entities])), FixedNoise(size - entities)
         streams = [source, SeededRandomness(1)]
         found = release(dataset_of(crowd), UNTOLD, EPSILON, streams.__getitem__)
         assert source.asked == [(SIZE_PRICE, 1)]

@@ -29,6 +29,19 @@ class SeededRandomness:
         return self._generator.choice(support, count, p=weights / weights.sum())
 
 
+class FixedNoise(SeededRandomness):
+    """Adds the same noise every time, and writes down what it was asked for."""
+
+    def __init__(self, noise: int) -> None:
+        super().__init__()
+        self._noise = noise
+        self.asked: list[tuple[Fraction, int]] = []
+
+    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        self.asked.append((epsilon, count))
+        return np.full(count, self._noise, dtype=np.int64)
+
+
 class ScriptedRandomness:
     """Hands out words that a test has written down, and no noise."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from redveil.cli.arguments import LedgerFile
-from redveil.cli.console import output, say
+from redveil.cli.console import output, say, write
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def budget(
     if declared.budget is None:
         say("the schema has no budget: nothing is refused, and nothing is written down from now on")
         return
-    say(f"{declared.name}: {left} left of epsilon = {declared.budget}")
+    write(f"{declared.name}: {left} left of epsilon = {declared.budget}")
     if declared.budget_delta:
-        say(f"{declared.name}: {left_delta} left of delta = {declared.budget_delta}")
+        write(f"{declared.name}: {left_delta} left of delta = {declared.budget_delta}")
 
 
 def _pair(epsilon: Fraction | None, delta: Fraction) -> dict[str, str | None]:

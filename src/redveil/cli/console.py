@@ -26,7 +26,8 @@ def write(text: str) -> None:
     >>> write("a,b")
     a,b
     """
-    print(printable(text) if sys.stdout.isatty() else text)
+    # Flushed here, where a reader who has gone away (`| head`) is noticed quietly.
+    print(printable(text) if sys.stdout.isatty() else text, flush=True)
 
 
 def output() -> Console:

@@ -111,15 +111,15 @@ def _conditions(
     schema: Schema, parameters: Parameters, loss: Loss, entities: IntervalPart | None
 ) -> tuple[str, ...]:
     """Say what the promise rests on."""
+    adds = "epsilon and delta to these" if loss.delta else "epsilon to this one"
     conditions = [
         f"each {schema.unit} has one row a view, as the entity key declares",
         "the schema holds nothing that was learned from these rows without being paid for",
         "parameters, and the decision to publish this run, were not chosen by looking at the data",
-        "other results about the same entities add their own epsilon to this one",
+        f"other results about the same entities add their own {adds}",
         "loading, randomness and what an observer can see are as docs/privacy-guarantee.md assumes",
     ]
     if loss.delta:
-        conditions[3] = conditions[3].replace("epsilon to this one", "epsilon and delta to these")
         conditions.append(_delta_condition(loss, entities))
     if loss.epsilon > LITTLE_PRIVACY:
         conditions.append(f"an epsilon above {LITTLE_PRIVACY} promises little to anybody")

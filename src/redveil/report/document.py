@@ -107,10 +107,7 @@ class CertificatePart(Part):
 
     @property
     def promise(self) -> str:
-        """The loss as people write it.
-
-        δ is mentioned where there is one.
-        """
+        """The loss as people write it; δ is mentioned where there is one."""
         return str(loss.Loss(Fraction(self.epsilon), Fraction(self.delta)))
 
 

@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from redveil.data import text_file
 from redveil.data.loading import load
+from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError, SchemaError
 from redveil.schema import Attribute, Kind, Schema, View
@@ -453,3 +454,13 @@ def test_any_bytes_are_loaded_or_refused(
         message = str(error)
     assert len(message.splitlines()) == 1
     assert "; " in message
+
+
+def test_more_entities_than_the_proofs_speak_of_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tables = clinic_frames(3)
+    load(*tables, clinic_schema())
+    monkeypatch.setattr("redveil.data.assembly.MOST_ENTITIES", 2)
+    with pytest.raises(LoadError, match="more than 2 entities; scores are exact up to that many"):
+        load(*tables, clinic_schema())

@@ -8,30 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from redveil.mining.schedule import size_step
 from redveil.mining.size import private_size
 from redveil.sealed import Sealed
-from support.seeded import SeededRandomness
+from support.seeded import FixedNoise, SeededRandomness
 from support.tiny import people, table_of
 
 some = settings(max_examples=30, deadline=None)
 epsilons = st.fractions(Fraction(1, 10**6), Fraction(100), max_denominator=10**6)
 PEOPLE = Sealed(table_of(people(37, 1, 1, 1), people(37, 1, 1, 2)))
-
-
-class Fixed(SeededRandomness):
-    """Adds the same noise every time, and writes down what it was asked for."""
-
-    def __init__(self, noise: int) -> None:
-        super().__init__()
-        self._noise = noise
-        self.asked: list[tuple[Fraction, int]] = []
-
-    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
-        self.asked.append((epsilon, count))
-        return np.full(count, self._noise, dtype=np.int64)
 
 
 @some
@@ -43,7 +29,7 @@ def test_the_size_costs_a_hundredth(epsilon: Fraction) -> None:
 
 @pytest.mark.parametrize("noise", [0, 5, -36, -37, -5000])
 def test_the_noise_is_that_of_one_count_and_nothing_is_hidden(noise: int) -> None:
-    source = Fixed(noise)
+    source = FixedNoise(noise)
     assert private_size(PEOPLE, Fraction(3, 7), source) == 37 + noise
     assert source.asked == [(Fraction(3, 700), 1)]
 
