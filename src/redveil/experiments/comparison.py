@@ -38,7 +38,7 @@ from redveil.privacy.loss import parse_epsilon
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
 
-ALGORITHMS = "twin,alt-mcmc,alt-expm,tree-pair"
+ALGORITHMS = "twin,alt-expm,alt-mcmc,tree-pair"
 EPSILONS = ("1", "0.25", "0.1", "0.01")
 LARGE = 10_000
 
