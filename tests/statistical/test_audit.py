@@ -6,8 +6,6 @@ All is seeded but the slow test, in which a correct program is accused less than
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -17,8 +15,6 @@ import pytest
 
 from redveil.audit.audit import FEWEST, Runner, audit
 from redveil.audit.cases import Case, cases
-from redveil.audit.outcome import Observer
-from redveil.audit.pairs import Pair, pair, pairs
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
 from redveil.mining.interpretation import Mined
@@ -238,117 +234,6 @@ def test_a_claim_with_a_delta_is_audited() -> None:
     assert found.bound < 0.5
     leak = audit(COUNTS, claimed, FEWEST, with_the_exact_size())
     assert leak.alarming
-
-
-def test_progress_only_grows_and_ends_at_one() -> None:
-    shares: list[float] = []
-    audit(cases("tree-pair", "hardened")[0], CLAIMED, FEWEST, seeded(), progress=shares.append)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-
-
-def test_too_few_runs_and_unknown_names_are_refused() -> None:
-    with pytest.raises(InputError, match="runs must be at least 400"):
-        audit(COUNTS, CLAIMED, FEWEST - 1, seeded())
-    with pytest.raises(InputError, match="unknown algorithm; use one of twin, alt-expm"):
-        cases("oak")
-    with pytest.raises(InputError, match="unknown profile; use one of hardened, published"):
-        cases(profile="soft")
-    with pytest.raises(InputError, match="twin has no published profile"):
-        cases("twin", "published")
-    with pytest.raises(InputError, match="no such pair of data sets; use one of an outlier"):
-        pair("twins")
-
-
-# -- data sets -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("one", pairs(), ids=lambda one: one.name)
-def test_the_two_data_sets_differ_in_the_last_row_alone(one: Pair) -> None:
-    without, having = (
-        open_for_owner(one.dataset(with_entity=present).table) for present in (False, True)
-    )
-    assert having.rows == without.rows + 1 == len(one.others) + 1
-    for side in ("left", "right"):
-        for name, column in getattr(having, side).items():
-            less = getattr(without, side)[name]
-            values = "values" if hasattr(column, "values") else "codes"
-            np.testing.assert_array_equal(getattr(column, values)[:-1], getattr(less, values))
-
-
-@pytest.mark.parametrize("one", pairs(), ids=lambda one: one.name)
-def test_without_noise_the_entity_alone_is_left_of_a_count(one: Pair) -> None:
-    class Noiseless(SeededRandomness):
-        def laplace(self, _epsilon: Fraction, count: int) -> np.ndarray:
-            return np.zeros(count, np.int64)
-
-    parameters = Parameters.of(algorithm="alt-expm", alternations=1, counts="least-squares")
-    for present in (False, True):
-        mined = seeded(Noiseless)(one.dataset(with_entity=present), parameters, CLAIMED)
-        numbers = Observer(one).outcome(mined).numbers
-        assert {name.partition(" (")[0] for name in numbers} == {
-            "its cell",
-            "everybody",
-            "its left leaf",
-            "its right leaf",
-        }
-        assert set(numbers.values()) == {float(present)}
-
-
-@pytest.mark.parametrize("one", pairs(), ids=lambda one: one.name)
-def test_the_schemas_are_small_and_declared(one: Pair) -> None:
-    for view in (one.schema.left, one.schema.right):
-        assert 1 <= sum(attribute.splits for attribute in view.attributes) <= 5
-    assert one.schema.status.value == "declared"
-
-
-def test_every_case_has_a_home() -> None:
-    assert {case.home for case in cases()} <= {one.name for one in pairs()}
-
-
-# -- command line --------------------------------------------------------------------------
-
-
-def test_the_command_reports_as_json_and_as_a_table(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    @contextmanager
-    def in_this_process() -> Iterator[type[map]]:  # type: ignore[type-arg]
-        yield map
-
-    streams = count(1)
-    monkeypatch.setattr("redveil.audit.pool.processes", in_this_process)
-    for source in ("SystemRandomness", "PublishedRandomness"):
-        monkeypatch.setattr(
-            f"redveil.audit.audit.{source}", lambda: SeededRandomness(next(streams))
-        )
-    command = caller(monkeypatch, capsys)
-    done = command(
-        "audit", "--profile", "published", "--algorithm", "alt-expm", "--runs", FEWEST, "--json"
-    )
-    assert done.code == 0
-    assert "generated data only" in done.err
-    [published] = json.loads(done.out)
-    assert (published["violation"], published["expected"]) == (True, True)
-    assert published["epsilon_at_least"] > 1 == int(published["epsilon"])
-    assert published["delta"] == "0"
-    exact = ("audit", "--algorithm", "alt-mcmc", "--profile", "hardened", "--runs", FEWEST)
-    table = command(*exact)
-    assert table.code == 0
-    assert table.out.count("consistent with the claim") == 1
-
-    monkeypatch.setattr("redveil.audit.audit.Finding.violates", property(lambda _: True))
-    accused = command(*exact, "--delta", "1e-6", "--json")
-    assert accused.code == 1
-    assert [one["delta"] for one in json.loads(accused.out)] == ["1/1000000"]
-
-
-def test_the_command_refuses_a_delta_for_the_published_profile(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refused = caller(monkeypatch, capsys)("audit", "--profile", "published", "--delta", "1e-6")
-    assert refused.code == 2
-    assert "the published profile has no delta" in refused.err
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def run(
     price:    ε, or ρ for a run with (ε, δ).
     sources:  makes each trial's own stream of randomness, given its number; 0 is the size's.
     progress: called with the share of stages done, which follows the plan and not the data.
-    workers:  threads; the result depends on the streams, not on their number.
+    workers:  threads, 1 being the caller's own; results depend on the streams, not on them.
     """
     declared, rules = dataset.schema, HARDENED
     targets: Targets = attribute_target
@@ -96,6 +96,9 @@ def _together(
     pieces: Sequence[Work], stop: NDArray[np.uint8], workers: int | None
 ) -> list[Released[LeafTable]]:
     """Do all pieces of work on threads, and return what they released, in their order."""
+    if workers == 1:
+        # A run on a handful of entities is over before a thread has begun.
+        return list(chain.from_iterable(piece() for piece in pieces))
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         futures = [pool.submit(piece) for piece in pieces]
         try:
