@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.budget.charging import charge
+from redveil.errors import InputError
 from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.mining.tuning import tune, tuned_plan
 from redveil.privacy.loss import Loss, parse_loss
@@ -110,6 +111,8 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     )
     loss = parse_loss(epsilon, delta)
     parameters.must_allow(loss)
+    if not hasattr(dataset, "schema"):
+        raise InputError("mine takes what redveil.load returns; load the two tables first")
     charge(dataset.schema, loss, ledger, "mine")
     return _mine(dataset, parameters, loss, progress or (lambda _: None))
 

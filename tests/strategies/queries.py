@@ -1,6 +1,6 @@
 """Random queries, and small tables with missing values that some of them fit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hypothesis import strategies as st
 
@@ -31,12 +31,16 @@ def table_literals(draw: st.DrawFn, names: Sequence[str] = tuple(VALUES)) -> Lit
     return Literal(name, draw(st.sampled_from(ops)), draw(st.sampled_from(VALUES[name])))
 
 
-def tables(*, with_missing: bool = True) -> st.SearchStrategy[list[Row]]:
-    """A few rows each."""
-    missing = [None] if with_missing else []
-    row = st.fixed_dictionaries(
-        {name: st.sampled_from([*missing, *values]) for name, values in VALUES.items()}
-    )
+def tables(
+    *, with_missing: bool = True, known: Collection[str] = ()
+) -> st.SearchStrategy[list[Row]]:
+    """A few rows each; what is known is never missing."""
+
+    def values_of(name: str) -> list[Value | None]:
+        missing = with_missing and name not in known
+        return [*([None] if missing else []), *VALUES[name]]
+
+    row = st.fixed_dictionaries({name: st.sampled_from(values_of(name)) for name in VALUES})
     return st.lists(row, min_size=1, max_size=12)
 
 

@@ -84,16 +84,17 @@ def test_results_come_best_first_and_without_true_values() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: redveil.plan(0), "epsilon must lie"),
-        (lambda: redveil.plan("nan"), "epsilon must lie"),
-        (lambda: redveil.plan(float("inf")), "epsilon must lie"),
+        (lambda: redveil.plan(0), "epsilon must be a number"),
+        (lambda: redveil.plan("nan"), "epsilon must be a number"),
+        (lambda: redveil.plan(float("inf")), "epsilon must be a number"),
         (lambda: redveil.plan(1, algorithm="magic"), "unknown algorithm; use one of twin"),
         (lambda: redveil.plan(1, depth=0), "depth must lie"),
         (lambda: redveil.plan(1, trials=0), "trials must lie"),
         (lambda: redveil.plan(1, algorithm="alt-expm", alternations=1001), "alternations must lie"),
-        (lambda: redveil.mine(clinic(), -1), "epsilon must lie"),
+        (lambda: redveil.mine(clinic(), -1), "epsilon must be a number"),
         (lambda: redveil.mine(clinic(), 1, depth=7), "depth must lie"),
         (lambda: redveil.mine(clinic(), 1, algorithm=""), "unknown algorithm"),
+        (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.Constraints(max_p_value=-1), "max_p_value must lie"),
         (lambda: redveil.Constraints(min_support=-1), "min_support must not"),
         (lambda: redveil.Constraints(max_disjuncts=0), "max_disjuncts must lie"),

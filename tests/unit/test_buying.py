@@ -97,7 +97,7 @@ def test_buying_twice_is_refused_unless_it_is_meant() -> None:
         (["CRP"], 0, 1, "from 1 to 254"),
         (["CRP"], 255, 1, "from 1 to 254"),
         (["CRP"], True, 1, "from 1 to 254"),
-        (["CRP"], 15, 0, "epsilon must lie between"),
+        (["CRP"], 15, 0, "epsilon must be a number between"),
     ],
 )
 def test_what_cannot_be_bought_is_refused_before_anything_is_charged(

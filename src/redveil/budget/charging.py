@@ -23,7 +23,7 @@ def charge(schema: Schema, loss: Loss, ledger: str | Path | None, purpose: str) 
     if ledger is None:
         raise InputError(
             f"the schema of {schema.name} has a budget; name the file that keeps its charges, "
-            'as in ledger="ledger.sqlite"'
+            'as in ledger="datapackage.ledger.sqlite", where the command line keeps them'
         )
     # Only a schema with a budget needs the database library.
     from redveil.budget.ledger import Ledger

@@ -57,7 +57,7 @@ def _refuse(error: Any) -> Never:
 
 def _stop() -> Never:
     """Say that the run was stopped, as shells expect it."""
-    _fail("stopped; no file was left half-written", 130)
+    _fail("stopped; no file was left half-written, and what was charged stays charged", 130)
 
 
 def _fail(message: str, code: int) -> Never:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.console import messages, output, write
+from redveil.cli.console import output, write
 from redveil.errors import InputError, QueryError
 
 if TYPE_CHECKING:
@@ -38,14 +38,13 @@ def ask(
     if left is None or right is None:
         _list(read, as_json)
         return
-    # A list of leaves does not help with a forgotten bracket.
     parse_side(left, Side.LEFT)
     parse_side(right, Side.RIGHT)
     try:
         answer = read.evaluate(left, right)
-    except QueryError:
-        _hint(read)
-        raise
+    except QueryError as error:
+        # A list of leaves does not help with a forgotten bracket, but here it does.
+        raise QueryError(f"{error}; `redveil ask {result}` lists what can be asked") from None
     if as_json:
         write(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
     else:
@@ -66,11 +65,3 @@ def _list(read: Result, as_json: bool) -> None:
         output().print(leaves_view(pairs))
     else:
         typer.echo("This result holds no leaf table, so there is nothing to ask.")
-
-
-def _hint(read: Result) -> None:
-    """Show on standard error what can be asked; the error itself follows as the last line."""
-    from redveil.report.answer import leaves_view
-
-    if read.document.tree_pairs:
-        messages().print(leaves_view(read.document.tree_pairs))

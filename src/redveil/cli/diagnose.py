@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from redveil.cli.arguments import (
-    AlgorithmName,
     Depth,
     Epsilon,
     Left,
@@ -26,7 +25,7 @@ def diagnose(
     right: Right,
     epsilon: Epsilon,
     schema: SchemaFile = None,
-    algorithm: AlgorithmName = "tree-pair",
+    algorithm: Annotated[str, typer.Option(help="tree-pair, alt-mcmc")] = "tree-pair",
     depth: Depth = None,
     steps: Steps = None,
     pair_score: PairScoreName = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from redveil.mining.tuning import Tuned
     from redveil.privacy.loss import Loss
     from redveil.privacy.plan import Plan
-
-# The sizes that a table of plans goes through.
-SIZES: Final = tuple(digit * 10**zeros for zeros in range(2, 7) for digit in (1, 2, 5))
 
 
 def plan(
@@ -59,6 +56,7 @@ def plan(
     Depth and trials of twin trees follow from a noisy number of entities that the run buys first.
     Without --entities all cases are listed.
     """
+    from redveil.data.assembly import MOST_ENTITIES
     from redveil.mining.parameters import Parameters
     from redveil.mining.tuning import cases, tune, tuned_plan
     from redveil.privacy.loss import parse_loss
@@ -80,7 +78,7 @@ def plan(
     price = loss.price
     declared = Schema.read(schema) if schema else None
     if wanted.auto and entities is None:
-        found = cases(wanted, declared, price, SIZES)
+        found = cases(wanted, declared, price, MOST_ENTITIES)
         if as_json:
             _print_json(_promise(loss) | {"cases": [_case(one) for one in found]})
         else:

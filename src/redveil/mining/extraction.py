@@ -213,7 +213,8 @@ class Extractor:
     def _query(self, side: int, terms: Sequence[int]) -> Query:
         """Return the union of some terms in words."""
         union = union_query(self._trees[side], self._splits[side], terms, inner=self._inner)
-        return simplified(union)
+        known = frozenset(a.name for a in self._splits[side].view.attributes if a.required)
+        return simplified(union, known)
 
     def _support(self, estimate: float, variance: float) -> Interval:
         """Return a support's interval; nobody can be covered by less than nobody."""

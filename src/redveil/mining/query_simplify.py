@@ -6,6 +6,9 @@ false entities become true ones, and with missing values falsity depends on the 
 a rewriting must be *exact*: keep true, false and unknown as they are. Of `[a <= 5] & [b] &
 [a <= 3]` and `[a <= 3] & [b]` only the first promise holds: with a = 4 and b missing, one is
 unknown, the other false.
+
+Of attributes that are declared to be always known, more can be said: one of a literal and its
+complement is true, and without unknown values the two promises are one.
 """
 
 from __future__ import annotations
@@ -15,41 +18,47 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from redveil.mining.query import And, Literal, Not, Op, Or, Query, complement, negate
+from redveil.mining.query import And, Literal, Not, Op, Or, Query, attributes, complement, negate
 
 _Conjunction: TypeAlias = tuple[Query, ...]
 
 _RANK = {"=": 0, ">": 1, "<=": 2, "!=": 3}
 
 
-def simplified(query: Query) -> Query:
+def simplified(query: Query, known: frozenset[str] = frozenset()) -> Query:
     """Return a query with the same support in every table, and never with more literals.
+
+    known: attributes of which no value is missing, in any table that will be asked.
 
     >>> a3, a5, b = Literal("a", "<=", 3), Literal("a", "<=", 5), Literal("b", "=", True)
     >>> simplified(And((a5, b, a3))) == And((a3, b))
     True
     >>> simplified(Not(And((a5, b, a3)))) == Not(And((a5, b, a3)))
     True
+    >>> either_way = Or((And((a3, b)), And((Literal("a", ">", 3), b))))
+    >>> simplified(either_way, frozenset("a"))
+    Literal(attribute='b', op='=', value=True)
     """
-    following = _simplify(query, exact=False)
+    following = _simplify(query, known, exact=False)
     while following != query:
-        query, following = following, _simplify(following, exact=False)
+        query, following = following, _simplify(following, known, exact=False)
     return query
 
 
-def _simplify(query: Query, *, exact: bool) -> Query:
+def _simplify(query: Query, known: frozenset[str], *, exact: bool) -> Query:
     """Rewrite once, from the leaves up."""
     match query:
         case Literal():
             return query
         case Not(operand):
-            return negate(_simplify(operand, exact=True))
+            unknown = not known.issuperset(attributes(operand))
+            return negate(_simplify(operand, known, exact=unknown))
         case And(operands):
-            parts = [_simplify(operand, exact=exact) for operand in operands]
+            parts = [_simplify(operand, known, exact=exact) for operand in operands]
             return _simplify_and(parts, exact=exact)
         case Or(operands):
-            parts = [_simplify(operand, exact=exact) for operand in operands]
-            return _simplify_or(parts, exact=exact)
+            parts = [_simplify(operand, known, exact=exact) for operand in operands]
+            return _simplify_or(parts, known, exact=exact)
 
 
 def _simplify_and(parts: Iterable[Query], *, exact: bool) -> Query:
@@ -97,12 +106,14 @@ def _tightest(group: Sequence[Query]) -> list[Query]:
     )
 
 
-def _simplify_or(parts: Iterable[Query], *, exact: bool) -> Query:
+def _simplify_or(parts: Iterable[Query], known: frozenset[str], *, exact: bool) -> Query:
     disjuncts = [_conjuncts(part) for part in itertools.chain.from_iterable(map(_disjuncts, parts))]
     if not exact:
         # What is never true adds nothing, but a disjunction needs something to stand for it.
         disjuncts = [each for each in disjuncts if not _contradicts(each)] or disjuncts[:1]
     disjuncts = _absorb(disjuncts, exact=exact)
+    if not exact:
+        disjuncts = [_without_settled(each, disjuncts, known) for each in disjuncts]
     disjuncts = _join_intervals(disjuncts, exact=exact)
     queries = tuple(_conjunction(each) for each in disjuncts)
     return queries[0] if len(queries) == 1 else Or(queries)
@@ -132,6 +143,20 @@ def _covers(general: _Conjunction, special: _Conjunction, *, exact: bool) -> boo
         # Only a prefix is sure to be false first: [b] & [a] may be unknown where [a] is false.
         return special[: len(general)] == general
     return all(any(_implies(have, want) for have in special) for want in general)
+
+
+def _without_settled(
+    disjunct: _Conjunction, disjuncts: Sequence[_Conjunction], known: frozenset[str]
+) -> _Conjunction:
+    """Drop a literal if, where it alone is false, another disjunct is true."""
+    for literal in disjunct:
+        rest = tuple(operand for operand in disjunct if operand != literal)
+        if not rest or not isinstance(literal, Literal) or literal.attribute not in known:
+            continue
+        otherwise = (complement(literal), *rest)
+        if any(_covers(other, otherwise, exact=False) for other in disjuncts if other != disjunct):
+            return rest
+    return disjunct
 
 
 def _join_intervals(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunction]:

@@ -145,7 +145,8 @@ def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
         return f"{to_text(literal)} is outside what was released; {told}"
     return (
         f"{to_text(query)} is outside what was released; "
-        "every part of it was, but it is no union of the leaves of one tree"
+        "every part of it was, but it is no union of one tree's leaves; where an attribute on the "
+        "way may be missing, leaves have to be named in full"
     )
 
 

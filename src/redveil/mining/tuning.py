@@ -9,7 +9,7 @@ the ε at which a pair of twins would be chosen as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -93,19 +93,39 @@ class Tuned:
 
 
 def cases(
-    parameters: Parameters, schema: Schema | None, price: Price, sizes: Iterable[int]
+    parameters: Parameters, schema: Schema | None, price: Price, most: int
 ) -> tuple[Tuned, ...]:
-    """Return the different plans that the rule makes for some sizes, the smallest first.
+    """Return all plans that the rule makes for up to so many entities, the fewest first.
 
-    >>> [one.size for one in cases(Parameters.of(), None, Fraction(1), (100, 200, 5_000, 10_000))]
-    [100, 5000, 10000]
+    >>> [one.size for one in cases(Parameters.of(), None, Fraction(1), most=20_000)]
+    [0, 800, 1500, 4000, 8000, 16000]
     """
+
+    def tuned(size: int) -> Parameters:
+        return tune(parameters, schema, size, price)
+
     found: list[Tuned] = []
-    for size in sizes:
-        tuned = tune(parameters, schema, size, price)
-        if not found or tuned != found[-1].parameters:
-            found.append(Tuned(size, tuned, tuned_plan(tuned, price)))
+    size = 0
+    while size <= most:
+        here = tuned(size)
+        found.append(Tuned(size, here, tuned_plan(here, price)))
+        size = _next_change(tuned, size, most + 1)
     return tuple(found)
+
+
+def _next_change(tuned: Callable[[int], Parameters], size: int, end: int) -> int:
+    """Return from how many entities on the rule decides otherwise, or the end.
+
+    Halving the distance finds it, for more entities never lead back to what fewer had.
+    """
+    here = tuned(size)
+    while end - size > 1:
+        middle = (size + end) // 2
+        if tuned(middle) == here:
+            size = middle
+        else:
+            end = middle
+    return end
 
 
 def _reached(thresholds: tuple[int, ...], worth: Callable[[int], float]) -> int:

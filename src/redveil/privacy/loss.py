@@ -102,12 +102,12 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     Fraction(1, 3)
     >>> parse_epsilon("-1")
     Traceback (most recent call last):
-    redveil.errors.InputError: epsilon must lie between 1e-06 and 100, as in 1, 0.25 or 1/3
+    redveil.errors.InputError: epsilon must be a number between 1e-06 and 100, as in 1, 0.25 or 1/3
     """
     epsilon = _number(value)
     if epsilon is None or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise InputError(
-            f"epsilon must lie between {float(SMALLEST_EPSILON):g} and "
+            f"epsilon must be a number between {float(SMALLEST_EPSILON):g} and "
             f"{float(LARGEST_EPSILON):g}, as in 1, 0.25 or 1/3"
         )
     return epsilon

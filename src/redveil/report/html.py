@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.text import p_text
+from redveil.report.text import false_discoveries, p_text
 
 
 def fragment(document: ResultDocument) -> str:
@@ -20,9 +20,15 @@ def fragment(document: ResultDocument) -> str:
         f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
         f"schema {escape(promise.schema_status)}; {escape(promise.software)}"
     )
+    not_met = [one for one in promise.conditions if one.startswith("NOT MET")]
     notes = "".join(
-        f"<p><b>{escape(note)}</b></p>" for note in (document.warning, document.message) if note
+        f"<p><b>{escape(note)}</b></p>"
+        for note in (document.warning, document.message, *not_met)
+        if note
     )
+    if document.false_discoveries:
+        found = len(document.redescriptions)
+        line = f"{false_discoveries(document.false_discoveries, found)}<br>{line}"
     return (
         f"<div class='redveil'>{notes}<table><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table><p><small>{line}</small></p></div>"

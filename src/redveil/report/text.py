@@ -45,7 +45,8 @@ def result_view(
     if document.message:
         parts.append(Text(document.message, style="yellow"))
     if document.false_discoveries:
-        parts.append(_false_discoveries(document.false_discoveries, len(document.redescriptions)))
+        found = len(document.redescriptions)
+        parts.append(Text(false_discoveries(document.false_discoveries, found)))
     parts.append(certificate_view(document.certificate, document.entities))
     if steps:
         parts.append(steps_table(document.certificate.steps))
@@ -184,10 +185,9 @@ def _price(price: Price) -> str:
     return f"ρ = {price}" if isinstance(price, Rho) else str(price)
 
 
-def _false_discoveries(known: DiscoveryPart, reported: int) -> Text:
-    from rich.text import Text
-
-    return Text(
+def false_discoveries(known: DiscoveryPart, reported: int) -> str:
+    """Return how many of the findings may be nothing, in a line."""
+    return (
         f"false discoveries: at most {known.bound:.0%} expected; {known.surviving} of {reported} "
         f"hold up even against all 10^{known.searched:.0f} pairs of queries that were possible"
     )

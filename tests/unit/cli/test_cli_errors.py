@@ -77,8 +77,16 @@ def test_a_missing_schema_comes_with_two_remedies(clinic_files: Clinic, command:
         (InputError("left.csv:\nno rows"), 2, "redveil: left.csv: no rows\n"),
         (OverBudgetError("spent"), 3, "redveil: spent\n"),
         (SealedError("sealed"), 1, "redveil: sealed\n"),
-        (KeyboardInterrupt(), 130, "redveil: stopped; no file was left half-written\n"),
-        (EOFError(), 130, "redveil: stopped; no file was left half-written\n"),
+        (
+            KeyboardInterrupt(),
+            130,
+            "redveil: stopped; no file was left half-written, and what was charged stays charged\n",
+        ),
+        (
+            EOFError(),
+            130,
+            "redveil: stopped; no file was left half-written, and what was charged stays charged\n",
+        ),
         (
             RuntimeError("row 7 holds asthma"),
             1,

@@ -1,13 +1,15 @@
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from oracle.query_rows import Row
 from redveil.mining.query import Not, Query, evaluate, literal_count
 from redveil.mining.query_simplify import simplified
 from redveil.mining.query_text import parse_text, to_text
-from strategies.queries import columns_of, queries_of, table_literals, tables
+from strategies.queries import VALUES, columns_of, queries_of, table_literals, tables
 
 QUERIES = queries_of(table_literals())
+KNOWN = st.frozensets(st.sampled_from(sorted(VALUES)))
 
 
 @given(QUERIES, tables())
@@ -24,15 +26,26 @@ def test_under_a_negation_the_false_entities_stay(query: Query, rows: list[Row])
     assert after.true.tolist() == before.false.tolist()
 
 
-@given(QUERIES)
-def test_simplifying_twice_changes_nothing_more(query: Query) -> None:
-    once = simplified(query)
-    assert simplified(once) == once
+@given(QUERIES, KNOWN, st.data())
+def test_the_support_stays_where_attributes_are_known(
+    query: Query, known: frozenset[str], data: st.DataObject
+) -> None:
+    columns = columns_of(data.draw(tables(known=known)))
+    before = evaluate(query, columns)
+    assert evaluate(simplified(query, known), columns).true.tolist() == before.true.tolist()
+    negated = evaluate(simplified(Not(query), known), columns)
+    assert negated.true.tolist() == before.false.tolist()
 
 
-@given(QUERIES)
-def test_there_are_never_more_literals_than_before(query: Query) -> None:
-    assert literal_count(simplified(query)) <= literal_count(query)
+@given(QUERIES, KNOWN)
+def test_simplifying_twice_changes_nothing_more(query: Query, known: frozenset[str]) -> None:
+    once = simplified(query, known)
+    assert simplified(once, known) == once
+
+
+@given(QUERIES, KNOWN)
+def test_there_are_never_more_literals_than_before(query: Query, known: frozenset[str]) -> None:
+    assert literal_count(simplified(query, known)) <= literal_count(query)
 
 
 @pytest.mark.parametrize(
@@ -105,3 +118,27 @@ def test_simplification(query: str, shorter: str) -> None:
 )
 def test_what_must_stay(query: str) -> None:
     assert to_text(simplified(parse_text(query))) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "shorter"),
+    [
+        ("[a] & [b] | ![a] & [b]", "[b]"),
+        ("[b] & [x <= 3] & [c] | [b] & [c] & [x > 3]", "[b] & [c]"),
+        ("[a] & [x > 65] & [c] | ![a] | [a] & [x <= 65] & [c]", "[c] | ![a]"),
+        ("![a] | [a] & [c]", "![a] | [c]"),
+        ("[x <= 60] & [b] | [x > 55]", "[b] | [x > 55]"),
+        ("[s != CA] & [b] | [s = CA]", "[b] | [s = CA]"),
+        # Known throughout, so that a negation needs no care.
+        ("!([x <= 5] & [a] & [x <= 3])", "!([x <= 3] & [a])"),
+        # Unknown, in b or in c; or everybody.
+        ("[b] & [a] | ![b] & [a]", "[b] & [a] | ![b] & [a]"),
+        ("!([a] & [b] | ![a] & [b])", "!([a] & [b] | ![a] & [b])"),
+        ("[x <= 3] | [x > 3]", "[x <= 3] | [x > 3]"),
+        # The other disjunct asks for more.
+        ("[a] & [b] | ![a] & [b] & [c]", "[a] & [b] | [b] & [c]"),
+        ("[x <= 50] & [b] | [x > 55]", "[x <= 50] & [b] | [x > 55]"),
+    ],
+)
+def test_what_is_always_known_helps(query: str, shorter: str) -> None:
+    assert to_text(simplified(parse_text(query), frozenset("asx"))) == shorter

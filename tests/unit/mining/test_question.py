@@ -133,7 +133,8 @@ def test_more_tables_mean_wider_intervals() -> None:
             "[gout] & [age <= 50]",
             "[acid > 7]",
             "left query: [gout] & [age <= 50] is outside what was released; "
-            "every part of it was, but it is no union of the leaves of one tree",
+            "every part of it was, but it is no union of one tree's leaves; where an attribute "
+            "on the way may be missing, leaves have to be named in full",
         ),
         (
             "![gout] & [age > 50] & [age <= 200] & [age > 55]",

@@ -27,7 +27,7 @@ from redveil.mining.tuning import (
     tune,
     tuned_plan,
 )
-from redveil.privacy.loss import total
+from redveil.privacy.loss import Price, Rho, total
 from redveil.schema import Attribute, Kind, Schema, View
 from support.seeded import SeededRandomness
 
@@ -226,15 +226,16 @@ def test_a_seed_settles_a_tuned_run(clinic: Dataset) -> None:
 
 
 @some
-@given(st.lists(st.integers(0, 10**6), max_size=12).map(sorted), epsilons)
-def test_cases_are_the_plans_that_sizes_lead_to(listed: list[int], epsilon: Fraction) -> None:
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12), epsilons | epsilons.map(Rho))
+def test_cases_are_the_plans_that_sizes_lead_to(listed: list[int], price: Price) -> None:
     schema = schema_of(4, 9)
-    found = cases(AUTO, schema, epsilon, listed)
-    assert {one.size for one in found} <= set(listed)
-    assert [one.size for one in found[:1]] == listed[:1]
-    for size in listed:
-        expected = tune(AUTO, schema, size, epsilon)
+    found = cases(AUTO, schema, price, max(listed))
+    sizes = [one.size for one in found]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == 0
+    for size in {*listed, *sizes, *(size - 1 for size in sizes[1:])}:
+        expected = tune(AUTO, schema, size, price)
         last = max((one for one in found if one.size <= size), key=lambda one: one.size)
         assert last.parameters == expected
-        assert last.plan == tuned_plan(expected, epsilon)
+        assert last.plan == tuned_plan(expected, price)
     assert len({one.parameters for one in found}) == len(found)

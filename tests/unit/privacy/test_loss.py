@@ -48,7 +48,7 @@ def test_epsilon_means_what_people_write(given_as: str | float, means: Fraction)
     ],
 )
 def test_a_meaningless_epsilon_is_refused(bad: str | float) -> None:
-    with pytest.raises(InputError, match="epsilon must lie between"):
+    with pytest.raises(InputError, match="epsilon must be a number between"):
         parse_epsilon(bad)
 
 

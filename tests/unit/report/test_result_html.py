@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redveil.report.document import DiscoveryPart
 from redveil.report.html import fragment
 from redveil.report.result import Result
 from support.results import CERTIFICATE, TRUE, document, redescription
 
-OUR_TAGS = {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "small", "p", "b"}
+OUR_TAGS = {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "small", "p", "b", "br"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -94,3 +95,17 @@ def test_true_values_have_their_own_column_when_an_owner_added_them() -> None:
     assert "true J" in page.text
     assert page.text.count("0.625") == 1
     assert page.text.startswith("NOT PRIVATE")
+
+
+def test_what_is_not_met_and_what_may_be_nothing_is_said() -> None:
+    certificate = CERTIFICATE.model_copy(
+        update={"conditions": ("NOT MET: a draft <schema>", "each patient has one row")}
+    )
+    found = document(redescription(), certificate=certificate).model_copy(
+        update={"false_discoveries": DiscoveryPart(bound=0.06, surviving=1, searched=32.0)}
+    )
+    page = Page(fragment(found))
+    must_be_ours(page)
+    assert "NOT MET: a draft <schema>" in page.text
+    assert "each patient has one row" not in page.text
+    assert "false discoveries: at most 6% expected; 1 of 1 hold up" in page.text
