@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,17 +13,21 @@ import numpy as np
 from redveil.mining.estimate import estimate
 from redveil.mining.leaf_query import term_cells
 from redveil.mining.leaf_table import LeafTable
-from redveil.mining.parameters import Parameters
+from redveil.mining.parameters import Constraints, Parameters, RootScore
 from redveil.mining.reach import Reach, report_reach
 from redveil.mining.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.mining.tuning import tune, tuned_plan
-from redveil.privacy.loss import Loss, Price
+from redveil.privacy.loss import Loss, Price, choice_epsilon
+from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side
 from redveil.trees.tree import Tree
+from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN
 
 # A redescription that most would call good: two halves of the entities that share two thirds.
 GOOD: Final = 0.5
 MOST: Final = 2**30
+# The odds at which its splits are taken to be chosen.
+ODDS: Final = 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +38,21 @@ class Need:
     size: float
 
 
-def needed(
-    parameters: Parameters, schema: Schema, size: float, loss: Loss, jaccard: float = GOOD
-) -> Need:
+def good_match(wanted: Constraints) -> float:
+    """Return the Jaccard index of a good match among those that may be reported.
+
+    >>> good_match(Constraints()), good_match(Constraints(min_jaccard=0.9))
+    (0.5, 0.95)
+    """
+    return GOOD if wanted.min_jaccard < GOOD else (1 + wanted.min_jaccard) / 2
+
+
+def needed(parameters: Parameters, schema: Schema, size: float, loss: Loss, jaccard: float) -> Need:
     """Return what a redescription of half the entities would have needed to be reported.
 
-    Found by trying: a table with nothing but that redescription, measured without luck, good or
-    bad, at the prices of the plan that the rule makes. Public, as the noisy size is.
+    Found by trying: its two splits among others that have nothing to do with each other, and a
+    table with nothing but that redescription, measured without luck, good or bad, at the prices of
+    the plan that the rule makes. Public, as the noisy size is.
     """
     people = max(size, 1.0)
     # The reach hardly depends on the price, so it is simulated once for every shape.
@@ -78,12 +91,14 @@ def _is_reported(
     jaccard: float,
     known: dict[tuple[int, int], Reach],
 ) -> bool:
-    """Whether two halves with a Jaccard index would satisfy the constraints.
+    """Whether two halves with a Jaccard index would be met with, and satisfy the constraints.
 
     known: reaches by depth and number of tables, filled as they are needed.
     """
     tuned = tune(parameters, schema, size, price)
     plan = tuned_plan(tuned, price)
+    if not _is_chosen(tuned, plan, schema, size, jaccard):
+        return False
     paid = next(step.price for step in plan.steps if step.name.endswith("cells"))
     leaves = 2**tuned.depth
     half = np.arange(leaves) < leaves // 2
@@ -101,7 +116,34 @@ def _is_reported(
     moments = fitted.moments(half[None], half[None])
     wanted = parameters.constraints
     low = jaccard_bounds(moments, reach.intervals)[1][0]
+    fewest = moments.both[0] - reach.intervals * moments.both_both[0] ** 0.5
     return bool(
         low >= wanted.min_jaccard
+        and fewest >= wanted.min_support
+        and wanted.max_support >= 1 / 2
         and pessimistic_p_values(moments, fitted, reach.counts)[0] <= wanted.max_p_value
     )
+
+
+def _is_chosen(tuned: Parameters, plan: Plan, schema: Schema, size: float, jaccard: float) -> bool:
+    """Whether the first choice of twins, or of a start, takes the pair rather than any other.
+
+    Others have scores around 0, spread by chance. Their weights add up as those of independent
+    Gaussian energies do: on average, or, where ε is large, as much as the largest of them.
+    """
+    first = next((s for s in plan.steps if s.name.endswith(("twins, level 1", "start"))), None)
+    if first is None:
+        return True
+    price = first.price
+    epsilon = float(price if isinstance(price, Fraction) else choice_epsilon(price))
+    excess = size * (jaccard / (1 + jaccard) - 1 / 4)
+    spread = math.sqrt(size) / 4
+    if tuned.root_score is RootScore.MARGIN:
+        # Of two halves, the margin is twice the leverage.
+        sharpness = 2 * epsilon / float(BY_MARGIN.score.width)
+    else:
+        sharpness = epsilon / float(BY_LEVERAGE.score.width)
+    rivals = math.log(2 * math.prod(max(schema.view(side).split_count, 1) for side in Side))
+    heat = sharpness * spread
+    weight = rivals + heat**2 / 2 if heat**2 <= 2 * rivals else heat * math.sqrt(2 * rivals)
+    return sharpness * excess >= weight + math.log(ODDS)

@@ -10,7 +10,7 @@ from redveil.mining.estimate import Estimate
 from redveil.mining.interpretation import Mined
 from redveil.mining.leaf_query import leaf_query, split_literal
 from redveil.mining.leaf_table import LeafTable
-from redveil.mining.need import GOOD, needed
+from redveil.mining.need import good_match, needed
 from redveil.mining.parameters import Parameters, Profile
 from redveil.mining.query import Query
 from redveil.mining.query_json import to_json
@@ -180,20 +180,23 @@ def _nothing_found(mined: Mined, loss: Loss) -> str:
     price = float(loss.epsilon)
     said = (
         f"Nothing holds up against the noise. With about {size:,.0f} entities, epsilon = "
-        f"{price:g} leaves an error of about {noise:,.0f} entities in every cell that was "
-        "measured."
+        f"{price:g} leaves an error of about {noise:,.0f} in every count that was measured."
     )
     if mined.parameters.profile is Profile.PUBLISHED:
         return said
-    need = needed(mined.parameters, mined.schema, size, loss)
+    jaccard = good_match(mined.parameters.constraints)
+    need = needed(mined.parameters, mined.schema, size, loss, jaccard)
     if need.epsilon <= price:
         return f"{said} The data may hold nothing to be found, or nothing that this search meets."
-    enough = f"epsilon of about {need.epsilon:.2g} at this size"
-    if math.isinf(need.epsilon):
-        enough = "more than any epsilon at this size"
+    ways = []
+    if not math.isinf(need.epsilon):
+        ways.append(f"epsilon of about {need.epsilon:.2g} at this size")
+    if not math.isinf(need.size):
+        ways.append(f"about {need.size:,.0f} entities at this epsilon")
+    needs = f"would have needed {', or '.join(ways)}" if ways else "could not have been reported"
     return (
         f"{said} Two queries that each cover half of the entities, with a Jaccard index of "
-        f"{GOOD:g}, would have needed {enough}, or about {need.size:,.0f} entities at this epsilon."
+        f"{jaccard:g}, {needs}."
     )
 
 

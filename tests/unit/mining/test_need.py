@@ -8,17 +8,22 @@ from fractions import Fraction
 import pytest
 
 from redveil.data.synthetic import clinic_schema
-from redveil.mining.need import _is_reported, needed
+from redveil.mining.need import GOOD, _is_reported, good_match, needed
 from redveil.mining.parameters import Constraints, Parameters
 from redveil.privacy.loss import Loss
+from redveil.schema import Attribute, Kind, Schema, View
 
 SCHEMA, AUTO = clinic_schema(), Parameters.of()
+
+
+def flags(name: str, many: int) -> View:
+    return View(name, "id", tuple(Attribute(f"{name} {i}", Kind.BOOLEAN) for i in range(many)))
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(1_000, "0.1"), (5_000, "0.02"), (20_000, "0.005")])
 def test_what_is_said_to_suffice_suffices_and_half_of_it_does_not(size: int, epsilon: str) -> None:
     price = Fraction(epsilon)
-    need = needed(AUTO, SCHEMA, size, Loss(price))
+    need = needed(AUTO, SCHEMA, size, Loss(price), GOOD)
     assert float(price) < need.epsilon < 1
     assert size < need.size < 1_000_000
     enough = Fraction(need.epsilon).limit_denominator(10**6)
@@ -29,7 +34,7 @@ def test_what_is_said_to_suffice_suffices_and_half_of_it_does_not(size: int, eps
 
 
 def test_where_everything_suffices_nothing_more_is_needed() -> None:
-    need = needed(AUTO, SCHEMA, 10_000, Loss(Fraction(1)))
+    need = needed(AUTO, SCHEMA, 10_000, Loss(Fraction(1)), GOOD)
     assert need.epsilon <= 1
     assert need.size <= 10_000
 
@@ -42,19 +47,44 @@ def test_a_better_match_needs_less() -> None:
 
 def test_too_few_entities_are_not_helped_by_any_epsilon() -> None:
     """Halves of 40 people that share two thirds are no surprise, with or without noise."""
-    need = needed(AUTO, SCHEMA, 40, Loss(Fraction(1)))
+    need = needed(AUTO, SCHEMA, 40, Loss(Fraction(1)), GOOD)
     assert math.isinf(need.epsilon)
     assert 40 < need.size < 10_000
 
 
 def test_a_noisy_size_below_one_is_taken_for_one() -> None:
-    assert needed(AUTO, SCHEMA, -12.0, Loss(Fraction(1, 10))).size > 1
+    assert needed(AUTO, SCHEMA, -12.0, Loss(Fraction(1, 10)), GOOD).size > 1
 
 
 def test_constraints_count() -> None:
     strict = Parameters.of(constraints=Constraints(min_jaccard=0.45))
     price = Fraction(1, 20)
     assert (
-        needed(strict, SCHEMA, 3_000, Loss(price)).epsilon
-        > needed(AUTO, SCHEMA, 3_000, Loss(price)).epsilon
+        needed(strict, SCHEMA, 3_000, Loss(price), GOOD).epsilon
+        > needed(AUTO, SCHEMA, 3_000, Loss(price), GOOD).epsilon
     )
+
+
+def test_a_demanding_reader_is_told_of_a_match_that_would_do() -> None:
+    strict = Parameters.of(constraints=Constraints(min_jaccard=0.95))
+    assert math.isinf(needed(strict, SCHEMA, 3_000, Loss(Fraction(1, 20)), GOOD).size)
+    better = good_match(strict.constraints)
+    assert 0.95 < better < 1
+    assert needed(strict, SCHEMA, 3_000, Loss(Fraction(1, 20)), better).size < 10**6
+
+
+@pytest.mark.parametrize("wanted", [Constraints(min_support=900), Constraints(max_support=0.4)])
+def test_supports_that_nobody_can_have_need_more_than_any_epsilon(wanted: Constraints) -> None:
+    strict = Parameters.of(constraints=wanted)
+    assert needed(AUTO, SCHEMA, 2_000, Loss(Fraction(1, 20)), GOOD).epsilon < 1
+    assert math.isinf(needed(strict, SCHEMA, 2_000, Loss(Fraction(1, 20)), GOOD).epsilon)
+
+
+def test_among_more_rivals_a_pair_needs_more() -> None:
+    few, many = (Schema("flags", flags("left", n), flags("right", n)) for n in (5, 500))
+    shallow = Parameters.of(depth=1, trials=1)
+    alone, crowded = (
+        needed(shallow, schema, 2_000, Loss(Fraction(1, 50)), GOOD).epsilon
+        for schema in (few, many)
+    )
+    assert alone < crowded

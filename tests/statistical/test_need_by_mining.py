@@ -1,0 +1,60 @@
+"""What an empty answer says that it would have taken, tried out by mining with it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+import polars as pl
+import pytest
+
+import redveil
+from redveil.data.dataset import Dataset
+from redveil.mining.mine import run
+from redveil.mining.need import GOOD, needed
+from redveil.mining.parameters import Parameters
+from redveil.mining.query import attributes
+from redveil.privacy.loss import Loss
+from redveil.schema import Attribute, Kind, Schema, View
+from support.seeded import SeededRandomness
+
+FLAGS = 60
+RUNS = 12
+
+
+def planted(size: int) -> Dataset:
+    """Return two halves with a Jaccard index of ½, among flags that have nothing to do with it."""
+    generator = np.random.default_rng(7)
+    half, both = size // 2, size // 3
+    tables: list[pl.DataFrame] = []
+    views: list[View] = []
+    for side, first in (("left", 0), ("right", half - both)):
+        columns = {f"{side} {i}": generator.random(size) < 0.5 for i in range(FLAGS)}
+        columns[side] = (np.arange(size) >= first) & (np.arange(size) < first + half)
+        flags = (Attribute(name, Kind.BOOLEAN, required=True) for name in columns)
+        views.append(View(side, "id", tuple(flags)))
+        tables.append(pl.DataFrame({"id": np.arange(size), **columns}))
+    return redveil.load(tables[0], tables[1], Schema("planted", views[0], views[1]))
+
+
+def found(dataset: Dataset, epsilon: Fraction) -> int:
+    """Return in how many runs the planted pair was reported."""
+    streams = count(1)
+
+    def is_found() -> bool:
+        mined = run(
+            dataset, Parameters.of(), epsilon, lambda _: SeededRandomness(next(streams)), workers=1
+        )
+        return any("left" in attributes(one.left) for one in mined.redescriptions)
+
+    return sum(is_found() for _ in range(RUNS))
+
+
+@pytest.mark.parametrize("size", [1_500, 4_000, 12_000])
+def test_what_is_said_to_suffice_does_and_half_of_it_does_not(size: int) -> None:
+    dataset = planted(size)
+    need = needed(Parameters.of(), dataset.schema, size, Loss(Fraction(1, 200)), GOOD)
+    enough = Fraction(need.epsilon).limit_denominator(10**4)
+    assert found(dataset, enough) >= 9
+    assert found(dataset, enough / 2) <= 3
