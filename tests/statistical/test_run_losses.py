@@ -206,19 +206,32 @@ def test_the_sizes_lead_to_different_plans() -> None:
     assert len(set(plans)) == 4
 
 
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
+@pytest.mark.parametrize("size", [0, 200, 1_000])
+def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> None:
+    how = tune(Parameters.of(algorithm=algorithm), schema_of(NARROW), size, EPSILON)
+    near = Neighbourhood(Toy(NARROW, how), EPSILON - SIZE_PRICE)
+    found = near.largest(plain(NARROW), 2)
+    price = price_of(how, EPSILON, "choose")
+    assert price + price_of(how, EPSILON, "count") == EPSILON
+    assert 0.05 * float(price) < found.trees <= float(price)
+    assert found.total + float(SIZE_PRICE) <= float(EPSILON)
+
+
+@pytest.mark.parametrize("untold", [UNTOLD, Parameters.of(algorithm="alt-expm")])
 @pytest.mark.parametrize("size", SIZES)
-def test_a_plan_knows_the_released_size_and_nothing_else(size: int) -> None:
+def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Parameters) -> None:
     kinds = plain(NARROW)
 
     def ran(entities: int) -> Ran:
         crowd, source = Crowd(NARROW, tuple(kinds[:entities])), FixedNoise(size - entities)
         streams = [source, SeededRandomness(1)]
-        found = release(dataset_of(crowd), UNTOLD, EPSILON, streams.__getitem__)
+        found = release(dataset_of(crowd), untold, EPSILON, streams.__getitem__)
         assert source.asked == [(SIZE_PRICE, 1)]
         return found
 
     none, some = ran(0), ran(4)
-    assert none.parameters == some.parameters == tune(UNTOLD, schema_of(NARROW), size, EPSILON)
+    assert none.parameters == some.parameters == tune(untold, schema_of(NARROW), size, EPSILON)
     assert none.plan == some.plan
 
 

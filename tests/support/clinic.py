@@ -43,7 +43,7 @@ def mined_clinic(
     dataset = redveil.load(*clinic_frames(2000), schema) if draft else clinic()
     chosen = {"algorithm": "alt-expm", "trials": 2, "constraints": constraints, **parameters}
     if chosen["algorithm"].startswith("alt-"):
-        chosen.setdefault("alternations", 2)
+        chosen = {"depth": 2, "alternations": 2, **chosen}
     return mined(dataset, Parameters.of(**chosen), Fraction(3), seed)
 
 

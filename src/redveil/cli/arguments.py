@@ -33,12 +33,14 @@ ProfileName = Annotated[
     typer.Option("--profile", help="hardened (default), or published: NOT for sensitive data."),
 ]
 Depth = Annotated[
-    int | None, typer.Option(help="Depth of the trees [default: twin by the private size, else 2]")
+    int | None, typer.Option(help="Depth of the trees [default: by the private size; walks: 2]")
 ]
 Trials = Annotated[
     int | None, typer.Option(help="Pairs of trees [default: twin by the private size, else 1]")
 ]
-Alternations = Annotated[int | None, typer.Option(help="alt-*: trees after the first [default: 2]")]
+Alternations = Annotated[
+    int | None, typer.Option(help="alt-*: trees after the first [default: by the private size]")
+]
 Steps = Annotated[int | None, typer.Option(help="Steps of each walk [default: 10000]")]
 TreeShare = Annotated[
     str | None, typer.Option(help="twin, tree-pair: share of ε for the trees [default: 1/2]")

@@ -53,8 +53,8 @@ def plan(
 ) -> None:
     """Show what a run would spend on what. Needs no data; the prices add up exactly.
 
-    Depth and trials of twin trees follow from a noisy number of entities that the run buys first.
-    Without --entities all cases are listed.
+    Depth, and trials or alternations, follow from a noisy number of entities that a run buys first
+    (but for walks). Without --entities all cases are listed.
     """
     from redveil.data.assembly import MOST_ENTITIES
     from redveil.mining.parameters import Parameters
@@ -111,10 +111,12 @@ def _steps(made: Plan) -> list[dict[str, str]]:
 
 
 def _case(one: Tuned) -> dict[str, Any]:
+    alternates = one.parameters.algorithm.alternates
     return {
         "entities_from": one.size,
         "depth": one.parameters.depth,
         "trials": one.parameters.trials,
+        **({"alternations": one.parameters.alternations} if alternates else {}),
         "root_score": one.parameters.root_score.value,
         "steps": _steps(one.plan),
     }

@@ -1,9 +1,10 @@
-"""The evidence behind the tuning rule: twin trees of every shape on generated worlds.
+"""The evidence behind the tuning rule: trees of every shape on generated worlds.
 
-    python -m redveil.experiments.tuning [--runs 3] [--table FILE]
+    python -m redveil.experiments.tuning [--algorithm twin] [--runs 3] [--table FILE]
 
 Nobody's data is looked at: the rule must not be fitted to what it will be judged by. Every world is
-generated at several sizes and seeds, and mined at ε = 1 with fixed depth and number of twin pairs.
+generated at several sizes and seeds, and mined at ε = 1 with fixed depth and number of twin pairs,
+or of alternations.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import typer
@@ -25,17 +26,22 @@ from redveil.files import write_text
 WORLDS: Final = ("gradients", "survey", "claims")
 SIZES: Final = (300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000)
 SHAPES: Final = ((1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 4))
+ALTERNATION_SIZES: Final = (300, 700, 1_500, 3_000, 6_000, 12_000)
+ALTERNATION_SHAPES: Final = ((1, 1), (2, 1), (1, 2), (2, 2))
 SEEDS: Final = (1, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Trialled:
-    """How one shape did on one world at one size, over all seeds and runs."""
+    """How one shape did on one world at one size, over all seeds and runs.
+
+    repeats: pairs of twins, or alternations.
+    """
 
     world: str
     size: int
     depth: int
-    trials: int
+    repeats: int
     runs: int
     empty: int
     found: float
@@ -43,17 +49,21 @@ class Trialled:
     best: float
 
 
-def trialled(world: str, size: int, depth: int, trials: int, runs: int) -> Trialled:
+def trialled(
+    world: str, size: int, depth: int, repeats: int, runs: int, algorithm: str = "twin"
+) -> Trialled:
     """Mine generated data with a fixed shape, and look at the truth.
 
-    >>> trialled("noise", 60, depth=1, trials=1, runs=1).empty
+    >>> trialled("noise", 60, depth=1, repeats=1, runs=1).empty
     2
     """
+    repeated = "trials" if algorithm == "twin" else "alternations"
+    shape: dict[str, Any] = {"algorithm": algorithm, "depth": depth, repeated: repeats}
     true: list[list[float]] = []
     for seed in SEEDS:
         data = build(world, size, seed)
         for _ in range(runs):
-            result = redveil.mine(data, 1, depth=depth, trials=trials)
+            result = redveil.mine(data, 1, **shape)
             evaluated = owner.evaluate(result, data)
             true.append([one.true.jaccard for one in evaluated if one.true])
     every = [value for run in true for value in run]
@@ -61,7 +71,7 @@ def trialled(world: str, size: int, depth: int, trials: int, runs: int) -> Trial
         world,
         size,
         depth,
-        trials,
+        repeats,
         len(true),
         sum(not run for run in true),
         float(np.mean([len(run) for run in true])),
@@ -70,7 +80,7 @@ def trialled(world: str, size: int, depth: int, trials: int, runs: int) -> Trial
     )
 
 
-def markdown(rows: Iterable[Trialled]) -> str:
+def markdown(rows: Iterable[Trialled], repeated: str = "pairs") -> str:
     """Return the table for the documentation.
 
     >>> print(markdown([Trialled("claims", 300, 1, 1, 6, 0, 1.5, 0.61, 0.7)]))
@@ -79,11 +89,11 @@ def markdown(rows: Iterable[Trialled]) -> str:
     | claims | 300 | 1 | 1 | 6 | 0 | 1.5 | 0.61 | 0.70 |
     """
     lines = [
-        "| world | entities | depth | pairs | runs | empty | found | median J | best J |",
+        f"| world | entities | depth | {repeated} | runs | empty | found | median J | best J |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {r.world} | {r.size} | {r.depth} | {r.trials} | {r.runs} | {r.empty} | {r.found:.1f} "
+        f"| {r.world} | {r.size} | {r.depth} | {r.repeats} | {r.runs} | {r.empty} | {r.found:.1f} "
         f"| {r.median:.2f} | {r.best:.2f} |"
         for r in rows
     ]
@@ -91,19 +101,22 @@ def markdown(rows: Iterable[Trialled]) -> str:
 
 
 def main(
+    algorithm: Annotated[str, typer.Option(help="twin, alt-expm or alt-mcmc")] = "twin",
     runs: Annotated[int, typer.Option(min=1, help="Runs for each seed.")] = 3,
     table: Annotated[Path | None, typer.Option(help="Write the table here.")] = None,
 ) -> None:
     """Mine all worlds with all shapes and print the table."""
-    cases = [(w, n, d, t) for w in WORLDS for n in SIZES for d, t in SHAPES]
+    twin = algorithm == "twin"
+    sizes, shapes = (SIZES, SHAPES) if twin else (ALTERNATION_SIZES, ALTERNATION_SHAPES)
+    cases = [(w, n, depth, repeats) for w in WORLDS for n in sizes for depth, repeats in shapes]
 
     def rows() -> Iterator[Trialled]:
         with progress("tuning") as report:
             for number, case in enumerate(cases, start=1):
-                yield trialled(*case, runs)
+                yield trialled(*case, runs, algorithm)
                 report(number / len(cases))
 
-    text = markdown(rows())
+    text = markdown(rows(), "pairs" if twin else "alternations")
     typer.echo(text)
     if table:
         write_text(table, text + "\n")

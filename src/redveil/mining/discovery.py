@@ -42,8 +42,9 @@ def false_discoveries(
     """Bound the share of reported redescriptions whose two queries have nothing to do with it.
 
     Two things can go wrong. The noise: all pessimistic p-values hold together with probability
-    95 % (for trees of three levels or more that is measured, not proved). The search: of all pairs of queries, some look related by chance. The rivals of a pair are
-    all pairs of its length, or all that trees of its shape could have yielded, whichever are fewer.
+    95 % (for trees of three levels or more that is measured, not proved). The search: of all pairs
+    of queries, some look related by chance. The rivals of a pair are all pairs of its length, or
+    all that trees of its shape could have yielded, whichever are fewer.
     Multiplied by them, no true p-value of an unrelated pair is below 1 %, with probability 99 %.
     So in 94 % of all runs nobody who survives both is false; the others are counted as false.
     """

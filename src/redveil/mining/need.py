@@ -108,10 +108,11 @@ def _is_reported(
     table = LeafTable(
         Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner), share, None, None, paid, None, None
     )
-    shape = tuned.depth, tuned.trials
+    tables = tuned.trials * (tuned.alternations if tuned.algorithm.alternates else 1)
+    shape = tuned.depth, tables
     if shape not in known:
         terms = term_cells(table.left, inner=True), term_cells(table.right, inner=True)
-        known[shape] = report_reach(table, *terms, tuned.trials)
+        known[shape] = report_reach(table, *terms, tables)
     fitted, reach = estimate(table), known[shape]
     moments = fitted.moments(half[None], half[None])
     wanted = parameters.constraints

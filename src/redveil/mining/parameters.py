@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -12,8 +13,9 @@ from redveil.privacy.loss import Loss
 
 DEEPEST: Final = 6
 DEEPEST_EXACT: Final = 2
-# What the tuning rule of twin trees sets, unless it is given.
+# What the tuning rule sets, of twin trees and of exact alternations, unless it is given.
 TUNED: Final = ("depth", "trials", "root_score")
+TUNED_ALTERNATION: Final = ("depth", "alternations", "root_score")
 MOST_REPEATS: Final = 1000
 MOST_STEPS: Final = 10_000_000
 
@@ -253,13 +255,22 @@ class Parameters:
         _must_matter(said, algorithm)
         if published:
             return replace(_published(algorithm), **said)
-        if algorithm is Algorithm.TWIN:
-            said.setdefault("auto", tuple(name for name in TUNED if name not in said))
-        elif algorithm is Algorithm.ALT_MCMC and (
+        if algorithm is Algorithm.ALT_MCMC and (
             "steps" in said or said.get("depth", 0) > DEEPEST_EXACT
         ):
             said.setdefault("sampler", Sampler.WALK)
-        return cls(**said)
+        asked = cls(**said)
+        return asked if "auto" in said else replace(asked, auto=asked._left_to_the_rule(said))
+
+    def _left_to_the_rule(self, said: Collection[str]) -> tuple[str, ...]:
+        """Return what the tuning rule sets: nothing for walks, or after a random start."""
+        names: tuple[str, ...] = ()
+        if self.algorithm is Algorithm.TWIN:
+            names = TUNED
+        elif self.starts_privately and not self.walks:
+            # A whole shape that was asked for is not worth a size just to choose a score.
+            names = () if {"depth", "alternations"} <= set(said) else TUNED_ALTERNATION
+        return tuple(name for name in names if name not in said)
 
     def public(self) -> dict[str, int | float | str | None]:
         """Return everything as plain values, for a certificate.

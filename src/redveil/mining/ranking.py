@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.mining.estimate import Estimate
+from redveil.mining.query import And, Literal, Not, Or, Query, complement
 from redveil.mining.query_text import to_text
 from redveil.mining.redescription import Redescription
 
@@ -37,11 +38,12 @@ def ranked_by_news(
     redescription's two extents tell that those before it, of the same table, have not told: their
     conditional entropy over the released cells. A complement, or a union of what is known already,
     tells nothing. The list ends where the worth falls below half of the first's. Between tables,
-    where extents cannot be compared for free, wordings are.
+    where extents cannot be compared for free, wordings are, and those of the complements.
     """
     told = [_Told(estimate) for estimate in estimates]
     waiting = list(ranked(found))
     kept: list[Redescription] = []
+    said: set[frozenset[tuple[str, str]]] = set()
     while waiting:
         news = np.array([told[one.table].news(one) for one in waiting])
         worth = np.array([one.jaccard.low for one in waiting]) * news
@@ -51,9 +53,11 @@ def ranked_by_news(
         if worth[best] < least:
             break
         kept.append(waiting[best])
+        said.add(_wordings(waiting[best]))
         told[waiting[best].table].tell(waiting[best])
         # What is no news now never will be.
         waiting = [one for i, one in enumerate(waiting) if news[i] >= NEWS and i != best]
+        waiting = [one for one in waiting if _wordings(one) not in said]
     return tuple(kept)
 
 
@@ -92,6 +96,27 @@ def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
 
 def _rank(one: Redescription) -> tuple[float, int, str, str]:
     return -one.jaccard.low, one.literals, to_text(one.left), to_text(one.right)
+
+
+def _wordings(one: Redescription) -> frozenset[tuple[str, str]]:
+    """Return a pair of queries and the pair of their complements, however they are put."""
+    return frozenset(
+        (_wording(one.left, negated=negated), _wording(one.right, negated=negated))
+        for negated in (False, True)
+    )
+
+
+def _wording(query: Query, *, negated: bool) -> str:
+    """Return a query with its negations at the literals, and operands in alphabetical order."""
+    match query:
+        case Literal():
+            return to_text(complement(query) if negated else query)
+        case Not(operand):
+            return _wording(operand, negated=not negated)
+        case And(operands) | Or(operands):
+            parts = sorted({_wording(operand, negated=negated) for operand in operands})
+            joint = "&" if isinstance(query, And) is not negated else "|"
+            return f"({f' {joint} '.join(parts)})"
 
 
 class _Told:

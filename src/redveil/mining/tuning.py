@@ -1,4 +1,4 @@
-"""The tuning rule: from the private size, ε and the schema to depth and trials.
+"""The tuning rule: from the private size, ε and the schema to depth, trials and alternations.
 
 It is public and fixed; docs/tuning.md has the evidence, all of it from generated data. What counts
 is how many entities there are per unit of noise, N·ε, and how many pairs of splits there are to
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from redveil.mining.parameters import Parameters, RootScore
+from redveil.mining.parameters import DEEPEST_EXACT, Parameters, RootScore
 from redveil.mining.schedule import SIZE_SHARE, make_plan, size_step
 from redveil.privacy.loss import Price, choice_epsilon
 from redveil.privacy.plan import Plan
@@ -24,6 +24,9 @@ USUAL_CHOICE: Final = 12.0
 # From how much N·ε on a pair of twins has another level, and a run another pair.
 DEPTHS: Final = (0, 1_500, 4_000)
 TRIALS: Final = (0, 8_000, 16_000, 24_000)
+# From how much an alternation's trees have another level, and it another tree and table.
+ALTERNATING_DEPTHS: Final = (0, 3_000)
+ALTERNATIONS: Final = (0, 6_000)
 # Below this the margin finds something more often; above, the leverage finds something better.
 LEVERAGE_FROM: Final = 800
 
@@ -43,9 +46,14 @@ def tune(parameters: Parameters, schema: Schema | None, size: float, price: Pric
 
     if "trials" in auto:
         depth = len(DEPTHS) if "depth" in auto else parameters.depth
-        tuned = replace(tuned, trials=_reached(TRIALS, lambda t: t * worth(t, depth)))
+        trials = _reached(TRIALS, lambda t: t * worth(t, depth))
+        tuned = replace(tuned, trials=min(trials, _fresh_roots(schema)))
+    if "alternations" in auto:
+        more = _reached(ALTERNATIONS, lambda _: worth(tuned.trials, DEEPEST_EXACT))
+        tuned = replace(tuned, alternations=more)
     if "depth" in auto:
-        tuned = replace(tuned, depth=_reached(DEPTHS, lambda depth: worth(tuned.trials, depth)))
+        depths = ALTERNATING_DEPTHS if parameters.algorithm.alternates else DEPTHS
+        tuned = replace(tuned, depth=_reached(depths, lambda depth: worth(tuned.trials, depth)))
     if "root_score" in auto:
         weak = worth(tuned.trials, tuned.depth) < LEVERAGE_FROM
         tuned = replace(tuned, root_score=RootScore.MARGIN if weak else RootScore.LEVERAGE)
@@ -59,6 +67,14 @@ def strength(schema: Schema | None, size: float) -> float:
         return entities
     pairs = math.prod(sum(a.splits for a in schema.view(side).attributes) for side in Side)
     return entities * USUAL_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
+
+
+def _fresh_roots(schema: Schema | None) -> int:
+    """Return how many pairs of twins can begin with attributes that none before them began with."""
+    if schema is None:
+        return len(TRIALS)
+    views = (schema.view(side).attributes for side in Side)
+    return max(min(sum(a.splits > 0 for a in attributes) for attributes in views), 1)
 
 
 def pair_epsilon(price: Price, depth: int, tree_share: Fraction) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from redveil.mining.leaf_table import noise_variance
+from redveil.mining.schedule import start_step
 from redveil.privacy.loss import Price, Rho, total
 from redveil.report.document import (
     CertificatePart,
@@ -131,14 +132,16 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
     from rich.table import Table
 
     listed = list(cases)
+    first = listed[0]
+    alternates = first.parameters.algorithm.alternates
     table = Table(box=None, header_style="bold")
     for name in (
         "entities from",
-        "pairs of trees",
+        "alternations" if alternates else "pairs of trees",
         "depth",
-        "roots by",
-        f"{_unit(listed[0].plan.price)} of size",
-        "of a level",
+        "start by" if alternates else "roots by",
+        f"{_unit(first.plan.price)} of size",
+        "of a tree" if first.parameters.draws_exactly else "of a level",
         "of a leaf table",
         "error of a cell",
     ):
@@ -146,14 +149,14 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
     for one in listed:
         prices = {step.name: step.price for step in one.plan.steps}
         cells = next(price for name, price in prices.items() if name.endswith("cells"))
-        level = next(price for name, price in prices.items() if "level" in name)
+        choices = (s for s in one.plan.steps if s.mechanism == "choose" and s.name != start_step(1))
         table.add_row(
             f"{one.size:,}",
-            str(one.parameters.trials),
+            str(one.parameters.alternations if alternates else one.parameters.trials),
             str(one.parameters.depth),
             one.parameters.root_score.value,
             str(prices.get("size", "")),
-            str(level),
+            str(next(choices).price),
             str(cells),
             f"±{noise_variance(cells) ** 0.5:,.3g}",
         )

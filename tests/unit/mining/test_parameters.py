@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -92,10 +93,22 @@ def test_what_is_not_said_of_twins_is_left_to_the_tuning_rule() -> None:
     assert Parameters.of(depth=2, trials=1, root_score="leverage") == Parameters()
 
 
-@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
-def test_the_paper_s_algorithms_are_not_tuned(algorithm: str) -> None:
-    assert Parameters.of(algorithm=algorithm) == Parameters(Algorithm(algorithm))
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
+def test_what_is_not_said_of_exact_alternations_is_left_to_the_rule_too(algorithm: str) -> None:
+    untold = Parameters.of(algorithm=algorithm)
+    assert untold.auto == ("depth", "alternations", "root_score")
+    assert replace(untold, auto=()) == Parameters(Algorithm(algorithm))
+    assert Parameters.of(algorithm=algorithm, depth=1).auto == ("alternations", "root_score")
+    assert Parameters.of(algorithm=algorithm, depth=2, alternations=2).auto == ()
+    assert Parameters.of(algorithm=algorithm, start="random").auto == ()
     assert Parameters.of(algorithm=algorithm, profile="published").auto == ()
+
+
+@pytest.mark.parametrize(
+    "given", [{"algorithm": "tree-pair"}, {"algorithm": "alt-mcmc", "sampler": "walk"}]
+)
+def test_walks_are_not_tuned(given: dict[str, str]) -> None:
+    assert Parameters.of(**given).auto == ()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from redveil.mining.mine import run
 from redveil.mining.parameters import TUNED, Parameters, RootScore
 from redveil.mining.schedule import make_plan, size_step
 from redveil.mining.tuning import (
+    ALTERNATING_DEPTHS,
+    ALTERNATIONS,
     DEPTHS,
     LEVERAGE_FROM,
     TRIALS,
@@ -91,6 +93,25 @@ def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
 
 
 @some
+@given(st.sampled_from(["alt-expm", "alt-mcmc"]), sizes, epsilons)
+def test_alternations_are_set_by_their_thresholds(
+    algorithm: str, size: float, epsilon: Fraction
+) -> None:
+    wanted = Parameters.of(algorithm=algorithm)
+    tuned = tune(wanted, None, size, epsilon)
+    worth = max(size, 0) * float(epsilon)
+    assert tuned.depth == (2 if worth >= ALTERNATING_DEPTHS[1] else 1)
+    assert tuned.alternations == (2 if worth >= ALTERNATIONS[1] else 1)
+    assert (tuned.root_score is RootScore.LEVERAGE) is (worth >= LEVERAGE_FROM)
+    assert tuned.trials == wanted.trials
+    shallow = tune(Parameters.of(algorithm=algorithm, depth=1), None, size, epsilon)
+    assert (shallow.depth, shallow.alternations) == (1, tuned.alternations)
+    plan = tuned_plan(tuned, epsilon)
+    assert plan.steps[0] == size_step(epsilon)
+    assert total(step.price for step in plan.steps) == epsilon
+
+
+@some
 @given(sizes, st.floats(0, 1e7), epsilons, st.fractions(1, 50, max_denominator=50))
 def test_more_entities_and_more_budget_never_tune_a_run_down(
     size: float, more: float, epsilon: Fraction, factor: Fraction
@@ -106,7 +127,7 @@ def test_more_entities_and_more_budget_never_tune_a_run_down(
 
 
 def test_thresholds_rise() -> None:
-    for thresholds in (DEPTHS, TRIALS):
+    for thresholds in (DEPTHS, TRIALS, ALTERNATING_DEPTHS, ALTERNATIONS):
         assert thresholds[0] == 0
         assert list(thresholds) == sorted(set(thresholds))
     # A new trial does not cost the others a level.
