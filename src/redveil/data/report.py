@@ -49,7 +49,7 @@ class LoadReport:
     >>> print("\n".join(report.lines()))
     10 entities in both views
     2 entities in the left view only: dropped
-    left, columns not declared, ignored: note
+    left, columns that the schema does not use: note
     """
 
     joined: int
@@ -68,7 +68,7 @@ class LoadReport:
         for side, names in ((Side.LEFT, self.ignored_left), (Side.RIGHT, self.ignored_right)):
             if names:
                 listed = ", ".join(_shortened(names))
-                lines.append(f"{side}, columns not declared, ignored: {listed}")
+                lines.append(f"{side}, columns that the schema does not use: {listed}")
         counts = [line for line in (a.line() for a in self.attributes) if line is not None]
         return lines + _shortened(counts)
 

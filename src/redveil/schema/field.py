@@ -130,6 +130,12 @@ class FieldReader:
         return tuple(_label(v) for v in values)
 
     def _numeric(self, kind: Kind) -> Attribute | None:
+        if self.raw.get("decimalChar", ".") != "." or self.raw.get("groupChar", "") != "":
+            self._fail(
+                "numbers are read with a decimal point and without grouping",
+                "rewrite the column so, and leave out decimalChar and groupChar",
+            )
+            return None
         minimum = self._number(self._constraints().get("minimum"), "constraints.minimum")
         maximum = self._number(self._constraints().get("maximum"), "constraints.maximum")
         if minimum is None or maximum is None:

@@ -284,7 +284,7 @@ def test_a_draft_loads_the_data_it_was_made_from(files: tuple[str, str]) -> None
     report = open_for_owner(dataset.report)
     assert report.lines() == [
         "60 entities in both views",
-        "left, columns not declared, ignored: note",
+        "left, columns that the schema does not use: note",
     ]
 
 

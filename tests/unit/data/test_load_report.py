@@ -28,8 +28,8 @@ def test_everything_happened() -> None:
         "1 entity in both views",
         "1 entity in the left view only: dropped",
         "3 entities in the right view only: dropped",
-        "left, columns not declared, ignored: note, when",
-        "right, columns not declared, ignored: x",
+        "left, columns that the schema does not use: note, when",
+        "right, columns that the schema does not use: x",
         "left, age: 2 missing, 1 clamped to a bound",
         "right, sex: 4 of no declared category, now missing",
     ]

@@ -16,6 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 from redveil.mining.estimate import Fit
 from redveil.mining.query import Literal, Or, Query
+from redveil.mining.query_text import parse_text
 from redveil.mining.ranking import NEWS, WORTH, ranked, ranked_by_news
 from redveil.mining.redescription import Interval, Redescription
 
@@ -87,6 +88,40 @@ def test_the_same_words_about_two_tables_are_printed_once() -> None:
 def test_tables_are_compared_by_wording_only() -> None:
     here, there = one(0.6, table=0), one(0.5, table=1)
     assert ranked_by_news([here, there], [APART, APART]) == (here, there)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("[a] & [b <= 2]", "[c] | [d]"),
+        ("[b <= 2] & [a]", "[d] | [c]"),
+        ("!(![a] | [b > 2])", "!(![c] & ![d])"),
+        # The complements of both.
+        ("![a] | [b > 2]", "!([d] | [c])"),
+        ("!([b <= 2] & [a])", "![c] & ![d]"),
+    ],
+)
+def test_another_table_s_pair_in_other_words_or_its_complement_is_left_out(
+    left: str, right: str
+) -> None:
+    first = one(0.9, left=parse_text("[a] & [b <= 2]"), right=parse_text("[c] | [d]"))
+    again = one(0.8, left=parse_text(left), right=parse_text(right), table=1)
+    assert ranked_by_news([first, again], [APART, APART]) == (first,)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("[a] & [b <= 2]", "!([c] | [d])"),
+        ("[a] | [b <= 2]", "[c] | [d]"),
+        ("[a] & [b <= 2] & [e]", "[c] | [d]"),
+        ("[a] & [b > 2]", "[c] | [d]"),
+    ],
+)
+def test_another_table_s_other_pair_is_kept(left: str, right: str) -> None:
+    first = one(0.9, left=parse_text("[a] & [b <= 2]"), right=parse_text("[c] | [d]"))
+    other = one(0.8, left=parse_text(left), right=parse_text(right), table=1)
+    assert ranked_by_news([first, other], [APART, APART]) == (first, other)
 
 
 def test_without_news_extents_do_not_matter() -> None:

@@ -260,3 +260,17 @@ def test_cases_are_the_plans_that_sizes_lead_to(listed: list[int], price: Price)
         assert last.parameters == expected
         assert last.plan == tuned_plan(expected, price)
     assert len({one.parameters for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(("left", "right", "most"), [(1, 9, 1), (3, 2, 2), (9, 9, 4)])
+def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
+    left: int, right: int, most: int
+) -> None:
+    def flags(name: str, many: int) -> View:
+        # One more that cannot be split.
+        alike = Attribute("alike", Kind.NUMERIC, minimum=0, maximum=1)
+        some = (Attribute(f"{name} {i}", Kind.BOOLEAN) for i in range(many))
+        return View(name, "id", (alike, *some))
+
+    schema = Schema("flags", flags("left", left), flags("right", right))
+    assert tune(AUTO, schema, 10**6, Fraction(1)).trials == most

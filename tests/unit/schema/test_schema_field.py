@@ -110,6 +110,14 @@ def test_a_number_without_cuts_is_cut_into_twenty() -> None:
             "no categories; list them in constraints.enum, or set redveil.use to false",
         ),
         ({"type": "boolean", "redveil": 3}, "redveil is not an object; write redveil as {…}"),
+        *(
+            (
+                {"type": "number", "constraints": {"minimum": 0, "maximum": 9}} | written,
+                "numbers are read with a decimal point and without grouping; rewrite the column "
+                "so, and leave out decimalChar and groupChar",
+            )
+            for written in ({"decimalChar": ","}, {"groupChar": "."})
+        ),
         (
             {"type": "boolean", "constraints": []},
             "constraints is not an object; write constraints as {…}",
