@@ -26,6 +26,7 @@ class Discovery:
     searched:  the decimal logarithm of the largest number of rivals of a reported redescription
     surviving: how many reported p-values stay below 1 % when multiplied by their rivals
     bound:     the largest expected share of false ones among the reported
+    doubtful:  the places of those that do not survive, from 0
 
     >>> Discovery(searched=18.5, surviving=3, bound=0.06).surviving
     3
@@ -34,6 +35,7 @@ class Discovery:
     searched: float
     surviving: int
     bound: float
+    doubtful: tuple[int, ...] = ()
 
 
 def false_discoveries(
@@ -53,12 +55,14 @@ def false_discoveries(
     every = math.log10(len(tables))
     rivals = [_rivals(one, tables[one.table], schema) + every for one in found]
     # Logarithms: there are more rivals than a float has room for.
-    surviving = sum(
-        one.p_value == 0 or math.log10(one.p_value) + many <= math.log10(FAMILY)
-        for one, many in zip(found, rivals, strict=True)
+    doubtful = tuple(
+        place
+        for place, (one, many) in enumerate(zip(found, rivals, strict=True))
+        if one.p_value > 0 and math.log10(one.p_value) + many > math.log10(FAMILY)
     )
+    share = len(doubtful) / len(found)
     luck = 1 - CONFIDENCE + FAMILY
-    return Discovery(max(rivals), surviving, min(1.0, 1 - surviving / len(found) + luck))
+    return Discovery(max(rivals), len(found) - len(doubtful), min(1.0, share + luck), doubtful)
 
 
 def _rivals(one: Redescription, table: LeafTable, schema: Schema) -> float:

@@ -206,7 +206,12 @@ def _false_discoveries(mined: Mined) -> DiscoveryPart | None:
     known = false_discoveries(mined.redescriptions, mined.tables, mined.schema)
     if known is None:
         return None
-    return DiscoveryPart(searched=known.searched, surviving=known.surviving, bound=known.bound)
+    return DiscoveryPart(
+        searched=known.searched,
+        surviving=known.surviving,
+        bound=known.bound,
+        doubtful=known.doubtful,
+    )
 
 
 def _redescription(one: Redescription) -> RedescriptionPart:

@@ -254,6 +254,9 @@ class DiscoveryPart(Part):
     )
     surviving: int = Field(description="p-values below 1 % even when multiplied by that number")
     bound: float = Field(description="largest expected share of false ones among the reported")
+    doubtful: tuple[int, ...] = Field(
+        default=(), description="places of the others in the list, from 0"
+    )
 
 
 class ResultDocument(Part):

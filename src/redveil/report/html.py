@@ -5,16 +5,19 @@ from __future__ import annotations
 from html import escape
 
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.text import false_discoveries, p_text
+from redveil.report.text import doubt, false_discoveries, p_text
 
 
 def fragment(document: ResultDocument) -> str:
     """Return a table of the redescriptions and a line about the promise."""
     promise = document.certificate
     evaluated = any(one.true for one in document.redescriptions)
-    heads = ["left", "right", "Jaccard", "entities", "p-value"] + ["true J"] * evaluated
+    heads = ["#", "left", "right", "Jaccard", "entities", "p-value"] + ["true J"] * evaluated
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
-    body = "".join(_row(one, evaluated=evaluated) for one in document.redescriptions)
+    body = "".join(
+        _row(f"{number}{doubt(document, number)}", one, evaluated=evaluated)
+        for number, one in enumerate(document.redescriptions, start=1)
+    )
     line = (
         f"{escape(promise.promise)} ({escape(promise.guarantee)}), "
         f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
@@ -35,8 +38,9 @@ def fragment(document: ResultDocument) -> str:
     )
 
 
-def _row(one: RedescriptionPart, *, evaluated: bool) -> str:
+def _row(number: str, one: RedescriptionPart, *, evaluated: bool) -> str:
     cells = [
+        number,
         f"<code>{escape(one.left.text)}</code>",
         f"<code>{escape(one.right.text)}</code>",
         _interval(one.jaccard, 2),

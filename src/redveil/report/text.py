@@ -61,7 +61,9 @@ def redescription_list(document: ResultDocument) -> Text:
     lines = Text()
     for number, one in enumerate(document.redescriptions, start=1):
         facts = f"J {_interval(one.jaccard, 2)}  {_interval(one.support.both, 0)} entities"
-        lines.append(f"{number}  {facts}  p ≤ {p_text(one.p_value)}\n", style="bold")
+        lines.append(
+            f"{number}{doubt(document, number)}  {facts}  p ≤ {p_text(one.p_value)}\n", style="bold"
+        )
         if one.true:
             true = f"   true J {one.true.jaccard:.3f}, true p {p_text(one.true.p_value)}\n"
             lines.append(true, style="red")
@@ -88,7 +90,7 @@ def redescription_table(document: ResultDocument) -> Table:
     for number, one in enumerate(document.redescriptions, start=1):
         # Text, not str: attribute names may look like markup.
         cells = [
-            Text(str(number)),
+            Text(f"{number}{doubt(document, number)}"),
             Text(one.left.text),
             Text(one.right.text),
             Text(_interval(one.jaccard, 2)),
@@ -193,7 +195,14 @@ def false_discoveries(known: DiscoveryPart, reported: int) -> str:
     return (
         f"false discoveries: at most {known.bound:.0%} expected; {known.surviving} of {reported} "
         f"hold up even against all 10^{known.searched:.0f} pairs of queries that were possible"
+        + ("; those marked ? may be chance" if known.doubtful else "")
     )
+
+
+def doubt(document: ResultDocument, number: int) -> str:
+    """Return the mark of a redescription, counted from 1, that may be chance."""
+    known = document.false_discoveries
+    return "?" if known and number - 1 in known.doubtful else ""
 
 
 def p_text(p_value: float) -> str:

@@ -66,6 +66,7 @@ def test_who_does_not_survive_counts_as_false() -> None:
     found = false_discoveries([one(1e-300), one(0.0), one(0.005)], [stumps()], SCHEMA)
     assert found is not None
     assert found.surviving == 2
+    assert found.doubtful == (2,)
     assert found.bound == pytest.approx(1 / 3 + 0.06)
 
 

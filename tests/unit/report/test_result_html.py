@@ -101,11 +101,18 @@ def test_what_is_not_met_and_what_may_be_nothing_is_said() -> None:
     certificate = CERTIFICATE.model_copy(
         update={"conditions": ("NOT MET: a draft <schema>", "each patient has one row")}
     )
-    found = document(redescription(), certificate=certificate).model_copy(
-        update={"false_discoveries": DiscoveryPart(bound=0.06, surviving=1, searched=32.0)}
+    found = document(redescription(), redescription("x"), certificate=certificate).model_copy(
+        update={
+            "false_discoveries": DiscoveryPart(
+                bound=0.56, surviving=1, searched=32.0, doubtful=(1,)
+            )
+        }
     )
     page = Page(fragment(found))
     must_be_ours(page)
     assert "NOT MET: a draft <schema>" in page.text
     assert "each patient has one row" not in page.text
-    assert "false discoveries: at most 6% expected; 1 of 1 hold up" in page.text
+    assert "false discoveries: at most 56% expected; 1 of 2 hold up" in page.text
+    assert "those marked ? may be chance" in page.text
+    assert "1<" in fragment(found)
+    assert "2?<" in fragment(found)

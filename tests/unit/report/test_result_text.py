@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 import pytest
 from rich.console import Console, RenderableType
 
-from redveil.report.document import StepPart
+from redveil.report.document import DiscoveryPart, StepPart
 from redveil.report.text import p_text, result_view, steps_table
 from support.results import CERTIFICATE, TRUE, document, redescription
 
@@ -108,3 +109,18 @@ def test_steps_are_listed_with_exact_prices_and_their_sum() -> None:
 )
 def test_p_values_are_short_and_never_zero(p_value: float, text: str) -> None:
     assert p_text(p_value) == text
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_what_may_be_chance_is_marked(width: int) -> None:
+    known = DiscoveryPart(bound=0.39, surviving=2, searched=9.0, doubtful=(1,))
+    three = document(redescription("a"), redescription("b"), redescription("c"))
+    lines = seen(
+        result_view(three.model_copy(update={"false_discoveries": known}), width=width)
+    ).splitlines()
+    numbers = [found[1] for line in lines if (found := re.match(r" *([123]\??) ", line))]
+    assert numbers == ["1", "2?", "3"]
+    assert any(line.rstrip().endswith("those marked ? may be chance") for line in lines)
+    sure = known.model_copy(update={"doubtful": ()})
+    text = seen(result_view(three.model_copy(update={"false_discoveries": sure}), width=width))
+    assert "?" not in text
