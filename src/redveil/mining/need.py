@@ -20,8 +20,8 @@ from redveil.mining.tuning import tune, tuned_plan
 from redveil.privacy.loss import Loss, Price, choice_epsilon
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side
+from redveil.trees.scores import LEVERAGE, margin
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN
 
 # A redescription that most would call good: two halves of the entities that share two thirds.
 GOOD: Final = 0.5
@@ -141,9 +141,9 @@ def _is_chosen(tuned: Parameters, plan: Plan, schema: Schema, size: float, jacca
     spread = math.sqrt(size) / 4
     if tuned.root_score is RootScore.MARGIN:
         # Of two halves, the margin is twice the leverage.
-        sharpness = 2 * epsilon / float(BY_MARGIN.score.width)
+        sharpness = 2 * epsilon / float(margin(1).width)
     else:
-        sharpness = epsilon / float(BY_LEVERAGE.score.width)
+        sharpness = epsilon / float(LEVERAGE.width)
     rivals = math.log(2 * math.prod(max(schema.view(side).split_count, 1) for side in Side))
     heat = sharpness * spread
     weight = rivals + heat**2 / 2 if heat**2 <= 2 * rivals else heat * math.sqrt(2 * rivals)
