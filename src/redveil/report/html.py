@@ -18,11 +18,11 @@ def fragment(document: ResultDocument) -> str:
         _row(f"{number}{doubt(document, number)}", one, evaluated=evaluated)
         for number, one in enumerate(document.redescriptions, start=1)
     )
-    line = (
+    lines = [
         f"{escape(promise.promise)} ({escape(promise.guarantee)}), "
         f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
         f"schema {escape(promise.schema_status)}; {escape(promise.software)}"
-    )
+    ]
     not_met = [one for one in promise.conditions if one.startswith("NOT MET")]
     notes = "".join(
         f"<p><b>{escape(note)}</b></p>"
@@ -31,10 +31,11 @@ def fragment(document: ResultDocument) -> str:
     )
     if document.false_discoveries:
         found = len(document.redescriptions)
-        line = f"{false_discoveries(document.false_discoveries, found)}<br>{line}"
+        lines.insert(0, false_discoveries(document.false_discoveries, found))
+    small = "".join(f"<p><small>{line}</small></p>" for line in lines)
     return (
         f"<div class='redveil'>{notes}<table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table><p><small>{line}</small></p></div>"
+        f"<tbody>{body}</tbody></table>{small}</div>"
     )
 
 

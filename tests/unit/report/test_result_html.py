@@ -11,7 +11,7 @@ from redveil.report.html import fragment
 from redveil.report.result import Result
 from support.results import CERTIFICATE, TRUE, document, redescription
 
-OUR_TAGS = {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "small", "p", "b", "br"}
+OUR_TAGS = {"div", "table", "thead", "tbody", "tr", "th", "td", "code", "small", "p", "b"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
