@@ -93,6 +93,8 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
+    from redveil.data.dataset import Dataset
+
     parameters = Parameters.of(
         algorithm=algorithm,
         profile=profile,
@@ -111,7 +113,7 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     )
     loss = parse_loss(epsilon, delta)
     parameters.must_allow(loss)
-    if not hasattr(dataset, "schema"):
+    if not isinstance(dataset, Dataset):
         raise InputError("mine takes what redveil.load returns; load the two tables first")
     charge(dataset.schema, loss, ledger, "mine")
     return _mine(dataset, parameters, loss, progress or (lambda _: None))

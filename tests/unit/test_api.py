@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import redveil
@@ -94,6 +95,7 @@ def test_results_come_best_first_and_without_true_values() -> None:
         (lambda: redveil.mine(clinic(), -1), "epsilon must be a number"),
         (lambda: redveil.mine(clinic(), 1, depth=7), "depth must lie"),
         (lambda: redveil.mine(clinic(), 1, algorithm=""), "unknown algorithm"),
+        (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.Constraints(max_p_value=-1), "max_p_value must lie"),
         (lambda: redveil.Constraints(min_support=-1), "min_support must not"),

@@ -33,13 +33,13 @@ ProfileName = Annotated[
     typer.Option("--profile", help="hardened (default), or published: NOT for sensitive data."),
 ]
 Depth = Annotated[
-    int | None, typer.Option(help="Depth of the trees [default: by the private size; walks: 2]")
+    int | None, typer.Option(help="Depth of the trees [default: by the private size, else 2]")
 ]
 Trials = Annotated[
     int | None, typer.Option(help="Pairs of trees [default: twin by the private size, else 1]")
 ]
 Alternations = Annotated[
-    int | None, typer.Option(help="alt-*: trees after the first [default: by the private size]")
+    int | None, typer.Option(help="alt-*: trees after the first [default: by private size, else 2]")
 ]
 Steps = Annotated[int | None, typer.Option(help="Steps of each walk [default: 10000]")]
 TreeShare = Annotated[

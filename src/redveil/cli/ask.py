@@ -43,8 +43,10 @@ def ask(
     try:
         answer = read.evaluate(left, right)
     except QueryError as error:
-        # A list of leaves does not help with a forgotten bracket, but here it does.
-        raise QueryError(f"{error}; `redveil ask {result}` lists what can be asked") from None
+        if not read.document.tree_pairs:
+            raise
+        # Not said of a forgotten bracket, for which a list of leaves is no remedy.
+        raise QueryError(f"{error} (`redveil ask {result}` lists what can be asked)") from None
     if as_json:
         write(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
     else:

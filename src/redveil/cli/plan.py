@@ -56,10 +56,10 @@ def plan(
     Depth, and trials or alternations, follow from a noisy number of entities that a run buys first
     (but for walks). Without --entities all cases are listed.
     """
-    from redveil.data.assembly import MOST_ENTITIES
     from redveil.mining.parameters import Parameters
     from redveil.mining.tuning import cases, tune, tuned_plan
     from redveil.privacy.loss import parse_loss
+    from redveil.privacy.score import MOST_ENTITIES
     from redveil.report.text import cases_table, steps_table
 
     wanted = Parameters.of(

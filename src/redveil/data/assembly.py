@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +18,9 @@ from redveil.data.report import AttributeCounts, LoadReport
 from redveil.data.source import check_columns, open_source
 from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
 from redveil.errors import LoadError
+from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Attribute, Schema, Side, View
 from redveil.sealed import Sealed
-
-# The proofs of the scores' fixed-point arithmetic go up to here (privacy/proofs).
-MOST_ENTITIES: Final = 2**30
 
 
 def assemble(

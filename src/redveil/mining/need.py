@@ -17,22 +17,25 @@ from redveil.mining.parameters import Constraints, Parameters, RootScore
 from redveil.mining.reach import Reach, report_reach
 from redveil.mining.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.mining.tuning import tune, tuned_plan
-from redveil.privacy.loss import Loss, Price, choice_epsilon
+from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.plan import Plan
+from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Schema, Side
 from redveil.trees.scores import LEVERAGE, margin
 from redveil.trees.tree import Tree
 
 # A redescription that most would call good: two halves of the entities that share two thirds.
 GOOD: Final = 0.5
-MOST: Final = 2**30
 # The odds at which its splits are taken to be chosen.
 ODDS: Final = 9.0
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """About how large ε (at this size), or the size (at this ε), would have to be."""
+    """About how large ε (at this size), or the size (at this ε), would have to be.
+
+    Infinity stands for more than a run can have.
+    """
 
     epsilon: float
     size: float
@@ -63,19 +66,20 @@ def needed(parameters: Parameters, schema: Schema, size: float, loss: Loss, jacc
         price = replace(loss, epsilon=larger).price
         return _is_reported(parameters, schema, people * scale_size, price, jaccard, known)
 
+    price = float(loss.epsilon)
     return Need(
-        float(loss.epsilon) * _smallest(lambda factor: at(1.0, factor)),
-        people * _smallest(lambda factor: at(factor, 1.0)),
+        price * _smallest(lambda factor: at(1.0, factor), float(LARGEST_EPSILON) / price),
+        people * _smallest(lambda factor: at(factor, 1.0), MOST_ENTITIES / people),
     )
 
 
-def _smallest(enough: Callable[[float], bool]) -> float:
-    """Return the smallest factor that is enough, within a tenth; infinity if there is none."""
+def _smallest(enough: Callable[[float], bool], most: float) -> float:
+    """Return the smallest factor that is enough, within a tenth; infinity if it is above most."""
     high = 1.0
     while not enough(high):
-        high *= 2
-        if high > MOST:
-            return float("inf")
+        if high >= most:
+            return math.inf
+        high = min(2 * high, most)
     low = high / 2
     while high / low > 1.1:
         middle = (low * high) ** 0.5

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
+
+# The proofs of the scores' fixed-point arithmetic go up to here (privacy/proofs).
+MOST_ENTITIES: Final = 2**30
 
 
 @dataclass(frozen=True, slots=True)

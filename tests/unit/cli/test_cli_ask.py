@@ -81,7 +81,7 @@ def test_a_question_outside_says_where_to_look_in_one_line(file: Path, command: 
     assert (refused.code, refused.out) == (2, "")
     assert is_one_line(refused.err)
     assert "right query: [uric acid <= 6.3125] is outside what was released" in refused.err
-    assert refused.err.endswith(f"; `redveil ask {file}` lists what can be asked\n")
+    assert refused.err.endswith(f" (`redveil ask {file}` lists what can be asked)\n")
 
 
 def test_an_unknown_attribute_comes_with_a_similar_one(file: Path, command: Command) -> None:
@@ -148,3 +148,14 @@ def test_the_help_has_an_example(command: Command) -> None:
     shown = command("ask", "--help")
     assert shown.code == 0
     assert "redveil ask result.json '[gout]'" in shown.out
+
+
+def test_where_there_is_no_table_nothing_is_promised_to_be_listed(
+    tmp_path: Path, command: Command
+) -> None:
+    path = tmp_path / "bare.json"
+    Result(document()).save(path)
+    refused = command("ask", path, "[gout]", "[uric acid > 7.5]")
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert refused.err.endswith("there is nothing to ask\n")

@@ -11,6 +11,7 @@ from redveil.data.synthetic import clinic_schema
 from redveil.mining.need import GOOD, _is_reported, good_match, needed
 from redveil.mining.parameters import Constraints, Parameters
 from redveil.privacy.loss import Loss
+from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Attribute, Kind, Schema, View
 
 SCHEMA, AUTO = clinic_schema(), Parameters.of()
@@ -88,3 +89,13 @@ def test_among_more_rivals_a_pair_needs_more() -> None:
         for schema in (few, many)
     )
     assert alone < crowded
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)])
+@pytest.mark.parametrize("size", [20, 60, 90, 200])
+def test_nothing_is_asked_for_that_a_run_cannot_have(size: int, delta: Fraction) -> None:
+    need = needed(AUTO, SCHEMA, size, Loss(Fraction(1, 10), delta), GOOD)
+    assert 0.1 < need.epsilon <= 100 or math.isinf(need.epsilon)
+    assert size < need.size < MOST_ENTITIES
+    tiny = needed(AUTO, SCHEMA, size, Loss(Fraction(1, 10**6), delta), GOOD)
+    assert tiny.size <= MOST_ENTITIES or math.isinf(tiny.size)
