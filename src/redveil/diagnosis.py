@@ -27,6 +27,7 @@ from redveil.sealed import open_for_owner, within
 from redveil.trees.rules import HARDENED, NO_STOP, published
 from redveil.trees.splits import Splits
 from redveil.trees.walks import Ground, Walked, random_splits, run_pair, run_tree
+from redveil.waiting import awaited
 
 # Fewer independent scores than this say little about where a chain would go.
 ENOUGH = 400
@@ -110,7 +111,7 @@ def diagnose(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(one, SystemRandomness()) for _ in range(walks)]
         try:
-            done = [future.result() for future in futures]
+            done = [awaited(future) for future in futures]
         except BaseException:
             # Ctrl-C: walks look at the flag before every step.
             stop[0] = 1

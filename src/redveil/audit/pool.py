@@ -5,11 +5,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 from redveil.audit.audit import Spread
+from redveil.waiting import awaited
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @contextmanager
@@ -24,9 +30,15 @@ def processes() -> Iterator[Spread]:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(os.cpu_count(), context, initializer=_leave_stopping_to_the_parent)
     try:
-        yield pool.map
+        yield partial(_spread, pool)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _spread(pool: Executor, work: Callable[[T], R], over: Iterable[T]) -> Iterator[R]:
+    """Do work in other processes; what they come to, in its order."""
+    for future in [pool.submit(work, each) for each in over]:
+        yield awaited(future)
 
 
 def _leave_stopping_to_the_parent() -> None:

@@ -34,6 +34,7 @@ from redveil.experiments.runs import (
 )
 from redveil.files import write_text
 from redveil.privacy.loss import parse_epsilon
+from redveil.waiting import awaited
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
@@ -136,7 +137,7 @@ def compare(tasks: Sequence[Task], workers: int = 1) -> None:
         # Sealed data cannot be passed on, so each process loads its own.
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             for finished in [pool.submit(work, task) for task in tasks]:
-                finished.result()
+                awaited(finished)
         return
     loaded: tuple[Subject, Dataset] | None = None
     for task in tasks:

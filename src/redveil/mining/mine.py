@@ -35,6 +35,7 @@ from redveil.trees.rules import HARDENED, published
 from redveil.trees.splits import Splits
 from redveil.trees.twin import Soil
 from redveil.trees.walks import Ground
+from redveil.waiting import awaited
 
 Progress = Callable[[float], None]
 Sources = Callable[[int], Randomness]
@@ -102,7 +103,7 @@ def _together(
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         futures = [pool.submit(piece) for piece in pieces]
         try:
-            return list(chain.from_iterable(future.result() for future in futures))
+            return [table for future in futures for table in awaited(future)]
         except BaseException:
             # Ctrl-C, or a failed trial: walks look at the flag before every step.
             stop[0] = 1

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from redveil.kernels.compress import compress, movers
 from redveil.kernels.joint import JointCounts, joint_counts
 from redveil.kernels.subtree import SplitSets
+from redveil.waiting import awaited
 
 Sets = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -57,5 +58,5 @@ def _count(left: Sets, right: Sets) -> Integers:
             for begin, end in pairwise(bounds)
         ]
         for block in blocks:
-            block.result()
+            awaited(block)
     return counts

@@ -100,8 +100,8 @@ def test_ctrl_c_leaves_the_charge_but_no_file(clinic_files: Clinic) -> None:
             assert time.monotonic() < deadline
             assert process.poll() is None
             time.sleep(0.05)
-        # A moment later, when it mines and no longer keeps its books.
-        time.sleep(1)
+        # A moment later, when its threads mine and it waits for them.
+        time.sleep(3)
         try:
             out, err = _interrupted(process)
         finally:
