@@ -56,8 +56,9 @@ def costs(how: Parameters, epsilon: Fraction) -> Costs:
     """Return what one trial's parts cost if a run costs ε.
 
     Pairs of trees get `tree_share` and their table the rest. An alternation's trees and tables cost
-    the same, and so does a private start. Only twins and alt-expm choose level by level. Cells cost
-    as much as the margins that are counted with them.
+    the same, and so does a private start; without alternations it is followed by one table. Only
+    twins and alt-expm choose level by level. Cells cost as much as the margins that are counted
+    with them.
     """
     share = epsilon / how.trials
     by_level = how.algorithm in (Algorithm.TWIN, Algorithm.ALT_EXPM)
@@ -70,6 +71,9 @@ def costs(how: Parameters, epsilon: Fraction) -> Costs:
         trees = share * how.tree_share
         return Costs((), (trees / levels,) * levels, 1, table(share - trees), 1)
     starts, turns = int(how.start == "private"), how.alternations
+    if turns == 0:
+        # A start, and a table of the two splits that it chose.
+        return Costs((share / 2,), (), 0, table(share / 2), 1)
     part = share / (starts + (turns + 1) + turns)
     return Costs((part,) * starts, (part / levels,) * levels, turns + 1, table(part), turns)
 
@@ -179,6 +183,8 @@ def _tables_of_trial(trial: Outcome) -> list[Pair]:
         return [trial.trees]
     if trial[-1][0] == "pair":
         return [trial[-1][1:]]
+    if trial[-1][0] == "stumps":
+        return [trial[-1][1].trees]
     trees = [one[1:] for one in trial if one[0] == "tree"]
     pairs = [dict(trees[i : i + 2]) for i in range(len(trees) - 1)]
     return [(pair[LEFT], pair[RIGHT]) for pair in pairs]

@@ -47,8 +47,10 @@ REACHED = {
     "twin, two trials": 0.50,
     "twin, two levels": 0.55,
     "alt-expm": 0.40,
+    "alt-expm, start alone": 0.96,
     "alt-expm, random start": 0.39,
     "alt-expm, two levels": 0.28,
+    "alt-mcmc, start alone": 0.57,
     "alt-mcmc": 0.27,
     "alt-mcmc, random start": 0.31,
     "alt-mcmc, two levels": 0.23,
@@ -156,6 +158,11 @@ WORST = {
 }
 
 
+# A start is the first choice of twins.
+WORST["alt-expm, start alone"] = WORST["twin, margin"]
+WORST["alt-mcmc, start alone"] = WORST["twin"]
+
+
 def package_law(toy: Toy, entities: Entities) -> dict[tuple[object, ...], float]:
     """Return the law that the package itself follows, by what is chosen."""
     ways = all_ways(Crowd(toy.world, entities), toy.how, EPSILON)
@@ -206,8 +213,12 @@ def test_the_sizes_lead_to_different_plans() -> None:
     assert len(set(plans)) == 4
 
 
+# A start alone, by the margin or by the leverage, and one or two alternations.
+ALTERNATING_SIZES = (0, 20, 60, 1_000)
+
+
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
-@pytest.mark.parametrize("size", [0, 200, 1_000])
+@pytest.mark.parametrize("size", ALTERNATING_SIZES)
 def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> None:
     how = tune(Parameters.of(algorithm=algorithm), schema_of(NARROW), size, EPSILON)
     near = Neighbourhood(Toy(NARROW, how), EPSILON - SIZE_PRICE)
@@ -216,6 +227,13 @@ def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> 
     assert price + price_of(how, EPSILON, "count") == EPSILON
     assert 0.05 * float(price) < found.trees <= float(price)
     assert found.total + float(SIZE_PRICE) <= float(EPSILON)
+
+
+def test_sizes_lead_to_different_alternations() -> None:
+    untold = Parameters.of(algorithm="alt-expm")
+    plans = [tune(untold, schema_of(NARROW), size, EPSILON) for size in ALTERNATING_SIZES]
+    assert len(set(plans)) == 4
+    assert [how.alternations for how in plans] == [0, 0, 1, 2]
 
 
 @pytest.mark.parametrize("untold", [UNTOLD, Parameters.of(algorithm="alt-expm")])

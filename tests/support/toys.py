@@ -77,6 +77,12 @@ EXACT: Final = {
     "twin, two trials": Toy(NARROW, Parameters(depth=1, trials=2)),
     "twin, two levels": Toy(NARROW, Parameters(depth=2)),
     "alt-expm": Toy(NARROW, Parameters(Algorithm.ALT_EXPM, depth=1)),
+    "alt-expm, start alone": Toy(
+        NARROW,
+        Parameters(
+            Algorithm.ALT_EXPM, depth=1, alternations=0, root_score=RootScore.MARGIN
+        ),
+    ),
     "alt-expm, random start": Toy(
         NARROW,
         Parameters(
@@ -85,6 +91,10 @@ EXACT: Final = {
     ),
     "alt-expm, two levels": Toy(
         WIDE, Parameters(Algorithm.ALT_EXPM, depth=2, alternations=1, start=Start.RANDOM)
+    ),
+    "alt-mcmc, start alone": Toy(
+        NARROW,
+        Parameters(Algorithm.ALT_MCMC, depth=1, alternations=0, counts=Counts.TWO_PASS),
     ),
     "alt-mcmc": Toy(WIDE, Parameters(Algorithm.ALT_MCMC, depth=1, alternations=1)),
     "alt-mcmc, random start": Toy(

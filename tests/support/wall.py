@@ -92,6 +92,7 @@ RUNS: Final[dict[str, dict[str, Any]]] = {
     "twin, tuned": {},
     "twin": {"depth": 2, "trials": 1},
     "alt-expm": {"algorithm": "alt-expm", "depth": 1, "trials": 1, "alternations": 1},
+    "alt-expm, start alone": {"algorithm": "alt-expm", "alternations": 0},
     "alt-mcmc": {"algorithm": "alt-mcmc", "depth": 2, "trials": 1, "alternations": 1},
     "walk": {
         "algorithm": "alt-mcmc", "sampler": "walk", "depth": 1, "trials": 1, "alternations": 1,

@@ -39,7 +39,8 @@ Trials = Annotated[
     int | None, typer.Option(help="Pairs of trees [default: twin by the private size, else 1]")
 ]
 Alternations = Annotated[
-    int | None, typer.Option(help="alt-*: trees after the first [default: by private size, else 2]")
+    int | None,
+    typer.Option(help="alt-*: trees after the first; 0: start alone [default: by size, else 2]"),
 ]
 Steps = Annotated[int | None, typer.Option(help="Steps of each walk [default: 10000]")]
 TreeShare = Annotated[
@@ -55,6 +56,10 @@ SamplerName = Annotated[
 ]
 StartName = Annotated[
     str | None, typer.Option("--start", help="alt-*: private (default) or random.")
+]
+RootScoreName = Annotated[
+    str | None,
+    typer.Option(help="First choice of twins and starts: leverage or margin [default: by size]"),
 ]
 PairScoreName = Annotated[
     str | None,

@@ -16,6 +16,7 @@ from redveil.cli.arguments import (
     Depth,
     Epsilon,
     ProfileName,
+    RootScoreName,
     SamplerName,
     StartName,
     TreeShare,
@@ -49,6 +50,7 @@ def plan(
     counts: CountsName = None,
     sampler: SamplerName = None,
     start: StartName = None,
+    root_score: RootScoreName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a run would spend on what. Needs no data; the prices add up exactly.
@@ -72,6 +74,7 @@ def plan(
         counts=counts,
         sampler=sampler,
         start=start,
+        root_score=root_score,
     )
     loss = parse_loss(epsilon, delta)
     wanted.must_allow(loss)

@@ -2,13 +2,14 @@
 
 AltExpM chooses every split by itself, AltMCMC whole trees: by a walk, or exactly. The pairs of
 neighbouring trees yield leaf tables. The first tree predicts a random attribute, as in the paper,
-or one side of a pair of splits that was chosen privately because they go together.
+or one side of a pair of splits that was chosen privately because they go together. Where there is
+too little for trees of their own, those two splits are all there is.
 """
 
 from __future__ import annotations
 
 from redveil.mining.leaf_table import LeafTable
-from redveil.mining.measure import Grown, measure
+from redveil.mining.measure import Grown
 from redveil.mining.parameters import Algorithm
 from redveil.mining.schedule import start_step, tree_steps
 from redveil.mining.targets import Target, leaf_target
@@ -23,28 +24,30 @@ from redveil.trees.walks import walk_to_tree
 
 def alternate(trial: Trial) -> list[Released[LeafTable]]:
     """Run one trial and return its leaf tables."""
+    if not trial.parameters.trees:
+        return [_start_alone(trial)]
     side, target = _first_target(trial)
     latest: dict[Side, Grown] = {}
     tables: list[Released[LeafTable]] = []
-    for tree_number in range(1, trial.parameters.alternations + 2):
+    for tree_number in range(1, trial.parameters.trees + 1):
         side = side.other
         latest[side] = _grow(trial, side, target, tree_number)
         tree, positions = latest[side]
         target = leaf_target(tree.value, positions)
         trial.progress()
         if tree_number > 1:
-            tables.append(
-                measure(
-                    latest,
-                    trial.number,
-                    tree_number - 1,
-                    trial.parameters,
-                    trial.purse,
-                    trial.randomness,
-                )
-            )
+            tables.append(trial.measured(latest, tree_number - 1))
             trial.progress()
     return tables
+
+
+def _start_alone(trial: Trial) -> Released[LeafTable]:
+    """Return the leaf table of the two splits that a private start chose."""
+    stumps = trial.twins({}, (start_step(trial.number),))
+    trial.progress()
+    table = trial.measured(trial.grown(stumps), 1)
+    trial.progress()
+    return table
 
 
 def _first_target(trial: Trial) -> tuple[Side, Target]:

@@ -112,7 +112,7 @@ def _is_reported(
     table = LeafTable(
         Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner), share, None, None, paid, None, None
     )
-    tables = tuned.trials * (tuned.alternations if tuned.algorithm.alternates else 1)
+    tables = tuned.trials * tuned.tables
     shape = tuned.depth, tables
     if shape not in known:
         terms = term_cells(table.left, inner=True), term_cells(table.right, inner=True)

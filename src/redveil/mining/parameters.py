@@ -167,13 +167,15 @@ class Parameters:
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= DEEPEST:
             raise InputError(f"depth must lie between 1 and {DEEPEST}")
-        for name, most in (
-            ("trials", MOST_REPEATS),
-            ("alternations", MOST_REPEATS),
-            ("steps", MOST_STEPS),
+        for name, least, most in (
+            ("trials", 1, MOST_REPEATS),
+            ("alternations", 0 if self.starts_privately and not self.walks else 1, MOST_REPEATS),
+            ("steps", 1, MOST_STEPS),
         ):
-            if not 1 <= getattr(self, name) <= most:
-                raise InputError(f"{name} must lie between 1 and {most}")
+            if not least <= getattr(self, name) <= most:
+                raise InputError(f"{name} must lie between {least} and {most}")
+        if not self.alternations and self.depth > 1:
+            raise InputError("without alternations there is one split on each side; use depth 1")
         if not 0 < self.tree_share < 1:
             raise InputError("tree_share must lie between 0 and 1, both excluded")
         if isinstance(self.prune, str) and self.prune != "auto":
@@ -213,6 +215,16 @@ class Parameters:
     def starts_privately(self) -> bool:
         """Whether an alternation pays for a good start."""
         return self.algorithm.alternates and self.start is Start.PRIVATE
+
+    @property
+    def trees(self) -> int:
+        """How many trees an alternation grows in a trial: none if its start is all there is."""
+        return self.alternations + 1 if self.alternations else 0
+
+    @property
+    def tables(self) -> int:
+        """How many leaf tables a trial measures."""
+        return max(self.alternations, 1) if self.algorithm.alternates else 1
 
     def must_allow(self, loss: Loss) -> None:
         """Refuse a δ where there is no use for it: the paper's method knows none.
@@ -259,6 +271,8 @@ class Parameters:
             "steps" in said or said.get("depth", 0) > DEEPEST_EXACT
         ):
             said.setdefault("sampler", Sampler.WALK)
+        if said.get("alternations") == 0:
+            said.setdefault("depth", 1)
         asked = cls(**said)
         return asked if "auto" in said else replace(asked, auto=asked._left_to_the_rule(said))
 

@@ -29,7 +29,7 @@ def make_plan(parameters: Parameters, price: Price) -> Plan:
 
     Twins and tree pairs: `tree_share` of a trial's share goes to the trees, the rest to the table.
     Alternation: with a alternations, a trial grows a + 1 trees and measures a tables, in equal
-    shares; a private start takes one more.
+    shares; a private start takes one more. Without any, its two splits are the trees.
 
     >>> plan = make_plan(Parameters(depth=2, trials=1), Fraction(1))
     >>> [step.name for step in plan.steps][:2], plan.steps[0].price
@@ -122,21 +122,23 @@ def stages(parameters: Parameters) -> int:
     """
     if not parameters.algorithm.alternates:
         return 2 * parameters.trials
-    return parameters.trials * (2 * parameters.alternations + 1)
+    return parameters.trials * (max(parameters.trees, 1) + parameters.tables)
 
 
 def _alternation_steps(parameters: Parameters, trial: int, share: Price) -> Iterator[Step]:
     """Yield an alternation trial's steps in the order in which they are taken."""
     private = parameters.starts_privately
-    part = share / (2 * parameters.alternations + 1 + private)
+    part = share / (private + parameters.trees + parameters.tables)
     if private:
         yield Step(start_step(trial), "choose", part)
-    for tree in range(1, parameters.alternations + 2):
+    for tree in range(1, parameters.trees + 1):
         names = tree_steps(parameters, trial, tree)
         for name in names:
             yield Step(name, "walk" if parameters.walks else "choose", part / len(names))
         if tree > 1:
             yield from _table_steps(parameters, trial, tree - 1, part)
+    if not parameters.trees:
+        yield from _table_steps(parameters, trial, 1, part)
 
 
 def _pair_steps(parameters: Parameters, trial: int, share: Price) -> Iterator[Step]:

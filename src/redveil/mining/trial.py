@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from redveil.data.binning import BinnedTable
+from redveil.mining.leaf_table import LeafTable
+from redveil.mining.measure import Grown, measure
 from redveil.mining.parameters import Parameters, RootScore
 from redveil.mining.targets import Target, attribute_target
 from redveil.privacy.plan import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema, Side
-from redveil.sealed import Released, Sealed, within
+from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.tree import Tree
 from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Avoid, Soil, Twins, grow_twins
@@ -41,6 +43,20 @@ class Trial:
         weak = self.parameters.root_score is RootScore.MARGIN
         root = BY_MARGIN if weak else BY_LEVERAGE
         return grow_twins(self.soil, root, avoid, steps, self.purse, self.randomness)
+
+    def grown(self, twins: Released[Twins]) -> dict[Side, Grown]:
+        """Return both trees of a pair, and where everybody ends in them."""
+        return {
+            side: (
+                combine(lambda both, s=side: both.tree(s), twins),
+                self.positions(twins.value.tree(side)),
+            )
+            for side in Side
+        }
+
+    def measured(self, grown: dict[Side, Grown], pair: int) -> Released[LeafTable]:
+        """Return the leaf table of a pair of trees, the trial's first being 1."""
+        return measure(grown, self.number, pair, self.parameters, self.purse, self.randomness)
 
     def positions(self, tree: Tree) -> Sealed[Positions]:
         """Return where everybody ends in a released tree, sealed int16[N]."""

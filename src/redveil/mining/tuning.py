@@ -24,9 +24,10 @@ USUAL_CHOICE: Final = 12.0
 # From how much N·ε on a pair of twins has another level, and a run another pair.
 DEPTHS: Final = (0, 1_500, 4_000)
 TRIALS: Final = (0, 8_000, 16_000, 24_000)
-# From how much an alternation's trees have another level, and it another tree and table.
-ALTERNATING_DEPTHS: Final = (0, 3_000)
-ALTERNATIONS: Final = (0, 6_000)
+# From how much an alternation's trees have another level, and it another tree and table. At first
+# it has none, and reports the two splits of its start.
+ALTERNATING_DEPTHS: Final = (0, 6_000)
+ALTERNATIONS: Final = (0, 6_000, 10_000)
 # Below this the margin finds something more often; above, the leverage finds something better.
 LEVERAGE_FROM: Final = 800
 
@@ -48,12 +49,15 @@ def tune(parameters: Parameters, schema: Schema | None, size: float, price: Pric
         depth = len(DEPTHS) if "depth" in auto else parameters.depth
         trials = _reached(TRIALS, lambda t: t * worth(t, depth))
         tuned = replace(tuned, trials=min(trials, _fresh_roots(schema)))
-    if "alternations" in auto:
-        more = _reached(ALTERNATIONS, lambda _: worth(tuned.trials, DEEPEST_EXACT))
-        tuned = replace(tuned, alternations=more)
+    deep, more = parameters.depth, parameters.alternations
     if "depth" in auto:
         depths = ALTERNATING_DEPTHS if parameters.algorithm.alternates else DEPTHS
-        tuned = replace(tuned, depth=_reached(depths, lambda depth: worth(tuned.trials, depth)))
+        deep = _reached(depths, lambda depth: worth(tuned.trials, depth))
+    if "alternations" in auto:
+        more = _reached(ALTERNATIONS, lambda _: worth(tuned.trials, DEEPEST_EXACT)) - 1
+        # Deeper trees than the start's have to be grown.
+        more = max(more, int(deep > 1))
+    tuned = replace(tuned, depth=deep, alternations=more)
     if "root_score" in auto:
         weak = worth(tuned.trials, tuned.depth) < LEVERAGE_FROM
         tuned = replace(tuned, root_score=RootScore.MARGIN if weak else RootScore.LEVERAGE)

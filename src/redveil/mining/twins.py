@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from redveil.mining.leaf_table import LeafTable
-from redveil.mining.measure import measure
 from redveil.mining.schedule import twin_steps
 from redveil.mining.trial import Trial
 from redveil.schema import Side
-from redveil.sealed import Released, combine
+from redveil.sealed import Released
 
 
 def grow_all_twins(trial: Trial) -> list[Released[LeafTable]]:
@@ -23,13 +24,6 @@ def grow_all_twins(trial: Trial) -> list[Released[LeafTable]]:
         trial.progress()
         for side, attribute in twins.value.roots(trial.ground.splits).items():
             used[side].add(attribute)
-        grown = {
-            side: (
-                combine(lambda both, s=side: both.tree(s), twins),
-                trial.positions(twins.value.tree(side)),
-            )
-            for side in Side
-        }
-        tables.append(measure(grown, number, 1, trial.parameters, trial.purse, trial.randomness))
+        tables.append(replace(trial, number=number).measured(trial.grown(twins), 1))
         trial.progress()
     return tables

@@ -143,6 +143,7 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
         "depth",
         "start by" if alternates else "roots by",
         f"{_unit(first.plan.price)} of size",
+        *(["of the start"] if alternates else []),
         "of a tree" if first.parameters.draws_exactly else "of a level",
         "of a leaf table",
         "error of a cell",
@@ -151,6 +152,7 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
     for one in listed:
         prices = {step.name: step.price for step in one.plan.steps}
         cells = next(price for name, price in prices.items() if name.endswith("cells"))
+        start = [s.price for s in one.plan.steps if s.name == start_step(1)]
         choices = (s for s in one.plan.steps if s.mechanism == "choose" and s.name != start_step(1))
         table.add_row(
             f"{one.size:,}",
@@ -158,7 +160,9 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
             str(one.parameters.depth),
             one.parameters.root_score.value,
             str(prices.get("size", "")),
-            str(next(choices).price),
+            *map(str, start),
+            # Without alternations there is nothing to pay for but the start.
+            next((str(s.price) for s in choices), "–"),
             str(cells),
             f"±{noise_variance(cells) ** 0.5:,.3g}",
         )

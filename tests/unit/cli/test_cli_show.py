@@ -134,6 +134,18 @@ def test_without_a_size_all_cases_are_listed(command: Command) -> None:
         assert sum(Fraction(step["epsilon"]) for step in case["steps"]) == Fraction(1, 7)
 
 
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
+def test_all_cases_of_an_alternation_are_listed(algorithm: str, command: Command) -> None:
+    done = command("plan", "--epsilon", "1", "--algorithm", algorithm)
+    assert done.code == 0
+    assert done.err == ""
+    rows = [line.split() for line in done.out.splitlines() if "leverage" in line]
+    # A start alone has no trees to pay for; everybody else's start costs what a table costs.
+    assert [row[1] for row in rows] == ["0", "1", "2"]
+    assert [row[6] == "–" for row in rows] == [True, False, False]
+    assert all(row[5] == row[7] for row in rows)
+
+
 def test_a_schema_with_more_splits_asks_for_more_entities(
     clinic_files: Clinic, command: Command
 ) -> None:

@@ -64,6 +64,23 @@ def test_repeats_have_both_ends(name: str, most: int) -> None:
             Parameters(**wrong)
 
 
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
+def test_a_private_start_can_be_all_there_is(algorithm: str) -> None:
+    alone = Parameters.of(algorithm=algorithm, alternations=0)
+    assert (alone.depth, alone.auto, alone.trees, alone.tables) == (1, (), 0, 1)
+    with pytest.raises(InputError, match="without alternations there is one split on each side"):
+        Parameters.of(algorithm=algorithm, alternations=0, depth=2)
+    with pytest.raises(InputError, match=r"^alternations must lie between 1 and 1000$"):
+        Parameters.of(algorithm=algorithm, alternations=0, start="random")
+    with pytest.raises(InputError, match=r"^alternations must lie between 0 and 1000$"):
+        Parameters.of(algorithm=algorithm, alternations=-1)
+
+
+def test_a_walk_needs_something_to_walk_for() -> None:
+    with pytest.raises(InputError, match=r"^alternations must lie between 1 and 1000$"):
+        Parameters.of(algorithm="alt-mcmc", alternations=0, sampler="walk")
+
+
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(3, 2)])
 def test_trees_and_counts_both_get_a_share(share: Fraction) -> None:
     with pytest.raises(InputError, match="tree_share must lie between 0 and 1, both excluded"):

@@ -101,11 +101,16 @@ def test_alternations_are_set_by_their_thresholds(
     tuned = tune(wanted, None, size, epsilon)
     worth = max(size, 0) * float(epsilon)
     assert tuned.depth == (2 if worth >= ALTERNATING_DEPTHS[1] else 1)
-    assert tuned.alternations == (2 if worth >= ALTERNATIONS[1] else 1)
+    assert tuned.alternations == sum(worth >= least for least in ALTERNATIONS[1:])
     assert (tuned.root_score is RootScore.LEVERAGE) is (worth >= LEVERAGE_FROM)
     assert tuned.trials == wanted.trials
     shallow = tune(Parameters.of(algorithm=algorithm, depth=1), None, size, epsilon)
     assert (shallow.depth, shallow.alternations) == (1, tuned.alternations)
+    deep = tune(Parameters.of(algorithm=algorithm, depth=2), None, size, epsilon)
+    assert (deep.depth, deep.alternations) == (2, max(tuned.alternations, 1))
+    # What was tuned once can be tuned again, whichever way.
+    assert tune(tune(wanted, None, 1e7, epsilon), None, size, epsilon) == tuned
+    assert tune(tune(wanted, None, 0, epsilon), None, size, epsilon) == tuned
     plan = tuned_plan(tuned, epsilon)
     assert plan.steps[0] == size_step(epsilon)
     assert total(step.price for step in plan.steps) == epsilon
