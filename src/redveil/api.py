@@ -94,8 +94,6 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
-    from redveil.data.dataset import Dataset
-
     parameters = Parameters.of(
         algorithm=algorithm,
         profile=profile,
@@ -115,14 +113,21 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     )
     loss = parse_loss(epsilon, delta)
     parameters.must_allow(loss)
+    _must_be_loaded(dataset)
+    charge(dataset.schema, loss, ledger, "mine")
+    return _mine(dataset, parameters, loss, progress)
+
+
+def _must_be_loaded(dataset: object) -> None:
+    """Refuse frames and file names, before anything is charged."""
+    from redveil.data.dataset import Dataset
+
     if not isinstance(dataset, Dataset):
         raise InputError("mine takes what redveil.load returns; load the two tables first")
-    charge(dataset.schema, loss, ledger, "mine")
-    return _mine(dataset, parameters, loss, progress or (lambda _: None))
 
 
 def _mine(
-    dataset: Dataset, parameters: Parameters, loss: Loss, progress: Callable[[float], None]
+    dataset: Dataset, parameters: Parameters, loss: Loss, progress: Callable[[float], None] | None
 ) -> Result:
     """Mine what is paid for, with fresh randomness for each trial."""
     from redveil.mining.mine import run
@@ -133,5 +138,5 @@ def _mine(
 
     published = parameters.profile is Profile.PUBLISHED
     source = PublishedRandomness if published else SystemRandomness
-    mined = run(dataset, parameters, loss.price, lambda _: source(), progress)
+    mined = run(dataset, parameters, loss.price, lambda _: source(), progress or (lambda _: None))
     return Result(build(mined, loss))

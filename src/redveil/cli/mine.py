@@ -99,9 +99,8 @@ def mine(
     loss = parse_loss(epsilon, delta)
     parameters = Parameters.of(**given)
     parameters.must_allow(loss)
-    if max_disjuncts is None:
-        max_disjuncts = parameters.constraints.max_disjuncts
-    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, max_disjuncts)
+    leaves = parameters.constraints.max_disjuncts if max_disjuncts is None else max_disjuncts
+    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, leaves)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     if profile == Profile.PUBLISHED:

@@ -78,16 +78,15 @@ def plan(
     )
     loss = parse_loss(epsilon, delta)
     wanted.must_allow(loss)
-    price = loss.price
     declared = Schema.read(schema) if schema else None
     if wanted.auto and entities is None:
-        found = cases(wanted, declared, price, MOST_ENTITIES)
+        found = cases(wanted, declared, loss.price, MOST_ENTITIES)
         if as_json:
             _print_json(_promise(loss) | {"cases": [_case(one) for one in found]})
         else:
             output().print(cases_table(found))
         return
-    made = tuned_plan(tune(wanted, declared, entities or 0, price), price)
+    made = tuned_plan(tune(wanted, declared, entities or 0, loss.price), loss.price)
     if as_json:
         _print_json(_promise(loss) | {"steps": _steps(made)})
     else:
