@@ -21,13 +21,17 @@ class TieError(Exception):
 
 @dataclass(frozen=True)
 class Rules:
-    """What a redescription must satisfy, and how many disjuncts a side may have."""
+    """What a redescription must satisfy, and how many disjuncts a side may have.
+
+    literal: what is left of a J's worth with every literal more; to the paper, all of it.
+    """
 
     max_p_value: float
     min_jaccard: float
     min_support: int
     max_support: float
     max_disjuncts: int
+    literal: Fraction = Fraction(1)
 
 
 def term_extents(nodes: Sequence[int], ends: Sequence[int]) -> list[Extent]:
@@ -44,6 +48,11 @@ def term_extents(nodes: Sequence[int], ends: Sequence[int]) -> list[Extent]:
     return reached + [everybody - a - b for a, b in zip(reached, perhaps, strict=True)]
 
 
+def term_lengths(nodes: Sequence[int]) -> list[int]:
+    """Return how many literals lead to each node; a negation takes as many."""
+    return [len(_way_to(node)) - 1 for node in nodes] * 2
+
+
 def _way_to(node: int) -> list[int]:
     """Return the nodes from the root to a node, both included."""
     return [node] if node == 0 else [*_way_to((node - 1) // 2), node]
@@ -53,13 +62,15 @@ def _way_to(node: int) -> list[int]:
 class People:
     """Entities with their weights, and the extents of the terms on both sides.
 
-    known: who ended in a leaf, on either side; the others' values are missing.
+    known:   who ended in a leaf, on either side; the others' values are missing.
+    lengths: how many literals each term has, on either side.
     """
 
     weights: Sequence[int]
     left: Sequence[Extent]
     right: Sequence[Extent]
     known: Pair
+    lengths: tuple[Sequence[int], Sequence[int]]
 
     def weigh(self, extent: Extent) -> int:
         """Return how many entities there are in an extent."""
@@ -108,18 +119,26 @@ def redescriptions(people: People, rules: Rules, *, only_fine_starts: bool = Fal
 def _grow(people: People, rules: Rules, pair: Pair) -> Pair:
     """Widen left, then right, then left again, each time by the best disjunct if one helps."""
     for _ in range(rules.max_disjuncts - 1):
-        pair = _best(people, rules, pair, [(pair[0] | term, pair[1]) for term in people.left])
-        pair = _best(people, rules, pair, [(pair[0], pair[1] | term) for term in people.right])
+        wider = [(pair[0] | term, pair[1]) for term in people.left]
+        pair = _best(people, rules, pair, wider, people.lengths[0])
+        wider = [(pair[0], pair[1] | term) for term in people.right]
+        pair = _best(people, rules, pair, wider, people.lengths[1])
     return pair
 
 
-def _best(people: People, rules: Rules, now: Pair, wider: Sequence[Pair]) -> Pair:
-    """Return the allowed pair with the highest J, if that is higher than now."""
-    allowed = {pair for pair in wider if people.satisfies(pair, rules)}
-    top = max((people.jaccard(pair) for pair in allowed), default=Fraction(0))
+def _best(
+    people: People, rules: Rules, now: Pair, wider: Sequence[Pair], lengths: Sequence[int]
+) -> Pair:
+    """Return the allowed pair that is worth most, if that is more than the J of now."""
+    worth = [
+        (pair, people.jaccard(pair) * rules.literal**length)
+        for pair, length in zip(wider, lengths, strict=True)
+        if people.satisfies(pair, rules)
+    ]
+    top = max((value for _, value in worth), default=Fraction(0))
     if top <= people.jaccard(now):
         return now
-    first, *others = [pair for pair in allowed if people.jaccard(pair) == top]
+    first, *others = {pair for pair, value in worth if value == top}
     if others:
         raise TieError
     return first

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from oracle.extraction import Pair, People, term_extents
+from oracle.extraction import Pair, People, term_extents, term_lengths
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.mining.extraction import Extractor
@@ -43,7 +43,10 @@ class Scene:
             frozenset(e for e, end in enumerate(ends) if end in tree.leaves)
             for tree, ends in zip(self.trees, self.ends, strict=True)
         ]
-        return People(self.weights, terms[0], terms[1], (known[0], known[1]))
+        lengths = [term_lengths(each) for each in nodes]
+        return People(
+            self.weights, terms[0], terms[1], (known[0], known[1]), (lengths[0], lengths[1])
+        )
 
     def extents(self, one: Redescription) -> Pair:
         """Return who stands in the cells of a redescription."""

@@ -6,7 +6,7 @@ compared by the lower bound of their Jaccard index, never by the luckiest estima
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,9 @@ from redveil.mining.estimate import Estimate, Moments, estimate
 from redveil.mining.leaf_query import term_cells, term_nodes, union_query
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.parameters import Constraints
-from redveil.mining.query import Query
+from redveil.mining.query import Query, literal_count
 from redveil.mining.query_simplify import simplified
-from redveil.mining.ranking import Sketch, newsworthy
+from redveil.mining.ranking import LITERAL, Sketch, newsworthy
 from redveil.mining.reach import Reach, report_reach
 from redveil.mining.redescription import Interval, Redescription
 from redveil.mining.statistics import (
@@ -78,6 +78,7 @@ class Extractor:
         self._estimate = estimate(table)
         self.reach = report_reach(table, *self._terms, tables)
         self._cautious = cautious
+        self._words: dict[tuple[int, tuple[int, ...]], Query] = {}
         self._caution = self.reach if cautious else Reach(0.0, 0.0)
 
     @property
@@ -102,9 +103,14 @@ class Extractor:
                     seen[key] = find
         finds = list(seen.values())
         if news:
-            chosen = newsworthy([find.sketch() for find in finds], self._estimate)
-            finds = [finds[i] for i in chosen]
+            sketches = [find.sketch(self._literals(find)) for find in finds]
+            finds = [finds[i] for i in newsworthy(sketches, self._estimate)]
         return [self._describe(find.batch, find.found, find.i, number) for find in finds]
+
+    def _literals(self, find: _Find) -> int:
+        """Return how many literals a pair takes."""
+        sides = find.batch.left_terms[find.i], find.batch.right_terms[find.i]
+        return sum(literal_count(self._query(side, terms)) for side, terms in enumerate(sides))
 
     def _length(self, batch: _Candidates, i: int) -> int:
         """Return how many literals a pair takes, before anything is simplified."""
@@ -142,21 +148,30 @@ class Extractor:
                 return
 
     def _grow_side(self, batch: _Candidates, side: int) -> None:
-        """Extend every pair on one side by the disjunct that raises its lower bound most."""
+        """Extend every pair on one side by the disjunct that raises its worth most."""
         terms = self._terms[side]
         ours, theirs = (batch.left, batch.right) if side == 0 else (batch.right, batch.left)
         wordings = batch.left_terms if side == 0 else batch.right_terms
         pairs, options = len(ours), len(terms)
         wider = (ours[:, None, :] | terms[None, :, :]).reshape(pairs * options, -1)
         other = np.repeat(theirs, options, axis=0)
-        now = self._lower_bounds(batch.left, batch.right)
+        now, kept = self._lower_bounds(batch.left, batch.right), self._left_of_worth(side)
         left, right = (wider, other) if side == 0 else (other, wider)
-        found = self._statistics(left, right, np.repeat(now, options))
-        worth = np.where(found.satisfied, found.low, -1.0).reshape(pairs, options)
+        found = self._statistics(left, right, np.divide.outer(now, kept).ravel())
+        worth = np.where(found.satisfied, found.low, -1.0).reshape(pairs, options) * kept
         best = worth.argmax(axis=1)
         for i in np.flatnonzero(worth[np.arange(pairs), best] > now):
             ours[i] |= terms[best[i]]
             wordings[i] = (*wordings[i], int(best[i]))
+
+    def _left_of_worth(self, side: int) -> Floats:
+        """Return which share of its worth a pair keeps if another term has to be read, [terms].
+
+        The paper lets a term be as long as it likes.
+        """
+        # As many negations as there are terms to negate.
+        literals = np.tile(self._depths[side], 2)
+        return np.asarray(np.where(self._cautious, LITERAL**literals, 1.0))
 
     def _lower_bounds(self, left: Flags, right: Flags) -> Floats:
         """Return what pairs of extents are compared by."""
@@ -210,8 +225,14 @@ class Extractor:
             right_cells=tuple(np.flatnonzero(batch.right[i]).tolist()),
         )
 
-    def _query(self, side: int, terms: Sequence[int]) -> Query:
-        """Return the union of some terms in words."""
+    def _query(self, side: int, terms: tuple[int, ...]) -> Query:
+        """Return the union of some terms in words, which are looked for once."""
+        if (side, terms) not in self._words:
+            self._words[side, terms] = self._union(side, terms)
+        return self._words[side, terms]
+
+    def _union(self, side: int, terms: tuple[int, ...]) -> Query:
+        """Return the union of some terms in as few words as it takes."""
         union = union_query(self._trees[side], self._splits[side], terms, inner=self._inner)
         known = frozenset(a.name for a in self._splits[side].view.attributes if a.required)
         return simplified(union, known)
@@ -237,11 +258,11 @@ class _Find:
     i: int
     length: int
 
-    def sketch(self) -> Sketch:
+    def sketch(self, literals: int) -> Sketch:
         """Return what a ranking looks at."""
         cells = (self.batch.left[self.i], self.batch.right[self.i])
         left, right = (tuple(np.flatnonzero(side).tolist()) for side in cells)
-        return Sketch(float(self.found.low[self.i]), self.length, left, right)
+        return Sketch(float(self.found.low[self.i]), literals, left, right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

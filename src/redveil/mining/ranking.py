@@ -16,6 +16,8 @@ from redveil.mining.redescription import Redescription
 
 Codes = NDArray[np.int64]
 
+# What is left of a Jaccard index's worth with every literal that has to be read.
+LITERAL: Final = 0.99
 # The least share of news that is worth a reader's time, and the least worth beside the first's.
 NEWS: Final = 0.25
 WORTH: Final = 0.5
@@ -34,7 +36,8 @@ def ranked_by_news(
 ) -> tuple[Redescription, ...]:
     """Return redescriptions that each say something new, the best first.
 
-    Greedy: next comes the largest lower bound of J times news. News is the share of what a
+    Greedy: next comes the largest lower bound of J times news, less a hundredth for every literal
+    that has to be read. News is the share of what a
     redescription's two extents tell that those before it, of the same table, have not told: their
     conditional entropy over the released cells. A complement, or a union of what is known already,
     tells nothing. The list ends where the worth falls below half of the first's. Between tables,
@@ -46,10 +49,11 @@ def ranked_by_news(
     said: set[frozenset[tuple[str, str]]] = set()
     while waiting:
         news = np.array([told[one.table].news(one) for one in waiting])
-        worth = np.array([one.jaccard.low for one in waiting]) * news
+        worth = np.array([_value(one.jaccard.low, one.literals) for one in waiting]) * news
         worth[news < NEWS] = -1.0
         best = int(worth.argmax())
-        least = WORTH * kept[0].jaccard.low if kept else 0.0
+        first = kept[0] if kept else waiting[best]
+        least = WORTH * _value(first.jaccard.low, first.literals)
         if worth[best] < least:
             break
         kept.append(waiting[best])
@@ -66,7 +70,7 @@ class Sketch:
     """A redescription before it is put into words: its bound, their length, and its cells."""
 
     low: float
-    length: int
+    literals: int
     left_cells: tuple[int, ...]
     right_cells: tuple[int, ...]
 
@@ -79,19 +83,25 @@ def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
     these need words.
     """
     told = _Told(estimate)
-    waiting = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].length))
+    waiting = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].literals))
     kept: list[int] = []
     while waiting:
         news = np.array([told.news(sketches[i]) for i in waiting])
-        worth = np.array([sketches[i].low for i in waiting]) * news
+        worth = np.array([_value(sketches[i].low, sketches[i].literals) for i in waiting]) * news
         worth[news < NEWS] = -1.0
         best = int(worth.argmax())
-        if worth[best] < (WORTH * sketches[kept[0]].low if kept else 0.0):
+        first = sketches[kept[0] if kept else waiting[best]]
+        if worth[best] < WORTH * _value(first.low, first.literals):
             break
         kept.append(waiting[best])
         told.tell(sketches[waiting[best]])
         waiting = [i for k, i in enumerate(waiting) if news[k] >= NEWS and k != best]
     return kept
+
+
+def _value(low: float, literals: int) -> float:
+    """Return what a redescription is worth to somebody who has to read it."""
+    return float(low * LITERAL**literals)
 
 
 def _rank(one: Redescription) -> tuple[float, int, str, str]:

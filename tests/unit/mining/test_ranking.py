@@ -233,6 +233,23 @@ extents = st.tuples(
 counts = arrays(np.int64, (3, 4), elements=st.integers(-3, 97))
 
 
+def wordy(low: float, words: int, cells: Cells = FIRST) -> Redescription:
+    """A redescription with so many literals on the left, and one on the right."""
+    literals = tuple(Literal(f"w{next(NUMBERS)}", "<=", 1) for _ in range(words))
+    return one(low, cells, left=literals[0] if words == 1 else Or(literals))
+
+
+@pytest.mark.parametrize(("low", "kept"), [(0.6, 1), (0.61, 1), (0.63, 4)])
+def test_a_literal_must_be_worth_a_hundredth_of_what_there_is(low: float, kept: int) -> None:
+    short, long = wordy(0.6, 1), wordy(low, 4)
+    assert ranked_by_news([long, short], [APART]) == ((short,) if kept == 1 else (long,))
+
+
+def test_however_long_it_is_the_only_find_is_listed() -> None:
+    alone = wordy(0.1, 60)
+    assert ranked_by_news([alone], [APART]) == (alone,)
+
+
 @some
 @given(st.data(), st.tuples(counts, counts), st.lists(st.floats(0.01, 1), max_size=8, unique=True))
 def test_what_is_kept_is_what_counting_people_would_keep(
