@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redveil.mining.question import Answer
 from redveil.mining.redescription import Interval
+from redveil.report.chance import jaccard_by_chance
 from redveil.report.document import ResultDocument, TreePairPart, TreePart
 from redveil.report.text import p_text
 
@@ -26,7 +27,7 @@ def answer_view(answer: Answer, document: ResultDocument) -> Table:
     facts = {
         "left": answer.left,
         "right": answer.right,
-        "Jaccard": _interval(answer.jaccard, 2),
+        "Jaccard": _interval(answer.jaccard, 2) + _beside_chance(answer, document),
         "entities": f"{_interval(answer.support_both, 0)} in both",
         "": f"{_interval(answer.support_left, 0)} left, {_interval(answer.support_right, 0)} right",
         "p ≤": p_text(answer.p_value),
@@ -80,6 +81,14 @@ def leaves_view(pairs: Iterable[TreePairPart]) -> Table:
 def leaf_texts(tree: TreePart) -> list[str]:
     """Return the queries of a tree's leaves."""
     return [cell.text for cell in tree.cells if cell is not None]
+
+
+def _beside_chance(answer: Answer, document: ResultDocument) -> str:
+    """Return what the two supports alone let expect, if the number of entities was released."""
+    if document.entities is None:
+        return ""
+    sizes = answer.support_left.estimate, answer.support_right.estimate
+    return f" (by chance {jaccard_by_chance(*sizes, document.entities.estimate):.2f})"
 
 
 def _plain(interval: Interval) -> dict[str, float]:

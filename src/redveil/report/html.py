@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from redveil.report.chance import chance_text
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
 from redveil.report.text import doubt, false_discoveries, p_text
 
@@ -12,10 +13,11 @@ def fragment(document: ResultDocument) -> str:
     """Return a table of the redescriptions and a line about the promise."""
     promise = document.certificate
     evaluated = any(one.true for one in document.redescriptions)
-    heads = ["#", "left", "right", "Jaccard", "entities", "p-value"] + ["true J"] * evaluated
+    heads = ["#", "left", "right", "Jaccard", "by chance", "entities", "p-value"]
+    heads += ["true J"] * evaluated
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
     body = "".join(
-        _row(f"{number}{doubt(document, number)}", one, evaluated=evaluated)
+        _row(document, number, one, evaluated=evaluated)
         for number, one in enumerate(document.redescriptions, start=1)
     )
     lines = [
@@ -39,12 +41,13 @@ def fragment(document: ResultDocument) -> str:
     )
 
 
-def _row(number: str, one: RedescriptionPart, *, evaluated: bool) -> str:
+def _row(document: ResultDocument, number: int, one: RedescriptionPart, *, evaluated: bool) -> str:
     cells = [
-        number,
+        f"{number}{doubt(document, number)}",
         f"<code>{escape(one.left.text)}</code>",
         f"<code>{escape(one.right.text)}</code>",
         _interval(one.jaccard, 2),
+        chance_text(document, one.support),
         _interval(one.support.both, 0),
         f"≤ {p_text(one.p_value)}",
     ]

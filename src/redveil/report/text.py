@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from redveil.mining.leaf_table import noise_variance
 from redveil.mining.schedule import start_step
 from redveil.privacy.loss import Price, Rho, total
+from redveil.report.chance import chance_text
 from redveil.report.document import (
     CertificatePart,
     DiscoveryPart,
@@ -60,7 +61,11 @@ def redescription_list(document: ResultDocument) -> Text:
 
     lines = Text()
     for number, one in enumerate(document.redescriptions, start=1):
-        facts = f"J {_interval(one.jaccard, 2)}  {_interval(one.support.both, 0)} entities"
+        chance = chance_text(document, one.support)
+        facts = (
+            f"J {_interval(one.jaccard, 2)}{f' (by chance {chance})' if chance else ''}  "
+            f"{_interval(one.support.both, 0)} entities"
+        )
         lines.append(
             f"{number}{doubt(document, number)}  {facts}  p ≤ {p_text(one.p_value)}\n", style="bold"
         )
@@ -82,6 +87,7 @@ def redescription_table(document: ResultDocument) -> Table:
     table.add_column("left", ratio=5, overflow="fold")
     table.add_column("right", ratio=5, overflow="fold")
     table.add_column("Jaccard [95 %]", no_wrap=True)
+    table.add_column("by chance", no_wrap=True)
     table.add_column("entities [95 %]", no_wrap=True)
     table.add_column("p ≤", no_wrap=True)
     if evaluated:
@@ -94,6 +100,7 @@ def redescription_table(document: ResultDocument) -> Table:
             Text(one.left.text),
             Text(one.right.text),
             Text(_interval(one.jaccard, 2)),
+            Text(chance_text(document, one.support)),
             Text(_interval(one.support.both, 0)),
             Text(p_text(one.p_value)),
         ]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from redveil.report.chance import chance_text
 from redveil.report.document import RedescriptionPart
 from redveil.report.frame import to_frame
 from redveil.report.result import Result
@@ -24,6 +25,7 @@ PRIVATE_COLUMNS = [
     "support_right_low",
     "support_right_high",
     "p_value",
+    "jaccard_by_chance",
 ]
 TRUE_COLUMNS = ["true_jaccard", "true_support_both", "true_p_value"]
 
@@ -35,7 +37,7 @@ def test_one_row_a_redescription_and_always_the_same_columns(count: int) -> None
     assert frame.columns == PRIVATE_COLUMNS
     assert frame["left"].to_list() == [f"[left {i}]" for i in range(count)]
     assert frame["right"].to_list() == [f"[right {i}]" for i in range(count)]
-    assert frame.dtypes == [pl.String] * 2 + [pl.Float64] * 13
+    assert frame.dtypes == [pl.String] * 2 + [pl.Float64] * 14
 
 
 def test_numbers_stand_in_the_column_of_their_name() -> None:
@@ -47,7 +49,15 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
         *(60.0, 50.0, 70.0),
         *(65.0, 55.0, 75.0),
         1e-30,
+        # 60 and 65 of 1000 would have 3.9 in common.
+        pytest.approx(3.9 / (125 - 3.9)),
     ]
+
+
+def test_without_a_number_of_entities_nothing_can_be_expected_of_chance() -> None:
+    unknown = document(redescription()).model_copy(update={"entities": None})
+    assert to_frame(unknown)["jaccard_by_chance"].to_list() == [None]
+    assert chance_text(unknown, redescription().support) == ""
 
 
 def test_an_owners_values_are_added_where_they_are_known() -> None:

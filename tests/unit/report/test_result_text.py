@@ -124,3 +124,10 @@ def test_what_may_be_chance_is_marked(width: int) -> None:
     sure = known.model_copy(update={"doubtful": ()})
     text = seen(result_view(three.model_copy(update={"false_discoveries": sure}), width=width))
     assert "?" not in text
+
+
+@pytest.mark.parametrize("width", [100, 200])
+def test_the_index_by_chance_stands_beside_the_index(width: int) -> None:
+    shown = seen(result_view(document(redescription()), width=width))
+    assert "by chance" in shown
+    assert "0.03" in shown
