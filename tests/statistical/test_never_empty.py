@@ -1,0 +1,32 @@
+"""Runs that are tuned by their private size find something, at ε = 1, wherever there is enough.
+
+The sizes lie just beyond the thresholds of the rule, where there is least for what is asked.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+
+import pytest
+
+from redveil.experiments.worlds import build
+from redveil.mining.mine import run
+from redveil.mining.parameters import Parameters
+from support.seeded import SeededRandomness
+
+RUNS = 5
+
+
+@pytest.mark.parametrize("algorithm", ["twin", "alt-expm", "alt-mcmc"])
+@pytest.mark.parametrize(
+    ("world", "size", "alternations"),
+    [("survey", 1_400, 0), ("claims", 1_200, 0), ("survey", 5_500, 1), ("survey", 9_200, 2)],
+)
+def test_no_run_is_empty(algorithm: str, world: str, size: int, alternations: int) -> None:
+    data, streams, wanted = build(world, size, 3), count(1), Parameters.of(algorithm=algorithm)
+    for _ in range(RUNS):
+        mined = run(data, wanted, Fraction(1), lambda _: SeededRandomness(next(streams)), workers=1)
+        assert mined.redescriptions
+        if wanted.algorithm.alternates:
+            assert mined.parameters.alternations == alternations
