@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.cuts import METHODS, MOST_BINS, CutRule, default_rule, faults
 from redveil.schema.problem import Problem, unknown_keys
+from redveil.schema.spelling import misspelt
 
 
 @dataclass(slots=True)
@@ -30,8 +31,15 @@ class FieldReader:
         """Return the declared attribute, or None when there are problems or it is not used."""
         extras = self._extras()
         self.problems.extend(unknown_keys(self.place, extras, ("kind", "cuts", "use", "draft")))
+        self.problems.extend(misspelt(self.place, "field", self.raw))
+        self.problems.extend(misspelt(self.place, "constraints", self.raw.get("constraints")))
         if extras.get("use") is False:
             return None
+        if "missingValues" in self.raw:
+            self._fail(
+                "missing values of one column alone cannot be declared",
+                "list them in the table schema's missingValues",
+            )
         kind = self._kind()
         if kind is None:
             return None

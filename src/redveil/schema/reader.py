@@ -16,6 +16,7 @@ from redveil.schema.field import FieldReader
 from redveil.schema.model import Schema, Side, Status, View
 from redveil.schema.problem import Problem, unknown_keys
 from redveil.schema.purchase import Purchase
+from redveil.schema.spelling import misspelt
 
 KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
 # "1e999999999" is a short text, but its exact value fills the memory.
@@ -77,7 +78,7 @@ def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
         found = len(resources) if isinstance(resources, Sequence) else "no"
         remedy = "list exactly two: the left view and the right view"
         return None, [Problem(file, f"{found} resources", remedy)]
-    problems: list[Problem] = []
+    problems = list(misspelt(file, "package", raw))
     views = [
         _view(resource, side, file, problems)
         for side, resource in zip(Side, resources, strict=True)
@@ -157,10 +158,13 @@ def _fraction(text: str) -> Fraction:
 def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> View | None:
     """Read one resource as a view."""
     place = f"{file}, {side}"
+    problems.extend(misspelt(place, "resource", resource))
     if not isinstance(resource, Mapping) or not isinstance(resource.get("schema"), Mapping):
         problems.append(Problem(place, "no table schema", "give the resource a schema object"))
         return None
     table = resource["schema"]
+    problems.extend(misspelt(place, "schema", table))
+    problems.extend(misspelt(place, "dialect", resource.get("dialect")))
     fields = table.get("fields")
     if not isinstance(fields, Sequence) or not all(
         isinstance(f, Mapping) and isinstance(f.get("name"), str) and f["name"] for f in fields

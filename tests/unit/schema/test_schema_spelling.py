@@ -1,0 +1,103 @@
+"""Misspelt keys of the standard are told of; keys of one's own are not."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from redveil.schema.reader import parse
+
+GOOD: dict[str, Any] = {
+    "name": "clinic",
+    "resources": [
+        {
+            "name": side,
+            "path": f"{side}.csv",
+            "dialect": {"delimiter": ","},
+            "schema": {
+                "primaryKey": "id",
+                "missingValues": [""],
+                "fields": [
+                    {"name": "id", "type": "string"},
+                    {"name": "ill", "type": "boolean", "trueValues": ["yes"]},
+                    {"name": "age", "type": "number", "constraints": {"minimum": 0, "maximum": 9}},
+                ],
+            },
+        }
+        for side in ("left", "right")
+    ],
+}
+
+
+def problems(*path: str | int, key: str, value: object = None) -> list[str]:
+    """Return what is wrong once another key stands somewhere in a descriptor."""
+    made = deepcopy(GOOD)
+    part: Any = made
+    for step in path:
+        part = part[step]
+    part[key] = value
+    return [str(one) for one in parse(made, "dp.json")[1]]
+
+
+RESOURCE = ("resources", 0)
+DIALECT = (*RESOURCE, "dialect")
+SCHEMA = (*RESOURCE, "schema")
+AGE = (*SCHEMA, "fields", 2)
+CONSTRAINTS = (*AGE, "constraints")
+THERE = ", left, attribute age: unknown key"
+
+
+def test_the_descriptor_is_fine_as_it_is() -> None:
+    schema, found = parse(GOOD, "dp.json")
+    assert schema is not None
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "told"),
+    [
+        ((), "resource", ": unknown key resource in package; did you mean resources?"),
+        (RESOURCE, "encodng", ", left: unknown key encodng in resource; did you mean encoding?"),
+        (DIALECT, "delimeter", ", left: unknown key delimeter in dialect; did you mean delimiter?"),
+        (
+            SCHEMA,
+            "primarykey",
+            ", left: unknown key primarykey in schema; did you mean primaryKey?",
+        ),
+        (AGE, "contraints", f"{THERE} contraints in field; did you mean constraints?"),
+        (CONSTRAINTS, "minumum", f"{THERE} minumum in constraints; did you mean minimum?"),
+        (CONSTRAINTS, "require", f"{THERE} require in constraints; did you mean required?"),
+    ],
+)
+def test_a_misspelt_key_is_told_of(path: tuple[str | int, ...], key: str, told: str) -> None:
+    assert problems(*path, key=key) == [f"dp.json{told}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ((), "$schema"),
+        ((), "sources"),
+        ((), "licenses"),
+        (RESOURCE, "$schema"),
+        (RESOURCE, "scheme"),
+        (RESOURCE, "mediatype"),
+        (DIALECT, "lineTerminator"),
+        (SCHEMA, "foreignKeys"),
+        (AGE, "title"),
+        (AGE, "bareNumber"),
+        (CONSTRAINTS, "exclusiveMinimum"),
+        (CONSTRAINTS, "source of the bounds"),
+    ],
+)
+def test_other_keys_are_nobody_s_business(path: tuple[str | int, ...], key: str) -> None:
+    assert problems(*path, key=key) == []
+
+
+def test_a_column_s_own_missing_values_would_be_passed_over_and_are_refused() -> None:
+    assert problems(*AGE, key="missingValues", value=["999"]) == [
+        "dp.json, left, attribute age: missing values of one column alone cannot be declared; "
+        "list them in the table schema's missingValues"
+    ]
