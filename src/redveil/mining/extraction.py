@@ -89,7 +89,7 @@ class Extractor:
     def extract(self, number: int, *, news: bool = False) -> list[Redescription]:
         """Return redescriptions that satisfy the constraints, one for each pair of extents.
 
-        news: only those that can come into a list of news, for words are expensive.
+        news: only those that can come into a list of news.
         """
         seen: dict[tuple[bytes, bytes], _Find] = {}
         for batch in self._simple():

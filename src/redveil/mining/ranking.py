@@ -36,12 +36,12 @@ def ranked_by_news(
 ) -> tuple[Redescription, ...]:
     """Return redescriptions that each say something new, the best first.
 
-    Greedy: next comes the largest lower bound of J times news, less a hundredth for every literal
-    that has to be read. News is the share of what a
-    redescription's two extents tell that those before it, of the same table, have not told: their
-    conditional entropy over the released cells. A complement, or a union of what is known already,
-    tells nothing. The list ends where the worth falls below half of the first's. Between tables,
-    where extents cannot be compared for free, wordings are, and those of the complements.
+    Greedy: next comes the largest lower bound of J times news, less a hundredth of it for every
+    literal that has to be read. News is the share of what a redescription's two extents tell that
+    those before it, of the same table, have not told: their conditional entropy over the released
+    cells. A complement, or a union of what is known already, tells nothing. The list ends where the
+    worth falls below half of the first's. Between tables, where extents cannot be compared for
+    free, wordings are, and those of the complements.
     """
     told = [_Told(estimate) for estimate in estimates]
     waiting = list(ranked(found))
@@ -67,7 +67,7 @@ def ranked_by_news(
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A redescription before it is put into words: its bound, their length, and its cells."""
+    """What ranking looks at of a redescription: its bound, how long it is to read, its cells."""
 
     low: float
     literals: int
@@ -79,8 +79,7 @@ def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
     """Return which redescriptions of one table can come into a list of news.
 
     The order in which `ranked_by_news` takes those of a table does not depend on other tables
-    (unless they have a wording in common), so nothing that it would keep is missing; and only
-    these need words.
+    (unless they have a wording in common), so nothing that it would keep is missing.
     """
     told = _Told(estimate)
     waiting = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].literals))
