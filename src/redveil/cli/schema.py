@@ -27,6 +27,9 @@ def draft(
     left: Left,
     right: Right,
     key: Annotated[str | None, typer.Option(help="The column that names an entity.")] = None,
+    right_key: Annotated[
+        str | None, typer.Option(help="The same in the right table, if its name differs.")
+    ] = None,
     result: Annotated[
         Path, typer.Option("--output", "-o", help="Where the draft is written.")
     ] = Path("datapackage.json"),
@@ -38,7 +41,7 @@ def draft(
     from redveil.data.draft import draft as propose
 
     with progress("reading"):
-        proposal = propose(left, right, key=key)
+        proposal = propose(left, right, key=key, right_key=right_key)
     kept = keep_earlier(result)
     proposal.save(result)
     table = Table(box=None, header_style="bold")

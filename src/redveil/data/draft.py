@@ -95,11 +95,14 @@ class Draft:
         write_text(Path(path), text + "\n")
 
 
-def draft(left: object, right: object, *, key: str | None = None) -> Draft:
+def draft(
+    left: object, right: object, *, key: str | None = None, right_key: str | None = None
+) -> Draft:
     """Propose a schema for two tables, given as for `load`.
 
-    The key is `key`, or a column named id that both tables have, or the first column of both whose
-    values all differ. The schema's status is `draft` until its owner changes it.
+    The key is `key` (on the right `right_key`, if that has another name), or a column named id that
+    both tables have, or the first column of both whose values all differ. The schema's status is
+    `draft` until its owner changes it.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -109,7 +112,7 @@ def draft(left: object, right: object, *, key: str | None = None) -> Draft:
     # Arrow takes a moment to import; `import redveil` must not.
     from redveil.data.drafting import draft_schema
 
-    return draft_schema(left, right, key)
+    return draft_schema(left, right, key, right_key)
 
 
 def _described(rule: CutRule) -> dict[str, object]:

@@ -23,7 +23,9 @@ from redveil.schema.cuts import CutRule
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 
 
-def draft_schema(left: object, right: object, key: str | None) -> Draft:
+def draft_schema(
+    left: object, right: object, key: str | None, right_key: str | None = None
+) -> Draft:
     """Do what `draft` promises.
 
     >>> import pyarrow as pa
@@ -32,7 +34,7 @@ def draft_schema(left: object, right: object, key: str | None) -> Draft:
     'id'
     """
     sides = [_read(given, side) for given, side in ((left, Side.LEFT), (right, Side.RIGHT))]
-    keys = _keys(sides[0], sides[1], key)
+    keys = _keys(sides[0], sides[1], key, right_key)
     names = [_view_name(left, Side.LEFT), _view_name(right, Side.RIGHT)]
     if names[0] == names[1]:
         names = [side.value for side in Side]
@@ -120,13 +122,18 @@ def _is_readable(source: Source, name: str) -> bool:
     return True
 
 
-def _keys(left: _RawSide, right: _RawSide, key: str | None) -> tuple[str, str]:
+def _keys(
+    left: _RawSide, right: _RawSide, key: str | None, right_key: str | None
+) -> tuple[str, str]:
     """Find the key columns, and check that they name each entity once."""
+    if right_key is not None and key is None:
+        raise LoadError("a key for the right table alone; name the left one's with --key too")
     if key is not None:
-        for table in (left, right):
-            if key not in table.raw.columns:
-                raise LoadError(f"{table.source.place}: no key column {shown(key)}; check --key")
-        found = (key, key)
+        found = key, right_key or key
+        for table, name in zip((left, right), found, strict=True):
+            if name not in table.raw.columns:
+                remedy = "check --key and --right-key"
+                raise LoadError(f"{table.source.place}: no key column {shown(name)}; {remedy}")
     else:
         found = _named_id(left, right) or _first_unique(left, right)
     for table, name in zip((left, right), found, strict=True):
@@ -148,7 +155,7 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
             return name, name
     raise LoadError(
         f"{left.source.place} and {right.source.place}: no column that both have is different in "
-        "every row; name the entity key with --key"
+        "every row; name the entity key with --key (and --right-key if its name differs)"
     )
 
 

@@ -22,6 +22,8 @@ MOST_CATEGORIES: Final = 50
 _LARGEST: Final = 8e307
 _FAR_ABOVE_MEDIAN: Final = 50
 _THREE_POWERS: Final = 1000
+# So large a share of a column's values may be slips in a column of numbers.
+_FEW_ODD: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,10 +75,20 @@ def propose(name: str, summary: Summary | None, markers: Collection[str]) -> Pro
         values = np.array(numbers, dtype=np.float64)
         return _numeric(name, values, summary.counts[present], required=required)
     if not 2 <= len(labels) <= MOST_CATEGORIES:
-        few = "it holds one text only" if len(labels) == 1 else "too many different texts"
-        return Proposal(f"left out: {few}")
+        return Proposal(f"left out: {_why_not(labels, numbers)}")
     attribute = Attribute(name, Kind.CATEGORICAL, required, categories=tuple(sorted(labels)))
     return Proposal(f"{len(labels)} categories read off the data; {note}", attribute)
+
+
+def _why_not(labels: set[str], numbers: Sequence[float | None]) -> str:
+    """Say why different values are neither numbers nor categories. What they are stays unsaid."""
+    if len(labels) == 1:
+        return "it holds one text only"
+    odd = sum(number is None for number in numbers)
+    if odd > _FEW_ODD * len(numbers):
+        return "too many different texts"
+    texts = "one text that is no number" if odd == 1 else f"{odd} texts that are no numbers"
+    return f"numbers, but for {texts}; correct the file, or list them as missingValues"
 
 
 def _boolean(name: str, labels: set[str]) -> Attribute | None:

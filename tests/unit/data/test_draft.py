@@ -94,6 +94,17 @@ def test_categories() -> None:
     ("values", "what"),
     [
         ([f"name {i}" for i in range(51)], "left out: too many different texts"),
+        (
+            [*map(str, range(60)), "12,5"],
+            "left out: numbers, but for one text that is no number; correct the file, or list them "
+            "as missingValues",
+        ),
+        (
+            [*map(str, range(60)), "12,5", "unknown"],
+            "left out: numbers, but for 2 texts that are no numbers; correct the file, or list "
+            "them as missingValues",
+        ),
+        ([*map(str, range(40)), *"abcdefghijklmno"], "left out: too many different texts"),
         (["a", "a"], "left out: it holds one text only"),
         ([5, 5, None], "left out: it holds one number only"),
         ([math.inf, -math.inf], "left out: it holds one number only"),
@@ -211,6 +222,13 @@ def test_the_key_is_given(tmp_path: Path) -> None:
     assert draft(left, left, key="p").schema.left.key == "p"
     with pytest.raises(LoadError, match=r"l.csv: no key column nobody; check --key"):
         draft(left, left, key="nobody")
+    named = write(tmp_path, "n.csv", "person,b\n2,3\n3,4\n")
+    other = draft(left, named, key="p", right_key="person").schema
+    assert (other.left.key, other.right.key) == ("p", "person")
+    with pytest.raises(LoadError, match=r"n.csv: no key column p; check --key and --right-key"):
+        draft(left, named, key="p")
+    with pytest.raises(LoadError, match="name the left one's with --key too"):
+        draft(left, named, right_key="person")
     twice = write(tmp_path, "t.csv", "id,b\n1,3\n2,3\n")
     with pytest.raises(LoadError, match="line 3, column b: 1 row repeats a key"):
         draft(twice, left, key="b")
@@ -223,7 +241,7 @@ def test_no_key_is_found(tmp_path: Path) -> None:
         draft(left, right)
     assert str(caught.value) == (
         f"{left} and {right}: no column that both have is different in every row; name the entity "
-        "key with --key"
+        "key with --key (and --right-key if its name differs)"
     )
 
 
