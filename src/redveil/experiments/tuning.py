@@ -26,7 +26,7 @@ from redveil.files import write_text
 WORLDS: Final = ("gradients", "survey", "claims")
 SIZES: Final = (300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000)
 SHAPES: Final = ((1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 4))
-ALTERNATION_SIZES: Final = (300, 700, 1_500, 3_000, 5_000, 8_000, 12_000)
+ALTERNATION_SIZES: Final = (300, 700, 1_500, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000)
 ALTERNATION_SHAPES: Final = ((1, 0), (1, 1), (2, 1), (2, 2))
 SEEDS: Final = (1, 2)
 

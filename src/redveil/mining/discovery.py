@@ -53,7 +53,7 @@ def false_discoveries(
     if not found:
         return None
     every = math.log10(len(tables))
-    rivals = [_rivals(one, tables[one.table], schema) + every for one in found]
+    rivals = [_rivals(one, tables[one.table], schema, every) for one in found]
     # Logarithms: there are more rivals than a float has room for.
     doubtful = tuple(
         place
@@ -65,21 +65,44 @@ def false_discoveries(
     return Discovery(max(rivals), len(found) - len(doubtful), min(1.0, share + luck), doubtful)
 
 
-def _rivals(one: Redescription, table: LeafTable, schema: Schema) -> float:
-    """Return the decimal logarithm of the number of rivals; both ways of counting share the 1 %."""
+def _rivals(one: Redescription, table: LeafTable, schema: Schema, every: float) -> float:
+    """Return the decimal logarithm of the number of rivals; both ways of counting share the 1 %.
+
+    every: that of the number of tables, each of which has a shape of its own.
+    """
     left, right = _splits(schema.left), _splits(schema.right)
     by_length = _as_long(one.left, left) + _as_long(one.right, right)
     by_shape = _shaped_like(table.left, left) + _shaped_like(table.right, right)
-    return min(by_length, by_shape) + math.log10(2)
+    return min(by_length, by_shape + every) + math.log10(2)
 
 
 def _as_long(query: Query, splits: int) -> float:
-    """Count the queries as long as this one.
+    """Count the queries as long as this one: so many ways to join k literals, any literals.
 
-    k literals can be joined by "and" and "or" in fewer than 8^k ways, and each is one of twice as
-    many as there are splits: (16·splits)^k. Another 2^k lets all lengths share one error.
+    There are twice as many literals as splits. Another 2^k lets all lengths share one error.
     """
-    return literal_count(query) * math.log10(32 * splits)
+    length = literal_count(query)
+    return math.log10(joints(length)) + length * math.log10(4 * splits)
+
+
+def joints(length: int) -> int:
+    """Return in how many ways literals, in their order, can be joined to a query.
+
+    Two parts or more are joined by "and" or by "or", negated or not; each part is a literal or is
+    joined itself.
+
+    >>> [joints(length) for length in (1, 2, 3, 4)]
+    [1, 4, 36, 404]
+    """
+    # A row of queries with so many literals in all: one query, or several.
+    single, several = [0, 1], [0, 0]
+    for n in range(2, length + 1):
+        rows = sum(
+            single[first] * (single[n - first] + several[n - first]) for first in range(1, n)
+        )
+        several.append(rows)
+        single.append(4 * rows)
+    return single[length]
 
 
 def _shaped_like(tree: Tree, splits: int) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from redveil.mining.estimate import estimate
 from redveil.mining.leaf_query import term_cells
@@ -24,8 +25,11 @@ from redveil.schema import Schema, Side
 from redveil.trees.scores import LEVERAGE, margin
 from redveil.trees.tree import Tree
 
-# A redescription that most would call good: two halves of the entities that share two thirds.
+# A redescription that most would call good: two halves of the entities that share two thirds; and
+# the share of the entities in a rarer one.
 GOOD: Final = 0.5
+COMMON: Final = 0.5
+RARE: Final = 0.1
 # The odds at which its splits are taken to be chosen.
 ODDS: Final = 9.0
 
@@ -41,17 +45,38 @@ class Need:
     size: float
 
 
-def good_match(wanted: Constraints) -> float:
-    """Return the Jaccard index of a good match among those that may be reported.
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Two queries that would have been worth reporting.
 
-    >>> good_match(Constraints()), good_match(Constraints(min_jaccard=0.9))
-    (0.5, 0.95)
+    share: which share of the entities each of them covers, up to a half.
+
+    >>> Match(jaccard=0.5).both(1_200)
+    400.0
     """
-    return GOOD if wanted.min_jaccard < GOOD else (1 + wanted.min_jaccard) / 2
+
+    jaccard: float
+    share: float = COMMON
+
+    def both(self, size: float) -> float:
+        """Return how many entities they have in common."""
+        return 2 * self.share * size * self.jaccard / (1 + self.jaccard)
 
 
-def needed(parameters: Parameters, schema: Schema, size: float, loss: Loss, jaccard: float) -> Need:
-    """Return what a redescription of half the entities would have needed to be reported.
+def good_match(wanted: Constraints, share: float = COMMON) -> Match:
+    """Return a good match among those that may be reported.
+
+    >>> good_match(Constraints())
+    Match(jaccard=0.5, share=0.5)
+    >>> good_match(Constraints(min_jaccard=0.9, max_support=0.2))
+    Match(jaccard=0.95, share=0.2)
+    """
+    jaccard = GOOD if wanted.min_jaccard < GOOD else (1 + wanted.min_jaccard) / 2
+    return Match(jaccard, min(share, wanted.max_support))
+
+
+def needed(parameters: Parameters, schema: Schema, size: float, loss: Loss, match: Match) -> Need:
+    """Return what a redescription would have needed to be reported.
 
     Found by trying: its two splits among others that have nothing to do with each other, and a
     table with nothing but that redescription, measured without luck, good or bad, at the prices of
@@ -64,7 +89,7 @@ def needed(parameters: Parameters, schema: Schema, size: float, loss: Loss, jacc
     def at(scale_size: float, scale_price: float) -> bool:
         larger = loss.epsilon * Fraction(scale_price).limit_denominator(10**6)
         price = replace(loss, epsilon=larger).price
-        return _is_reported(parameters, schema, people * scale_size, price, jaccard, known)
+        return _is_reported(parameters, schema, people * scale_size, price, match, known)
 
     price = float(loss.epsilon)
     return Need(
@@ -92,26 +117,20 @@ def _is_reported(
     schema: Schema,
     size: float,
     price: Price,
-    jaccard: float,
+    match: Match,
     known: dict[tuple[int, int], Reach],
 ) -> bool:
-    """Whether two halves with a Jaccard index would be met with, and satisfy the constraints.
+    """Whether a match would be met with, and satisfy the constraints.
 
     known: reaches by depth and number of tables, filled as they are needed.
     """
     tuned = tune(parameters, schema, size, price)
     plan = tuned_plan(tuned, price)
-    if not _is_chosen(tuned, plan, schema, size, jaccard):
+    if not _is_chosen(tuned, plan, schema, size, match):
         return False
     paid = next(step.price for step in plan.steps if step.name.endswith("cells"))
-    leaves = 2**tuned.depth
-    half = np.arange(leaves) < leaves // 2
-    both = size * jaccard / (1 + jaccard)
-    share = np.where(half[:, None] == half[None, :], both, size / 2 - both) / (leaves // 2) ** 2
-    inner = (0,) * (leaves - 1)
-    table = LeafTable(
-        Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner), share, None, None, paid, None, None
-    )
+    half = np.arange(2**tuned.depth) < 2 ** (tuned.depth - 1)
+    table = _only(match, half, size, paid)
     tables = tuned.trials * tuned.tables
     shape = tuned.depth, tables
     if shape not in known:
@@ -125,28 +144,43 @@ def _is_reported(
     return bool(
         low >= wanted.min_jaccard
         and fewest >= wanted.min_support
-        and wanted.max_support >= 1 / 2
+        and wanted.max_support >= match.share
         and pessimistic_p_values(moments, fitted, reach.counts)[0] <= wanted.max_p_value
     )
 
 
-def _is_chosen(tuned: Parameters, plan: Plan, schema: Schema, size: float, jaccard: float) -> bool:
+def _only(match: Match, half: NDArray[np.bool_], size: float, paid: Price) -> LeafTable:
+    """Return a table with nothing in it but a match.
+
+    half: the leaves on either side that make up its query, bool[leaves].
+    """
+    both, each = match.both(size), match.share * size
+    quarters = np.array([[size - 2 * each + both, each - both], [each - both, both]])
+    side = half.astype(np.int64)
+    cells = quarters[side[:, None], side[None, :]] / (half.size // 2) ** 2
+    inner = (0,) * (half.size - 1)
+    trees = Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner)
+    return LeafTable(*trees, cells, None, None, paid, None, None)
+
+
+def _is_chosen(tuned: Parameters, plan: Plan, schema: Schema, size: float, match: Match) -> bool:
     """Whether the first choice of twins, or of a start, takes the pair rather than any other.
 
-    Others have scores around 0, spread by chance. Their weights add up as those of independent
-    Gaussian energies do: on average, or, where ε is large, as much as the largest of them.
+    Others, of two halves, have scores around 0, spread by chance. Their weights add up as those of
+    independent Gaussian energies do: on average, or, where ε is large, as much as the largest.
     """
     first = next((s for s in plan.steps if s.name.endswith(("twins, level 1", "start"))), None)
     if first is None:
         return True
     price = first.price
     epsilon = float(price if isinstance(price, Fraction) else choice_epsilon(price))
-    excess = size * (jaccard / (1 + jaccard) - 1 / 4)
-    spread = math.sqrt(size) / 4
+    both, each = match.both(size), match.share * size
     if tuned.root_score is RootScore.MARGIN:
-        # Of two halves, the margin is twice the leverage.
-        sharpness = 2 * epsilon / float(margin(1).width)
+        # The smaller matched sides, less half of those outside; of two halves twice the leverage.
+        excess, spread = 2 * both - each, math.sqrt(size) / 2
+        sharpness = epsilon / float(margin(1).width)
     else:
+        excess, spread = both - each * match.share, math.sqrt(size) / 4
         sharpness = epsilon / float(LEVERAGE.width)
     rivals = math.log(2 * math.prod(max(schema.view(side).split_count, 1) for side in Side))
     heat = sharpness * spread

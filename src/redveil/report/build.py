@@ -10,7 +10,7 @@ from redveil.mining.estimate import Estimate
 from redveil.mining.interpretation import Mined
 from redveil.mining.leaf_query import leaf_query, split_literal
 from redveil.mining.leaf_table import LeafTable
-from redveil.mining.need import good_match, needed
+from redveil.mining.need import COMMON, RARE, Match, Need, good_match, needed
 from redveil.mining.parameters import Parameters, Profile
 from redveil.mining.query import Query
 from redveil.mining.query_json import to_json
@@ -177,27 +177,41 @@ def _nothing_found(mined: Mined, loss: Loss) -> str:
     entities = _entities(mined)
     size = entities.estimate if entities else 0.0
     noise = max((guess.cell_deviation for guess in mined.estimates), default=0.0)
-    price = float(loss.epsilon)
     said = (
-        f"Nothing holds up against the noise. With about {size:,.0f} entities, epsilon = "
-        f"{price:g} leaves an error of about {noise:,.0f} in every count that was measured."
+        f"Nothing satisfies the constraints and holds up against the noise. With about {size:,.0f} "
+        f"entities, epsilon = {float(loss.epsilon):g} leaves an error of about {noise:,.0f} in "
+        "every count that was measured."
     )
     if mined.parameters.profile is Profile.PUBLISHED:
         return said
-    jaccard = good_match(mined.parameters.constraints)
-    need = needed(mined.parameters, mined.schema, size, loss, jaccard)
-    if need.epsilon <= price:
-        return f"{said} The data may hold nothing to be found, or nothing that this search meets."
+    # What is common, and unless that was missed already, what is rare.
+    for share in (COMMON, RARE):
+        match = good_match(mined.parameters.constraints, share)
+        need = needed(mined.parameters, mined.schema, size, loss, match)
+        if need.epsilon > float(loss.epsilon):
+            return f"{said} {_would_have(match)} {_needs(need)}."
+    return f"{said} The data may hold nothing to be found, or nothing that this search meets."
+
+
+def _would_have(match: Match) -> str:
+    """Put a match into words."""
+    part = "half" if match.share == COMMON else f"{match.share:.0%}".replace("%", " %")
+    return (
+        f"Two queries that each cover {part} of the entities, with a Jaccard index of "
+        f"{match.jaccard:g},"
+    )
+
+
+def _needs(need: Need) -> str:
+    """Put into words what it would have taken."""
     ways = []
     if not math.isinf(need.epsilon):
         ways.append(f"epsilon of about {need.epsilon:.2g} at this size")
     if not math.isinf(need.size):
         ways.append(f"about {need.size:,.0f} entities at this epsilon")
-    needs = f"would have needed {', or '.join(ways)}" if ways else "could not have been reported"
-    return (
-        f"{said} Two queries that each cover half of the entities, with a Jaccard index of "
-        f"{jaccard:g}, {needs}."
-    )
+    if not ways:
+        return "could not have been reported under these constraints"
+    return f"would have needed {', or '.join(ways)}"
 
 
 def _false_discoveries(mined: Mined) -> DiscoveryPart | None:

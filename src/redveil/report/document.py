@@ -252,7 +252,7 @@ class DiscoveryPart(Part):
     searched: float = Field(
         description="log10 of the largest number of rivals: pairs as long, or so shaped"
     )
-    surviving: int = Field(description="p-values below 1 % even when multiplied by that number")
+    surviving: int = Field(description="p-values below 1 % even when multiplied by their rivals")
     bound: float = Field(description="largest expected share of false ones among the reported")
     doubtful: tuple[int, ...] = Field(
         default=(), description="places of the others in the list, from 0"

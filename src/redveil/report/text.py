@@ -205,7 +205,7 @@ def false_discoveries(known: DiscoveryPart, reported: int) -> str:
     """Return how many of the findings may be nothing, in a line."""
     return (
         f"false discoveries: at most {known.bound:.0%} expected; {known.surviving} of {reported} "
-        f"hold up even against all 10^{known.searched:.0f} pairs of queries that were possible"
+        f"hold up even against all pairs of their length (up to 10^{known.searched:.0f})"
         + ("; those marked ? may be chance" if known.doubtful else "")
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 
 from redveil.data.synthetic import clinic_schema
-from redveil.mining.discovery import false_discoveries
+from redveil.mining.discovery import false_discoveries, joints
 from redveil.mining.leaf_table import LeafTable
-from redveil.mining.query import And, Literal, Query
+from redveil.mining.query import And, Literal, Not, Or, Query
 from redveil.mining.redescription import Interval, Redescription
 from redveil.schema import Side
 from redveil.trees.tree import Tree
@@ -23,6 +24,8 @@ LEFT, RIGHT = (
     sum(attribute.splits for attribute in view.attributes) for view in (SCHEMA.left, SCHEMA.right)
 )
 GOUT, HEPATITIS = (Literal(name, "=", value=True) for name in ("gout", "hepatitis"))
+# So long that trees of its shape are fewer.
+MANY = And(tuple(Literal(f"a{i}", "=", value=True) for i in range(9)))
 ANY = Interval(1.0, 0.0, 2.0)
 
 
@@ -76,32 +79,44 @@ def test_short_queries_of_deep_trees_have_fewer_rivals_than_their_trees_could_yi
     longer = false_discoveries([replace(one(0.0), left=both)], [stumps(4)], SCHEMA)
     assert short is not None
     assert longer is not None
-    assert 10**short.searched == pytest.approx(2 * 32 * LEFT * 32 * RIGHT)
-    assert longer.searched - short.searched == pytest.approx(math.log10(32 * LEFT))
+    assert 10**short.searched == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
+    # Two literals are joined by "and" or "or", negated or not.
+    assert longer.searched - short.searched == pytest.approx(math.log10(4 * 4 * LEFT))
 
 
-def test_every_table_has_rivals_of_its_own() -> None:
-    alone = false_discoveries([one(0.0)], [stumps()], SCHEMA)
-    five = false_discoveries([one(0.0, table=3)], [stumps()] * 5, SCHEMA)
+def test_every_table_has_shapes_of_its_own() -> None:
+    alone = false_discoveries([one(0.0, MANY)], [stumps()], SCHEMA)
+    five = false_discoveries([one(0.0, MANY, table=3)], [stumps()] * 5, SCHEMA)
     assert alone is not None
     assert five is not None
     assert five.searched - alone.searched == pytest.approx(math.log10(5))
 
 
-def test_there_are_at_most_eight_to_the_k_ways_to_join_k_literals() -> None:
-    """Count formulas of k different literals up to bracketing: the bound that lengths rest on."""
+def test_lengths_have_nothing_to_do_with_tables() -> None:
+    alone = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
+    five = false_discoveries([one(0.0, table=3)], [stumps(4)] * 5, SCHEMA)
+    assert alone == five
 
-    def formulas(literals: tuple[int, ...]) -> set[object]:
+
+def test_all_ways_to_join_literals_are_counted() -> None:
+    """List all queries over different literals in their order, bracket for bracket."""
+
+    def parts(literals: tuple[Literal, ...]) -> Iterator[tuple[Query, ...]]:
+        """Cut into two parts or more, and put each part in every way."""
+        for places in itertools.chain.from_iterable(
+            itertools.combinations(range(1, len(literals)), cuts)
+            for cuts in range(1, len(literals))
+        ):
+            ends = (0, *places, len(literals))
+            pieces = [literals[begin:end] for begin, end in itertools.pairwise(ends)]
+            yield from itertools.product(*map(queries, pieces))
+
+    def queries(literals: tuple[Literal, ...]) -> list[Query]:
         if len(literals) == 1:
-            return {literals[0]}
-        return {
-            (join, first, second)
-            for cut in range(1, len(literals))
-            for join in ("and", "or")
-            for first, second in itertools.product(
-                formulas(literals[:cut]), formulas(literals[cut:])
-            )
-        }
+            return list(literals)
+        plain = [join(some) for some in parts(literals) for join in (And, Or)]
+        return [*plain, *map(Not, plain)]
 
-    for k in range(1, 7):
-        assert len(formulas(tuple(range(k)))) <= 8**k
+    for length in range(1, 6):
+        listed = queries(tuple(Literal(f"a{i}", "=", value=True) for i in range(length)))
+        assert len(set(listed)) == len(listed) == joints(length)

@@ -8,13 +8,14 @@ from fractions import Fraction
 import pytest
 
 from redveil.data.synthetic import clinic_schema
-from redveil.mining.need import GOOD, _is_reported, good_match, needed
+from redveil.mining.need import RARE, Match, _is_reported, good_match, needed
 from redveil.mining.parameters import Constraints, Parameters
 from redveil.privacy.loss import Loss
 from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Attribute, Kind, Schema, View
 
 SCHEMA, AUTO = clinic_schema(), Parameters.of()
+GOOD = Match(jaccard=0.5)
 
 
 def flags(name: str, many: int) -> View:
@@ -28,10 +29,10 @@ def test_what_is_said_to_suffice_suffices_and_half_of_it_does_not(size: int, eps
     assert float(price) < need.epsilon < 1
     assert size < need.size < 1_000_000
     enough = Fraction(need.epsilon).limit_denominator(10**6)
-    assert _is_reported(AUTO, SCHEMA, size, enough * Fraction(101, 100), 0.5, {})
-    assert not _is_reported(AUTO, SCHEMA, size, enough / 2, 0.5, {})
-    assert _is_reported(AUTO, SCHEMA, need.size * 1.01, price, 0.5, {})
-    assert not _is_reported(AUTO, SCHEMA, need.size / 2, price, 0.5, {})
+    assert _is_reported(AUTO, SCHEMA, size, enough * Fraction(101, 100), GOOD, {})
+    assert not _is_reported(AUTO, SCHEMA, size, enough / 2, GOOD, {})
+    assert _is_reported(AUTO, SCHEMA, need.size * 1.01, price, GOOD, {})
+    assert not _is_reported(AUTO, SCHEMA, need.size / 2, price, GOOD, {})
 
 
 def test_where_everything_suffices_nothing_more_is_needed() -> None:
@@ -41,7 +42,9 @@ def test_where_everything_suffices_nothing_more_is_needed() -> None:
 
 
 def test_a_better_match_needs_less() -> None:
-    weak, strong = (needed(AUTO, SCHEMA, 1_000, Loss(Fraction(1, 50)), j) for j in (0.45, 0.9))
+    weak, strong = (
+        needed(AUTO, SCHEMA, 1_000, Loss(Fraction(1, 50)), Match(j)) for j in (0.45, 0.9)
+    )
     assert strong.epsilon < weak.epsilon
     assert strong.size < weak.size
 
@@ -70,8 +73,26 @@ def test_a_demanding_reader_is_told_of_a_match_that_would_do() -> None:
     strict = Parameters.of(constraints=Constraints(min_jaccard=0.95))
     assert math.isinf(needed(strict, SCHEMA, 3_000, Loss(Fraction(1, 20)), GOOD).size)
     better = good_match(strict.constraints)
-    assert 0.95 < better < 1
+    assert 0.95 < better.jaccard < 1
     assert needed(strict, SCHEMA, 3_000, Loss(Fraction(1, 20)), better).size < 10**6
+
+
+def test_what_is_rare_needs_more() -> None:
+    common, rare = (
+        needed(AUTO, SCHEMA, 2_000, Loss(Fraction(1, 20)), good_match(Constraints(), share))
+        for share in (0.5, RARE)
+    )
+    assert common.epsilon < rare.epsilon < 100
+    assert common.size < rare.size < 10**6
+
+
+def test_a_reader_of_small_queries_is_told_of_a_small_match() -> None:
+    small = Parameters.of(constraints=Constraints(max_support=0.2))
+    match = good_match(small.constraints)
+    assert match.share == 0.2
+    assert match.both(3_000) == pytest.approx(400)
+    need = needed(small, SCHEMA, 2_000, Loss(Fraction(1, 20)), match)
+    assert 0.05 < need.epsilon < 100
 
 
 @pytest.mark.parametrize("wanted", [Constraints(min_support=900), Constraints(max_support=0.4)])

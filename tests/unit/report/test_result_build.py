@@ -102,7 +102,7 @@ def test_an_empty_result_says_why_and_what_would_help() -> None:
     empty = mined_clinic(NOTHING).document
     assert empty.redescriptions == ()
     assert empty.message is not None
-    assert empty.message.startswith("Nothing holds up against the noise.")
+    assert empty.message.startswith("Nothing satisfies the constraints and holds up against")
     assert "epsilon = 3" in empty.message
     assert mined_clinic().document.message is None
 
