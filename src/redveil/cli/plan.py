@@ -26,6 +26,7 @@ from redveil.cli.console import output
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
+    from redveil.mining.parameters import Parameters
     from redveil.mining.tuning import Tuned
     from redveil.privacy.loss import Loss
     from redveil.privacy.plan import Plan
@@ -86,9 +87,9 @@ def plan(
         else:
             output().print(cases_table(found))
         return
-    made = tuned_plan(tune(wanted, declared, entities or 0, loss.price), loss.price)
+    made = tuned_plan(tuned := tune(wanted, declared, entities or 0, loss.price), loss.price)
     if as_json:
-        _print_json(_promise(loss) | {"steps": _steps(made)})
+        _print_json(_promise(loss) | _shape(tuned) | {"steps": _steps(made)})
     else:
         output().print(steps_table(made.steps))
 
@@ -113,12 +114,13 @@ def _steps(made: Plan) -> list[dict[str, str]]:
 
 
 def _case(one: Tuned) -> dict[str, Any]:
-    alternates = one.parameters.algorithm.alternates
+    return {"entities_from": one.size, **_shape(one.parameters), "steps": _steps(one.plan)}
+
+
+def _shape(tuned: Parameters) -> dict[str, Any]:
     return {
-        "entities_from": one.size,
-        "depth": one.parameters.depth,
-        "trials": one.parameters.trials,
-        **({"alternations": one.parameters.alternations} if alternates else {}),
-        "root_score": one.parameters.root_score.value,
-        "steps": _steps(one.plan),
+        "depth": tuned.depth,
+        "trials": tuned.trials,
+        **({"alternations": tuned.alternations} if tuned.algorithm.alternates else {}),
+        **({"root_score": tuned.root_score.value} if tuned.needs_soil else {}),
     }

@@ -30,6 +30,8 @@ def alternate(trial: Trial) -> list[Released[LeafTable]]:
     latest: dict[Side, Grown] = {}
     tables: list[Released[LeafTable]] = []
     for tree_number in range(1, trial.parameters.trees + 1):
+        if trial.ground.stop[0]:
+            raise KeyboardInterrupt
         side = side.other
         latest[side] = _grow(trial, side, target, tree_number)
         tree, positions = latest[side]

@@ -173,7 +173,8 @@ class Parameters:
             ("steps", 1, MOST_STEPS),
         ):
             if not least <= getattr(self, name) <= most:
-                raise InputError(f"{name} must lie between {least} and {most}")
+                unless = ", or be 0 for a private start alone" * (name == "alternations" and least)
+                raise InputError(f"{name} must lie between {least} and {most}{unless}")
         if not self.alternations and self.depth > 1:
             raise InputError("without alternations there is one split on each side; use depth 1")
         if not 0 < self.tree_share < 1:
@@ -219,7 +220,8 @@ class Parameters:
     @property
     def trees(self) -> int:
         """How many trees an alternation grows in a trial: none if its start is all there is."""
-        return self.alternations + 1 if self.alternations else 0
+        alternates = self.algorithm.alternates and self.alternations
+        return self.alternations + 1 if alternates else 0
 
     @property
     def tables(self) -> int:
@@ -265,15 +267,23 @@ class Parameters:
         usual = Algorithm.ALT_EXPM if published else Algorithm.TWIN
         algorithm = said.setdefault("algorithm", usual)
         _must_matter(said, algorithm)
-        if published:
-            return replace(_published(algorithm), **said)
-        if algorithm is Algorithm.ALT_MCMC and (
+        asked = replace(_published(algorithm), **said) if published else cls._hardened(said)
+        if "root_score" in said and not asked.needs_soil:
+            raise InputError("root_score does nothing without twins or a private start")
+        return asked
+
+    @classmethod
+    def _hardened(cls, said: dict[str, Any]) -> Parameters:
+        """Return what was said with our defaults, and what is left to the tuning rule."""
+        usual: dict[str, Any] = {}
+        if said["algorithm"] is Algorithm.ALT_MCMC and (
             "steps" in said or said.get("depth", 0) > DEEPEST_EXACT
         ):
-            said.setdefault("sampler", Sampler.WALK)
+            usual["sampler"] = Sampler.WALK
         if said.get("alternations") == 0:
-            said.setdefault("depth", 1)
-        asked = cls(**said)
+            # One split on either side is all that a start has.
+            usual["depth"] = 1
+        asked = cls(**usual | said)
         return asked if "auto" in said else replace(asked, auto=asked._left_to_the_rule(said))
 
     def _left_to_the_rule(self, said: Collection[str]) -> tuple[str, ...]:
@@ -284,6 +294,8 @@ class Parameters:
         elif self.starts_privately and not self.walks:
             # A whole shape that was asked for is not worth a size just to choose a score.
             names = () if {"depth", "alternations"} <= set(said) else TUNED_ALTERNATION
+        if not self.alternations:
+            said = {*said, "depth"}
         return tuple(name for name in names if name not in said)
 
     def public(self) -> dict[str, int | float | str | None]:

@@ -54,9 +54,12 @@ class Trial:
             for side in Side
         }
 
-    def measured(self, grown: dict[Side, Grown], pair: int) -> Released[LeafTable]:
-        """Return the leaf table of a pair of trees, the trial's first being 1."""
-        return measure(grown, self.number, pair, self.parameters, self.purse, self.randomness)
+    def measured(
+        self, grown: dict[Side, Grown], pair: int, number: int | None = None
+    ) -> Released[LeafTable]:
+        """Return the leaf table of a pair of trees, the first being 1, of this or another trial."""
+        trial = self.number if number is None else number
+        return measure(grown, trial, pair, self.parameters, self.purse, self.randomness)
 
     def positions(self, tree: Tree) -> Sealed[Positions]:
         """Return where everybody ends in a released tree, sealed int16[N]."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from redveil.mining.leaf_table import LeafTable
 from redveil.mining.schedule import twin_steps
 from redveil.mining.trial import Trial
@@ -24,6 +22,6 @@ def grow_all_twins(trial: Trial) -> list[Released[LeafTable]]:
         trial.progress()
         for side, attribute in twins.value.roots(trial.ground.splits).items():
             used[side].add(attribute)
-        tables.append(replace(trial, number=number).measured(trial.grown(twins), 1))
+        tables.append(trial.measured(trial.grown(twins), 1, number))
         trial.progress()
     return tables

@@ -48,6 +48,11 @@ class Result:
         """What the run promises, and what it spent."""
         return self.document.certificate
 
+    @property
+    def message(self) -> str | None:
+        """Why nothing was found and what it would have taken, or None."""
+        return self.document.message
+
     def __len__(self) -> int:
         return len(self.redescriptions)
 

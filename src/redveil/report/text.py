@@ -160,7 +160,8 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
         prices = {step.name: step.price for step in one.plan.steps}
         cells = next(price for name, price in prices.items() if name.endswith("cells"))
         start = [s.price for s in one.plan.steps if s.name == start_step(1)]
-        choices = (s for s in one.plan.steps if s.mechanism == "choose" and s.name != start_step(1))
+        starts = {start_step(trial) for trial in range(1, one.parameters.trials + 1)}
+        choices = (s for s in one.plan.steps if s.mechanism == "choose" and s.name not in starts)
         table.add_row(
             f"{one.size:,}",
             str(one.parameters.alternations if alternates else one.parameters.trials),
@@ -168,7 +169,7 @@ def cases_table(cases: Iterable[Tuned]) -> Table:
             one.parameters.root_score.value,
             str(prices.get("size", "")),
             *map(str, start),
-            # Without alternations there is nothing to pay for but the start.
+            # Without alternations no tree is grown after the start.
             next((str(s.price) for s in choices), "–"),
             str(cells),
             f"±{noise_variance(cells) ** 0.5:,.3g}",

@@ -26,6 +26,8 @@ class FieldReader:
     place: str
     raw: Mapping[str, object]
     problems: list[Problem] = field(default_factory=list)
+    # What the table takes for missing, as it is written.
+    missing: object = None
 
     def attribute(self) -> Attribute | None:
         """Return the declared attribute, or None when there are problems or it is not used."""
@@ -35,7 +37,7 @@ class FieldReader:
         self.problems.extend(misspelt(self.place, "constraints", self.raw.get("constraints")))
         if extras.get("use") is False:
             return None
-        if "missingValues" in self.raw:
+        if self.raw.get("missingValues", self.missing) != self.missing:
             self._fail(
                 "missing values of one column alone cannot be declared",
                 "list them in the table schema's missingValues",

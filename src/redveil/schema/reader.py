@@ -73,12 +73,12 @@ def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
     """
     if not isinstance(raw, Mapping):
         return None, [Problem(file, "not a JSON object", "write a data package descriptor")]
+    problems = list(misspelt(file, "package", raw))
     resources = raw.get("resources")
     if not isinstance(resources, Sequence) or len(resources) != 2:
         found = len(resources) if isinstance(resources, Sequence) else "no"
         remedy = "list exactly two: the left view and the right view"
-        return None, [Problem(file, f"{found} resources", remedy)]
-    problems = list(misspelt(file, "package", raw))
+        return None, [*problems, Problem(file, f"{found} resources", remedy)]
     views = [
         _view(resource, side, file, problems)
         for side, resource in zip(Side, resources, strict=True)
@@ -169,6 +169,8 @@ def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> V
     if not isinstance(fields, Sequence) or not all(
         isinstance(f, Mapping) and isinstance(f.get("name"), str) and f["name"] for f in fields
     ):
+        for each in fields if isinstance(fields, Sequence) else ():
+            problems.extend(misspelt(place, "field", each))
         problems.append(Problem(place, "fields without names", "list fields, each with a name"))
         return None
     names = [f["name"] for f in fields]
@@ -182,7 +184,9 @@ def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> V
     for field in fields:
         if field["name"] == key:
             continue
-        reader = FieldReader(f"{place}, attribute {field['name']}", field)
+        reader = FieldReader(
+            f"{place}, attribute {field['name']}", field, missing=table.get("missingValues", [""])
+        )
         attribute = reader.attribute()
         problems.extend(reader.problems)
         if attribute is not None:

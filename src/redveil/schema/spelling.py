@@ -25,7 +25,7 @@ _READ: Final = {
     "constraints": ("minimum", "maximum", "enum", "required"),
 }
 _ALSO: Final = {"package": ("sources",), "resource": ("scheme", "$schema")}
-_ALIKE: Final = 0.85
+_ALIKE: Final = 0.8
 
 
 def misspelt(place: str, part: str, given: object) -> Iterator[Problem]:

@@ -134,9 +134,12 @@ def test_without_a_size_all_cases_are_listed(command: Command) -> None:
         assert sum(Fraction(step["epsilon"]) for step in case["steps"]) == Fraction(1, 7)
 
 
+@pytest.mark.parametrize("trials", [1, 3])
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
-def test_all_cases_of_an_alternation_are_listed(algorithm: str, command: Command) -> None:
-    done = command("plan", "--epsilon", "1", "--algorithm", algorithm)
+def test_all_cases_of_an_alternation_are_listed(
+    algorithm: str, trials: int, command: Command
+) -> None:
+    done = command("plan", "--epsilon", "1", "--algorithm", algorithm, "--trials", trials)
     assert done.code == 0
     assert done.err == ""
     rows = [line.split() for line in done.out.splitlines() if "leverage" in line]

@@ -37,11 +37,18 @@ few = settings(max_examples=15, deadline=None)
 
 
 def run(
-    table: Table, schema: Schema, wanted: Parameters, epsilon: Fraction, source: Randomness
+    table: Table,
+    schema: Schema,
+    wanted: Parameters,
+    epsilon: Fraction,
+    source: Randomness,
+    trees: int | None = None,
 ) -> tuple[list[Released[LeafTable]], Diary, int]:
     """Return the leaf tables of all trials, the purse and the number of stages.
 
     Twins grow only where a private start is planned: there is no soil without one.
+
+    trees: after so many somebody presses Ctrl-C.
     """
     purse = Diary(make_plan(wanted, epsilon))
     stages: list[int] = []
@@ -52,10 +59,25 @@ def run(
     soil = Soil.of(packed, ground.sets, splits, stop) if wanted.starts_privately else None
     found: list[Released[LeafTable]] = []
     for number in range(1, wanted.trials + 1):
-        count = partial(stages.append, number)
+        count = partial(_count, stages, stop, trees)
         trial = Trial(number, packed, schema, ground, soil, wanted, purse, source, count)
         found += alternate(trial)
     return found, purse, len(stages)
+
+
+def _count(stages: list[int], stop: NDArray[np.uint8], trees: int | None) -> None:
+    stages.append(1)
+    stop[0] = len(stages) == trees
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.ALT_EXPM, Algorithm.ALT_MCMC])
+def test_whoever_stops_a_run_stops_it_before_the_next_tree(algorithm: Algorithm) -> None:
+    schema, table = twins()
+    wanted = Parameters(algorithm, depth=1, alternations=5)
+    source = SeededRandomness(1)
+    assert len(run(table, schema, wanted, Fraction(1), source)[0]) == 5
+    with pytest.raises(KeyboardInterrupt):
+        run(table, schema, wanted, Fraction(1), source, trees=1)
 
 
 ALTERNATIONS = st.sampled_from([Algorithm.ALT_EXPM, Algorithm.ALT_MCMC])

@@ -60,25 +60,33 @@ def test_repeats_have_both_ends(name: str, most: int) -> None:
         assert getattr(Parameters(**fine), name) == number
     for number in (0, most + 1, -5):
         wrong: dict[str, Any] = {name: number}
-        with pytest.raises(InputError, match=f"^{name} must lie between 1 and {most}$"):
+        with pytest.raises(InputError, match=f"^{name} must lie between 1 and {most}"):
             Parameters(**wrong)
 
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
 def test_a_private_start_can_be_all_there_is(algorithm: str) -> None:
     alone = Parameters.of(algorithm=algorithm, alternations=0)
-    assert (alone.depth, alone.auto, alone.trees, alone.tables) == (1, (), 0, 1)
+    # What its start is scored by still depends on the size.
+    assert (alone.depth, alone.auto, alone.trees, alone.tables) == (1, ("root_score",), 0, 1)
+    assert Parameters.of(algorithm=algorithm, alternations=0, depth=1).auto == ()
     with pytest.raises(InputError, match="without alternations there is one split on each side"):
         Parameters.of(algorithm=algorithm, alternations=0, depth=2)
-    with pytest.raises(InputError, match=r"^alternations must lie between 1 and 1000$"):
+    with pytest.raises(InputError, match=r"^alternations must lie between 1 and 1000, or be 0 for"):
         Parameters.of(algorithm=algorithm, alternations=0, start="random")
     with pytest.raises(InputError, match=r"^alternations must lie between 0 and 1000$"):
         Parameters.of(algorithm=algorithm, alternations=-1)
 
 
 def test_a_walk_needs_something_to_walk_for() -> None:
-    with pytest.raises(InputError, match=r"^alternations must lie between 1 and 1000$"):
+    with pytest.raises(InputError, match=r"^alternations must lie between 1 and 1000, or be 0 for"):
         Parameters.of(algorithm="alt-mcmc", alternations=0, sampler="walk")
+
+
+@pytest.mark.parametrize("given", [{"start": "random"}, {"profile": "published"}])
+def test_a_root_score_needs_roots_to_choose(given: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="root_score does nothing without twins or a private"):
+        Parameters.of(algorithm="alt-expm", root_score="margin", **given)
 
 
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(3, 2)])

@@ -96,6 +96,26 @@ def test_other_keys_are_nobody_s_business(path: tuple[str | int, ...], key: str)
     assert problems(*path, key=key) == []
 
 
+def test_a_misspelt_key_is_told_of_where_the_right_one_is_missing() -> None:
+    package = deepcopy(GOOD)
+    package["resource"] = package.pop("resources")
+    assert [str(one) for one in parse(package, "dp.json")[1]] == [
+        "dp.json: unknown key resource in package; did you mean resources?",
+        "dp.json: no resources; list exactly two: the left view and the right view",
+    ]
+    package = deepcopy(GOOD)
+    age = package["resources"][0]["schema"]["fields"][2]
+    age["Name"] = age.pop("name")
+    assert [str(one) for one in parse(package, "dp.json")[1]] == [
+        "dp.json, left: unknown key Name in field; did you mean name?",
+        "dp.json, left: fields without names; list fields, each with a name",
+    ]
+
+
+def test_a_column_may_repeat_the_table_s_missing_values() -> None:
+    assert problems(*AGE, key="missingValues", value=[""]) == []
+
+
 def test_a_column_s_own_missing_values_would_be_passed_over_and_are_refused() -> None:
     assert problems(*AGE, key="missingValues", value=["999"]) == [
         "dp.json, left, attribute age: missing values of one column alone cannot be declared; "
