@@ -83,9 +83,9 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
     The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. Nothing else has to be
-    given: depth and trials follow from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
-    tree-pair; `profile` hardened or published (as the paper has it: for data that is not
-    sensitive). A schema with a budget needs a `ledger`, the file in which charges are kept.
+    given: the shape of the trees follows from a private size. `algorithm` is twin, alt-expm,
+    alt-mcmc or tree-pair; `profile` hardened or published (as the paper has it: for data that is
+    not sensitive). A schema with a budget needs a `ledger`, the file in which charges are kept.
     `progress` is called with the share of the plan that is done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema

@@ -125,7 +125,9 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))
     spent = total(step.price for step in promise.steps)
     table.add_row("spent in", f"{len(promise.steps)} steps that add up to exactly {_price(spent)}")
-    table.add_row("method", Text(f"{promise.algorithm} ({promise.profile}), {promise.software}"))
+    alone = ", its private start alone" if promise.parameters.get("alternations") == 0 else ""
+    method = f"{promise.algorithm}{alone} ({promise.profile}), {promise.software}"
+    table.add_row("method", Text(method))
     if entities is not None:
         table.add_row("entities", f"{_interval(entities, 0)} (noisy)")
     table.add_row("schema", Text(f"{promise.schema_name} ({promise.schema_status})"))
@@ -206,7 +208,7 @@ def false_discoveries(known: DiscoveryPart, reported: int) -> str:
     """Return how many of the findings may be nothing, in a line."""
     return (
         f"false discoveries: at most {known.bound:.0%} expected; {known.surviving} of {reported} "
-        f"hold up even against all pairs of their length (up to 10^{known.searched:.0f})"
+        f"hold up even against all pairs of their kind (up to 10^{known.searched:.0f})"
         + ("; those marked ? may be chance" if known.doubtful else "")
     )
 

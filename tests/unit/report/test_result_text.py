@@ -131,3 +131,11 @@ def test_the_index_by_chance_stands_beside_the_index(width: int) -> None:
     shown = seen(result_view(document(redescription()), width=width))
     assert "by chance" in shown
     assert "0.03" in shown
+
+
+def test_a_start_alone_is_called_so() -> None:
+    parameters = {**CERTIFICATE.parameters, "alternations": 0}
+    update = {"algorithm": "alt-expm", "parameters": parameters}
+    shown = seen(result_view(document(certificate=CERTIFICATE.model_copy(update=update))))
+    assert "alt-expm, its private start alone (hardened)" in shown
+    assert "start alone" not in seen(result_view(document()))
