@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redveil.mining.question import Answer
 from redveil.mining.redescription import Interval
-from redveil.report.chance import jaccard_by_chance
+from redveil.report.chance import chance_text
 from redveil.report.document import ResultDocument, TreePairPart, TreePart
 from redveil.report.text import p_text
 
@@ -85,10 +85,9 @@ def leaf_texts(tree: TreePart) -> list[str]:
 
 def _beside_chance(answer: Answer, document: ResultDocument) -> str:
     """Return what the two supports alone let expect, if the number of entities was released."""
-    if document.entities is None:
-        return ""
     sizes = answer.support_left.estimate, answer.support_right.estimate
-    return f" (by chance {jaccard_by_chance(*sizes, document.entities.estimate):.2f})"
+    expected = chance_text(document, *sizes)
+    return f" (by chance {expected})" if expected else ""
 
 
 def _plain(interval: Interval) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redveil.report.document import ResultDocument, SupportPart
+from redveil.report.document import ResultDocument
 
 
 def jaccard_by_chance(left: float, right: float, entities: float) -> float:
@@ -19,15 +19,14 @@ def jaccard_by_chance(left: float, right: float, entities: float) -> float:
     return both / (left + right - both)
 
 
-def by_chance(document: ResultDocument, support: SupportPart) -> float | None:
-    """Return what the supports of a redescription let expect, or None if the size is unknown."""
+def by_chance(document: ResultDocument, left: float, right: float) -> float | None:
+    """Return what two supports let expect, or None if the number of entities is unknown."""
     if document.entities is None:
         return None
-    sizes = support.left.estimate, support.right.estimate, document.entities.estimate
-    return jaccard_by_chance(*sizes)
+    return jaccard_by_chance(left, right, document.entities.estimate)
 
 
-def chance_text(document: ResultDocument, support: SupportPart) -> str:
+def chance_text(document: ResultDocument, left: float, right: float) -> str:
     """Return it for people."""
-    expected = by_chance(document, support)
+    expected = by_chance(document, left, right)
     return "" if expected is None else f"{expected:.2f}"

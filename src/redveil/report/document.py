@@ -145,6 +145,11 @@ class SupportPart(Part):
     right: IntervalPart
     both: IntervalPart
 
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """How many entities each of the two queries covers, as estimated."""
+        return self.left.estimate, self.right.estimate
+
 
 class TrueSupportPart(Part):
     """Exact support sizes. Not private."""

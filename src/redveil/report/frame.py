@@ -31,7 +31,7 @@ def to_frame(document: ResultDocument) -> pl.DataFrame:
         schema |= {"true_jaccard": pl.Float64, "true_support_both": pl.Int64}
         schema |= {"true_p_value": pl.Float64}
     rows = [
-        _row(one, by_chance(document, one.support), evaluated=evaluated)
+        _row(one, by_chance(document, *one.support.sizes), evaluated=evaluated)
         for one in document.redescriptions
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")

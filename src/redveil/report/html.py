@@ -47,7 +47,7 @@ def _row(document: ResultDocument, number: int, one: RedescriptionPart, *, evalu
         f"<code>{escape(one.left.text)}</code>",
         f"<code>{escape(one.right.text)}</code>",
         _interval(one.jaccard, 2),
-        chance_text(document, one.support),
+        chance_text(document, *one.support.sizes),
         _interval(one.support.both, 0),
         f"≤ {p_text(one.p_value)}",
     ]

@@ -61,7 +61,7 @@ def redescription_list(document: ResultDocument) -> Text:
 
     lines = Text()
     for number, one in enumerate(document.redescriptions, start=1):
-        chance = chance_text(document, one.support)
+        chance = chance_text(document, *one.support.sizes)
         facts = (
             f"J {_interval(one.jaccard, 2)}{f' (by chance {chance})' if chance else ''}  "
             f"{_interval(one.support.both, 0)} entities"
@@ -100,7 +100,7 @@ def redescription_table(document: ResultDocument) -> Table:
             Text(one.left.text),
             Text(one.right.text),
             Text(_interval(one.jaccard, 2)),
-            Text(chance_text(document, one.support)),
+            Text(chance_text(document, *one.support.sizes)),
             Text(_interval(one.support.both, 0)),
             Text(p_text(one.p_value)),
         ]

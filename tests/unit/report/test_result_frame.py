@@ -57,7 +57,7 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
 def test_without_a_number_of_entities_nothing_can_be_expected_of_chance() -> None:
     unknown = document(redescription()).model_copy(update={"entities": None})
     assert to_frame(unknown)["jaccard_by_chance"].to_list() == [None]
-    assert chance_text(unknown, redescription().support) == ""
+    assert chance_text(unknown, *redescription().support.sizes) == ""
 
 
 def test_an_owners_values_are_added_where_they_are_known() -> None:
