@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from redveil.algorithms.parameters import Constraints
     from redveil.api import load, mine, plan
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
     from redveil.errors import InputError, OverBudgetError, RedveilError
-    from redveil.mining.parameters import Constraints
-    from redveil.mining.question import Answer
+    from redveil.findings.questions import Answer
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -37,8 +37,8 @@ __all__ = [
 
 # Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
 _HOMES = {
-    "Answer": "redveil.mining.question",
-    "Constraints": "redveil.mining.parameters",
+    "Answer": "redveil.findings.questions",
+    "Constraints": "redveil.algorithms.parameters",
     "Dataset": "redveil.data.dataset",
     "InputError": "redveil.errors",
     "OverBudgetError": "redveil.errors",

@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from redveil.algorithms.parameters import Constraints, Parameters, Profile
+from redveil.algorithms.tuning import tune, tuned_plan
 from redveil.budget.charging import charge
 from redveil.errors import InputError
-from redveil.mining.parameters import Constraints, Parameters, Profile
-from redveil.mining.tuning import tune, tuned_plan
 from redveil.privacy.loss import Loss, parse_loss
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema
@@ -130,8 +130,8 @@ def _mine(
     dataset: Dataset, parameters: Parameters, loss: Loss, progress: Callable[[float], None] | None
 ) -> Result:
     """Mine what is paid for, with fresh randomness for each trial."""
-    from redveil.mining.mine import run
-    from redveil.mining.published import PublishedRandomness
+    from redveil.algorithms.published import PublishedRandomness
+    from redveil.algorithms.run import run
     from redveil.privacy.randomness import SystemRandomness
     from redveil.report.build import build
     from redveil.report.result import Result

@@ -46,7 +46,7 @@ def buy_cuts(
     >>> schema.bought[0].epsilon, schema.bought[0].right
     (Fraction(1, 10), ('creatinine',))
     """
-    from redveil.mining.bought_cuts import Wanted, bought_cuts
+    from redveil.algorithms.cut_points import Wanted, bought_cuts
     from redveil.privacy.randomness import SystemRandomness
 
     price, schema = parse_epsilon(epsilon), dataset.schema

@@ -10,16 +10,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.algorithms.alternation import random_attribute
+from redveil.algorithms.convergence import effective_sample_size, split_rhat
+from redveil.algorithms.parameters import Algorithm, PairScore, Parameters, Profile
+from redveil.algorithms.published import observed_dataset
+from redveil.algorithms.schedule import make_plan
+from redveil.algorithms.targets import Target, attribute_target
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
-from redveil.mining.alternation import random_attribute
-from redveil.mining.convergence import effective_sample_size, split_rhat
-from redveil.mining.parameters import Algorithm, PairScore, Parameters, Profile
-from redveil.mining.published import observed_dataset
-from redveil.mining.schedule import make_plan
-from redveil.mining.targets import Target, attribute_target
 from redveil.privacy.loss import Price, choice_epsilon
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Side

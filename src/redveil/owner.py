@@ -9,9 +9,9 @@ from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.errors import ResultError
-from redveil.mining.query import evaluate as evaluate_query
-from redveil.mining.query_json import from_json
-from redveil.mining.statistics import p_values
+from redveil.findings.statistics import p_values
+from redveil.query.formula import evaluate as evaluate_query
+from redveil.query.json_form import from_json
 from redveil.report.document import RedescriptionPart, TruePart, TrueSupportPart
 from redveil.report.result import Result
 from redveil.sealed import open_for_owner

@@ -12,13 +12,13 @@ from support.source import calls, mentions, modules
 DOORS = {
     "open_paid": {"privacy/mechanisms.py"},
     # The published profile is for data that is not sensitive; its certificates say so.
-    "open_for_owner": {"owner.py", "diagnosis.py", "mining/published.py"},
+    "open_for_owner": {"owner.py", "diagnosis.py", "algorithms/published.py"},
     "Released": {"privacy/mechanisms.py", "sealed.py"},
     "Receipt": {"privacy/plan.py"},
     "_contents": {"sealed.py"},
     # A purse issues receipts: a run has one, its size and bought cut points have their own.
-    "Purse": {"privacy/plan.py", "mining/mine.py"},
-    "purse": {"mining/size.py", "mining/bought_cuts.py"},
+    "Purse": {"privacy/plan.py", "algorithms/run.py"},
+    "purse": {"algorithms/size.py", "algorithms/cut_points.py"},
 }
 # Rooms that are for the owner as a whole, and that no analyst's code imports.
 OWNERS_ROOMS = ("audit/", "baselines/")

@@ -15,9 +15,9 @@ import pytest
 import typer.main
 
 import redveil
+from redveil.algorithms.parameters import Constraints, Parameters
 from redveil.cli.app import app
 from redveil.errors import InputError
-from redveil.mining.parameters import Constraints, Parameters
 from redveil.privacy.randomness import SystemRandomness
 from support.wall import marked
 

@@ -14,9 +14,9 @@ MAY_BE_SEEDED = {
     "data/synthetic.py",
     "experiments/tuning.py",
     "experiments/worlds.py",
-    "mining/statistics.py",
-    "mining/reach.py",
-    "mining/published.py",
+    "findings/statistics.py",
+    "findings/critical_values.py",
+    "algorithms/published.py",
 }
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")
 

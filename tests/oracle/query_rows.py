@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from redveil.mining.query import And, BoolArray, Literal, Not, Op, Query, Value
+from redveil.query.formula import And, BoolArray, Literal, Not, Op, Query, Value
 
 Row: TypeAlias = Mapping[str, bool | float | str | None]
 Order: TypeAlias = Mapping[str, Sequence[str]]

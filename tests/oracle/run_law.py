@@ -15,7 +15,7 @@ from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Shape, Target, attribute_targ
 from oracle.law import LEVERAGE, MARGIN, Law, Outcome, Scored, renamed, then, together, uniform
 from oracle.tree_law import FOR_EVER, Walk, drawn_law, grown_law
 from oracle.twin_law import Twins, trials_law, twin_law
-from redveil.mining.parameters import Algorithm, Counts, PairScore, Parameters, RootScore
+from redveil.algorithms.parameters import Algorithm, Counts, PairScore, Parameters, RootScore
 
 Pair = tuple[Shape, Shape]  # left, right
 

@@ -13,14 +13,14 @@ from itertools import count
 import numpy as np
 import pytest
 
+from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.published import observed_dataset
+from redveil.algorithms.run import run
 from redveil.audit.audit import FEWEST, Runner, audit
 from redveil.audit.cases import Case, cases
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
-from redveil.mining.interpretation import Mined
-from redveil.mining.mine import run
-from redveil.mining.parameters import Parameters
-from redveil.mining.published import observed_dataset
+from redveil.findings.findings import Mined
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from redveil.trees.rules import HARDENED as RULES
@@ -186,15 +186,15 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
         for score in (margin(1), LEVERAGE, SPLIT_GINI, TREE_GINI, ASSOCIATION)
     }
     by_margin, by_leverage = Matching(wrong["margin 1/2"], 1), Matching(wrong["leverage"], None)
-    monkeypatch.setattr("redveil.mining.trial.BY_MARGIN", by_margin)
-    monkeypatch.setattr("redveil.mining.trial.BY_LEVERAGE", by_leverage)
+    monkeypatch.setattr("redveil.algorithms.trial.BY_MARGIN", by_margin)
+    monkeypatch.setattr("redveil.algorithms.trial.BY_LEVERAGE", by_leverage)
     rules = replace(
         RULES,
         split=wrong["split Gini"],
         tree=wrong["tree Gini"],
         association=wrong["association"],
     )
-    monkeypatch.setattr("redveil.mining.mine.HARDENED", rules)
+    monkeypatch.setattr("redveil.algorithms.run.HARDENED", rules)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from redveil.algorithms.cut_points import Wanted, bought_cuts
+from redveil.algorithms.even_bins import even_cuts, smoothed
 from redveil.data.table import NumericColumn, Table
-from redveil.mining.bought_cuts import Wanted, bought_cuts
-from redveil.mining.even_bins import even_cuts, smoothed
 from redveil.privacy.loss import laplace_variance
 from redveil.schema import Attribute, Kind, Side
 from redveil.sealed import Sealed
@@ -59,7 +59,7 @@ def outcomes() -> Outcomes:
 
 
 def test_cut_points_follow_the_law(outcomes: Outcomes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("redveil.mining.bought_cuts.fine_grid", lambda _: GRID)
+    monkeypatch.setattr("redveil.algorithms.cut_points.fine_grid", lambda _: GRID)
     counts, source = (1, 0, 3), SeededRandomness(3)
     values = np.array([*np.repeat(VALUES, counts), np.nan])
     table = Sealed(Table(values.size, {}, {"cost": NumericColumn(COST, values)}))

@@ -10,9 +10,9 @@ from itertools import count
 
 import pytest
 
+from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.run import run
 from redveil.experiments.worlds import build
-from redveil.mining.mine import run
-from redveil.mining.parameters import Parameters
 from support.seeded import SeededRandomness
 
 RUNS = 5

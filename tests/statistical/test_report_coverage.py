@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from redveil.mining.extraction import Extractor
-from redveil.mining.leaf_table import LeafTable
-from redveil.mining.parameters import Constraints
-from redveil.mining.ranking import ranked_by_news
-from redveil.mining.redescription import Interval, Redescription
-from redveil.mining.statistics import p_values
+from redveil.algorithms.parameters import Constraints
+from redveil.findings.extraction import Extractor
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.ranking import ranked_by_news
+from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.statistics import p_values
 from redveil.privacy.loss import Price, Rho
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.tree import Tree

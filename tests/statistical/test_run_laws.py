@@ -18,9 +18,9 @@ import pytest
 from oracle.crowd import Crowd
 from oracle.law import Law, merged
 from oracle.run_law import Pair, Run, costs, tables_of
-from redveil.mining.leaf_table import LeafTable
-from redveil.mining.parameters import TUNED, Algorithm, Parameters
-from redveil.mining.tuning import tune
+from redveil.algorithms.parameters import TUNED, Algorithm, Parameters
+from redveil.algorithms.tuning import tune
+from redveil.findings.leaf_table import LeafTable
 from support.enumeration import (
     Ran,
     Way,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from oracle.crowd import Crowd, Entity, World
 from oracle.run_law import costs
-from redveil.mining.parameters import TUNED, Parameters
-from redveil.mining.tuning import tune
+from redveil.algorithms.parameters import TUNED, Parameters
+from redveil.algorithms.tuning import tune
 from redveil.privacy.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
 from support.neighbours import Entities, Losses, Neighbourhood

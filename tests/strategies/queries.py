@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hypothesis import strategies as st
 
 from oracle.query_rows import ListColumn, Order, Row
-from redveil.mining.query import And, Literal, Not, Op, Or, Query, Value
+from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
 
 ORDER: Order = {"grade": ("low", "mid", "high")}
 VALUES: Mapping[str, Sequence[Value]] = {

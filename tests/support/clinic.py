@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 import redveil
+from redveil.algorithms.parameters import Constraints, Parameters
+from redveil.algorithms.run import run
 from redveil.data.synthetic import clinic_frames, clinic_schema
-from redveil.mining.mine import run
-from redveil.mining.parameters import Constraints, Parameters
 from redveil.privacy.loss import Loss
 from redveil.report.build import build
 from redveil.report.result import Result

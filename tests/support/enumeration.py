@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from oracle.crowd import Crowd, Shape, World, trimmed
 from oracle.law import Law
+from redveil.algorithms.parameters import Algorithm, Parameters
+from redveil.algorithms.run import run
+from redveil.algorithms.tuning import tuned_plan
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import MISSING, CodedColumn, Column, Table
-from redveil.mining.leaf_table import LeafTable
-from redveil.mining.mine import run
-from redveil.mining.parameters import Algorithm, Parameters
-from redveil.mining.tuning import tuned_plan
+from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.loss import Price, Rho, amount, total
 from redveil.privacy.nested_selection import NestedBase
 from redveil.privacy.plan import Plan
@@ -86,7 +86,7 @@ def release(dataset: Dataset, how: Parameters, price: Price, sources: Sources) -
         return Ran(parameters, plan, tuple(table.value for table in released))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("redveil.mining.mine.interpret", untouched)
+        patch.setattr("redveil.algorithms.run.interpret", untouched)
         ran: Any = run(dataset, how, price, sources, workers=1)
     assert isinstance(ran, Ran)
     return ran
@@ -189,7 +189,7 @@ def all_ways(crowd: Crowd, how: Parameters, whole: Price) -> list[Way]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redveil.privacy.mechanisms.draw", guided_draw)
         patch.setattr("redveil.privacy.mechanisms.draw_nested", guided_draw_nested)
-        patch.setattr("redveil.mining.alternation.below", guided_below)
+        patch.setattr("redveil.algorithms.alternation.below", guided_below)
         while pending:
             guides = [Guide(said) for said in pending[:at_once]]
             del pending[:at_once]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from redveil.mining.query import Literal, Query
-from redveil.mining.query_json import to_json
-from redveil.mining.query_latex import to_latex
-from redveil.mining.query_text import to_text
+from redveil.query.formula import Literal, Query
+from redveil.query.json_form import to_json
+from redveil.query.latex import to_latex
+from redveil.query.text import to_text
 from redveil.report.document import (
     CertificatePart,
     IntervalPart,

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 
 from oracle.extraction import Pair, People, term_extents, term_lengths
+from redveil.algorithms.parameters import Constraints
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
-from redveil.mining.extraction import Extractor
-from redveil.mining.leaf_table import LeafTable
-from redveil.mining.parameters import Constraints
-from redveil.mining.redescription import Redescription
+from redveil.findings.extraction import Extractor
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.redescription import Redescription
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.counting import route
 from redveil.trees.splits import Splits

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from oracle.crowd import BOTH, Crowd, Entity, World
-from redveil.mining.parameters import (
+from redveil.algorithms.parameters import (
     Algorithm,
     Counts,
     PairScore,

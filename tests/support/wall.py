@@ -19,12 +19,12 @@ import polars as pl
 
 import redveil
 from redveil import sealed as sealed_module
+from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.run import run
 from redveil.data.binning import BinnedTable, BinnedView
 from redveil.data.report import LoadReport
 from redveil.data.table import CodedColumn, NumericColumn, Table
-from redveil.mining.interpretation import Mined
-from redveil.mining.mine import run
-from redveil.mining.parameters import Parameters
+from redveil.findings.findings import Mined
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.sealed import Sealed
 from support.seeded import SeededRandomness

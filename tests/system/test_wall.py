@@ -34,10 +34,10 @@ from rich.console import Console
 from rich.pretty import pretty_repr
 
 import redveil
+from redveil.algorithms.schedule import stages
+from redveil.algorithms.trial import Trial
 from redveil.budget.ledger import Ledger
 from redveil.data.dataset import Dataset
-from redveil.mining.schedule import stages
-from redveil.mining.trial import Trial
 from redveil.privacy.loss import Loss
 from redveil.report.build import build
 from redveil.report.result import Result

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import redveil
+from redveil.algorithms.parameters import Parameters
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
 from redveil.errors import InputError, OverBudgetError, PlanError
-from redveil.mining.parameters import Parameters
 from redveil.privacy.concentrated import keeps
 from redveil.privacy.loss import Loss, Rho, total
 from support.clinic import clinic
@@ -130,7 +130,7 @@ def test_a_run_that_fails_stays_charged(tmp_path: Path, monkeypatch: pytest.Monk
     def fails(*_: object) -> None:
         raise PlanError("out of order")
 
-    monkeypatch.setattr("redveil.mining.mine.run", fails)
+    monkeypatch.setattr("redveil.algorithms.run.run", fails)
     with pytest.raises(PlanError):
         redveil.mine(bound, "1/3", ledger=ledger)
     assert Ledger(ledger).spent(data.schema.name) == Loss(Fraction(1, 3))

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import redveil
+from redveil.algorithms import cut_points as market
 from redveil.budget.ledger import Ledger
 from redveil.buying import buy_cuts, chosen_columns
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.errors import InputError, OverBudgetError, PlanError
-from redveil.mining import bought_cuts as market
 from redveil.schema import Attribute, Kind, Schema, Side
 from redveil.version import software
 from support.clinic import clinic

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from redveil.algorithms.parameters import Parameters
 from redveil.data.synthetic import wide_dataset
 from redveil.diagnosis import diagnose
 from redveil.errors import InputError
-from redveil.mining.parameters import Parameters
 from redveil.schema import Side
 
 DATA = wide_dataset(600, booleans=8, numerics=4)

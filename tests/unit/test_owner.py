@@ -11,10 +11,10 @@ from scipy.stats import binom
 import redveil
 from oracle.printed_query import Supports, read_rows, supports
 from redveil import owner
+from redveil.algorithms.parameters import Parameters
 from redveil.data.draft import draft
 from redveil.data.synthetic import clinic_frames, clinic_schema, write_clinic
 from redveil.errors import ResultError
-from redveil.mining.parameters import Parameters
 from redveil.report.document import RedescriptionPart
 from redveil.report.result import Result
 from support.clinic import ANYTHING, ORDERS, clinic, mined, mined_clinic

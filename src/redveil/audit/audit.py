@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
 
+from redveil.algorithms.parameters import Parameters, Profile
+from redveil.algorithms.published import PublishedRandomness
+from redveil.algorithms.run import run
 from redveil.audit.cases import Case
 from redveil.audit.events import best_event, promise
 from redveil.audit.outcome import REFUSED, Observer, Outcome
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError, RedveilError
-from redveil.mining.interpretation import Mined
-from redveil.mining.mine import run
-from redveil.mining.parameters import Parameters, Profile
-from redveil.mining.published import PublishedRandomness
+from redveil.findings.findings import Mined
 from redveil.privacy.loss import Loss
 from redveil.privacy.randomness import SystemRandomness
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from redveil.algorithms.parameters import Algorithm, Constraints, Parameters, Profile
 from redveil.errors import InputError
-from redveil.mining.parameters import Algorithm, Constraints, Parameters, Profile
 
 # How much of ε goes to the trees where that can be said: the less, the better counts are audited.
 # Counts give away all that is paid for them; were that nearly all of ε, an honest program would be

@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
+from redveil.algorithms.parameters import Parameters
 from redveil.audit.pairs import Pair
 from redveil.data.binning import bin_view
-from redveil.mining.interpretation import Mined
-from redveil.mining.leaf_query import split_literal
-from redveil.mining.leaf_table import LeafTable
-from redveil.mining.parameters import Parameters
-from redveil.mining.query_text import to_text
+from redveil.findings.findings import Mined
+from redveil.findings.leaf_table import LeafTable
+from redveil.query.leaves import split_literal
+from redveil.query.text import to_text
 from redveil.schema import View
 from redveil.trees.counting import Positions, cross_tabulate, route
 from redveil.trees.splits import Splits

@@ -27,7 +27,7 @@ def ask(
 
     redveil ask result.json '[gout]' '[uric acid > 7.5] | [eGFR <= 60]'
     """
-    from redveil.mining.question import parse_side
+    from redveil.findings.questions import parse_side
     from redveil.report.answer import answer_json, answer_view
     from redveil.report.result import Result
     from redveil.schema import Side

@@ -35,9 +35,9 @@ def diagnose(
     ] = None,
 ) -> None:
     """See whether walks settle on this data. NOT PRIVATE: for the data's owner only."""
+    from redveil.algorithms.parameters import Parameters
     from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
-    from redveil.mining.parameters import Parameters
     from redveil.privacy.loss import parse_epsilon
     from redveil.report.figures import traces
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from redveil.algorithms.parameters import Constraints, Parameters, Profile
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
@@ -36,7 +37,6 @@ from redveil.cli.arguments import (
 )
 from redveil.cli.console import output, progress, say
 from redveil.files import keep_earlier, must_be_writable
-from redveil.mining.parameters import Constraints, Parameters, Profile
 from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema, Status
 

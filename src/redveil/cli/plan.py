@@ -26,8 +26,8 @@ from redveil.cli.console import output
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
-    from redveil.mining.parameters import Parameters
-    from redveil.mining.tuning import Tuned
+    from redveil.algorithms.parameters import Parameters
+    from redveil.algorithms.tuning import Tuned
     from redveil.privacy.loss import Loss
     from redveil.privacy.plan import Plan
 
@@ -59,8 +59,8 @@ def plan(
     Depth, and trials or alternations, follow from a noisy number of entities that a run buys first
     (but for walks). Without --entities all cases are listed.
     """
-    from redveil.mining.parameters import Parameters
-    from redveil.mining.tuning import cases, tune, tuned_plan
+    from redveil.algorithms.parameters import Parameters
+    from redveil.algorithms.tuning import cases, tune, tuned_plan
     from redveil.privacy.loss import parse_loss
     from redveil.privacy.score import MOST_ENTITIES
     from redveil.report.text import cases_table, steps_table

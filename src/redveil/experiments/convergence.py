@@ -16,9 +16,9 @@ import numpy as np
 import typer
 
 import redveil
+from redveil.algorithms.parameters import Parameters
 from redveil.cli.console import output, progress
 from redveil.diagnosis import diagnose
-from redveil.mining.parameters import Parameters
 from redveil.schema import Side
 
 SETTINGS = (

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import redveil
 from redveil import owner
+from redveil.algorithms.parameters import Algorithm, Parameters, Profile
 from redveil.errors import InputError
-from redveil.mining.parameters import Algorithm, Parameters, Profile
 from redveil.version import software
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from redveil.mining.question import Answer
-from redveil.mining.redescription import Interval
+from redveil.findings.questions import Answer
+from redveil.findings.redescription import Interval
 from redveil.report.chance import chance_text
 from redveil.report.document import ResultDocument, TreePairPart, TreePart
 from redveil.report.text import p_text

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from redveil.mining.discovery import false_discoveries
-from redveil.mining.estimate import Estimate
-from redveil.mining.interpretation import Mined
-from redveil.mining.leaf_query import leaf_query, split_literal
-from redveil.mining.leaf_table import LeafTable
-from redveil.mining.need import COMMON, RARE, Match, Need, good_match, needed
-from redveil.mining.parameters import Parameters, Profile
-from redveil.mining.query import Query
-from redveil.mining.query_json import to_json
-from redveil.mining.query_latex import to_latex
-from redveil.mining.query_simplify import simplified
-from redveil.mining.query_text import to_text
-from redveil.mining.redescription import Interval, Redescription
+from redveil.algorithms.parameters import Parameters, Profile
+from redveil.findings.discovery import false_discoveries
+from redveil.findings.estimate import Estimate
+from redveil.findings.findings import Mined
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.required_budget import COMMON, RARE, Match, Need, good_match, needed
 from redveil.privacy.loss import Loss
+from redveil.query.formula import Query
+from redveil.query.json_form import to_json
+from redveil.query.latex import to_latex
+from redveil.query.leaves import leaf_query, split_literal
+from redveil.query.simplify import simplified
+from redveil.query.text import to_text
 from redveil.report.document import (
     AttributePart,
     AttributesPart,

@@ -15,10 +15,10 @@ from pydantic import (
 )
 
 from redveil.errors import QueryError
-from redveil.mining.query_json import from_json
-from redveil.mining.query_latex import to_latex
-from redveil.mining.query_text import to_text
 from redveil.privacy import concentrated, loss
+from redveil.query.json_form import from_json
+from redveil.query.latex import to_latex
+from redveil.query.text import to_text
 
 FORMAT_VERSION: Final = 1
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from redveil.mining.clired import write_queries
-from redveil.mining.query import And, Literal, Not, Or, Query
-from redveil.mining.query_json import from_json
+from redveil.query.clired import write_queries
+from redveil.query.formula import And, Literal, Not, Or, Query
+from redveil.query.json_form import from_json
 from redveil.report.document import AttributePart, ResultDocument
 
 Orders = Mapping[str, tuple[str, ...]]

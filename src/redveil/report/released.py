@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 
 from redveil.errors import QueryError, ResultError
-from redveil.mining.extent import ReleasedTree, check_literal
-from redveil.mining.leaf_table import Counted, LeafTable
-from redveil.mining.query import Literal
-from redveil.mining.query_json import from_json
-from redveil.mining.question import ReleasedTable
+from redveil.findings.leaf_table import Counted, LeafTable
+from redveil.findings.questions import ReleasedTable
 from redveil.privacy.loss import Price, Rho
+from redveil.query.coverage import ReleasedTree, check_literal
+from redveil.query.formula import Literal
+from redveil.query.json_form import from_json
 from redveil.report.document import AttributePart, ResultDocument, TreePairPart, TreePart
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree

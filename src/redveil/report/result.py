@@ -17,7 +17,7 @@ from redveil.report.document import CertificatePart, RedescriptionPart, ResultDo
 if TYPE_CHECKING:
     import polars as pl
 
-    from redveil.mining.question import Answer
+    from redveil.findings.questions import Answer
 
 
 REMEDY = "ask for a fresh copy (mining again costs its epsilon again)"
@@ -93,7 +93,7 @@ class Result:
         >>> answer.cost
         0
         """
-        from redveil.mining.question import answer, parse_side
+        from redveil.findings.questions import answer, parse_side
         from redveil.report.released import released_tables
         from redveil.schema import Side
 

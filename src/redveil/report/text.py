@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from redveil.mining.leaf_table import noise_variance
-from redveil.mining.schedule import start_step
+from redveil.algorithms.schedule import start_step
+from redveil.findings.leaf_table import noise_variance
 from redveil.privacy.loss import Price, Rho, total
 from redveil.report.chance import chance_text
 from redveil.report.document import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from redveil.mining.tuning import Tuned
+    from redveil.algorithms.tuning import Tuned
     from redveil.privacy.plan import Step
 
 

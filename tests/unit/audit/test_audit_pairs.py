@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.run import run
 from redveil.audit.audit import FEWEST, audit
 from redveil.audit.cases import cases
 from redveil.audit.outcome import Observer
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.errors import InputError
-from redveil.mining.mine import run
-from redveil.mining.parameters import Parameters
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from support.seeded import FixedNoise

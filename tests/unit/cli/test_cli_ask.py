@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from redveil.mining.query_json import from_json
-from redveil.mining.query_latex import to_latex
-from redveil.mining.query_text import to_text
+from redveil.query.json_form import from_json
+from redveil.query.latex import to_latex
+from redveil.query.text import to_text
 from redveil.report.result import Result
 from support.clinic import mined_clinic
 from support.command_line import Command

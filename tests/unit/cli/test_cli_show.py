@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from redveil.cli.console import write
-from redveil.mining.clired import read_queries
+from redveil.query.clired import read_queries
 from redveil.report.html import fragment
 from redveil.report.latex import latex_table
 from redveil.report.result import Result

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from redveil.algorithms.parameters import Parameters
 from redveil.errors import InputError
 from redveil.experiments import comparison
 from redveil.experiments.comparison import Subject, Task, compare, main, report, work
@@ -13,7 +14,6 @@ from redveil.experiments.comparison_figure import draw
 from redveil.experiments.comparison_table import COLUMNS, cells, markdown, ordered, summarise
 from redveil.experiments.runs import Run, append, read, settings_name, settings_of
 from redveil.experiments.worlds import build
-from redveil.mining.parameters import Parameters
 
 OURS = "alt-expm:hardened"
 

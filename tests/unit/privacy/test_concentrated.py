@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.tuning import cases, tune, tuned_plan
 from redveil.errors import InputError, PlanError
-from redveil.mining.parameters import Parameters
-from redveil.mining.tuning import cases, tune, tuned_plan
 from redveil.privacy import concentrated
 from redveil.privacy.concentrated import keeps, rho_within
 from redveil.privacy.loss import (

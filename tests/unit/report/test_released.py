@@ -11,9 +11,9 @@ import pytest
 import redveil
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import QueryError, ResultError
-from redveil.mining.estimate import estimate
-from redveil.mining.extent import ReleasedTree, extent
-from redveil.mining.query_text import parse_text
+from redveil.findings.estimate import estimate
+from redveil.query.coverage import ReleasedTree, extent
+from redveil.query.text import parse_text
 from redveil.report.document import ResultDocument
 from redveil.report.released import released_tables
 from redveil.report.result import Result

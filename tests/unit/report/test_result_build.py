@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.run import run
 from redveil.data.synthetic import clinic_schema
-from redveil.mining.mine import run
-from redveil.mining.parameters import Parameters
-from redveil.mining.query_json import from_json
-from redveil.mining.query_text import parse_text
 from redveil.privacy.loss import Loss, total
+from redveil.query.json_form import from_json
+from redveil.query.text import parse_text
 from redveil.report.build import build
 from redveil.report.document import CertificatePart, LeafTablePart, ResultDocument
 from support.clinic import NOTHING, clinic, mined_clinic

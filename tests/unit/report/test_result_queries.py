@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from redveil.errors import InputError
-from redveil.mining.clired import read_queries
-from redveil.mining.query import And, Literal, Not, Or
-from redveil.mining.query_json import from_json
+from redveil.query.clired import read_queries
+from redveil.query.formula import And, Literal, Not, Or
+from redveil.query.json_form import from_json
 from redveil.report.queries_file import spelled_out, write_result_queries
 from support.clinic import NOTHING, mined_clinic
 from support.results import document, redescription

@@ -1,0 +1,1 @@
+"""The algorithms: from a sealed data set to released leaf tables."""

@@ -1,0 +1,1 @@
+"""From released leaf tables to findings. Released values only."""

@@ -1,0 +1,252 @@
+"""What a leaf table says: the cells, least squares, or the paper's two passes.
+
+Cells, and margins if they were asked for, are measured with independent noise of known variance.
+Without margins the cells are the fit. With both, generalised least squares has a closed form,
+because the three designs share eigenvectors: a two-way table falls into its mean, row effects,
+column effects and interactions, and each part is only rescaled. The same four numbers give the
+variance of every support, so nothing is ever inverted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.findings.leaf_table import Counted, LeafTable, noise_variance
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Estimates and (co)variances for query pairs, each float64[pairs].
+
+    both, left, right, size: the overlap, the two supports, and the number of entities.
+    """
+
+    both: Floats
+    left: Floats
+    right: Floats
+    size: Floats
+    both_both: Floats
+    left_left: Floats
+    right_right: Floats
+    both_left: Floats
+    both_right: Floats
+    left_right: Floats
+    both_size: Floats
+    left_size: Floats
+    right_size: Floats
+    size_size: Floats
+
+    def of(self, pairs: NDArray[np.int64]) -> Moments:
+        """Return the moments of some of the pairs."""
+        return Moments(*(getattr(self, field.name)[pairs] for field in fields(self)))
+
+
+class Estimate(Protocol):
+    """A leaf table's best guess, and how far the noise can have moved it."""
+
+    @property
+    def cells(self) -> Floats:
+        """The estimated cells, float64[left cells, right cells]; can be negative."""
+        ...
+
+    @property
+    def size(self) -> float:
+        """The estimated number of entities."""
+        ...
+
+    @property
+    def size_deviation(self) -> float:
+        """The standard error of `size`."""
+        ...
+
+    @property
+    def cell_deviation(self) -> float:
+        """The standard error of a single cell, or a little more."""
+        ...
+
+    def moments(self, left: Flags, right: Flags) -> Moments:
+        """Return estimates and variances for pairs of unions of cells."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """The least-squares table and its noise.
+
+    cells: float64[left cells, right cells], unbiased, can be negative.
+    mean, rows, columns, interaction: the variance per unit of each part of a table.
+    """
+
+    cells: Floats
+    mean: float
+    rows: float
+    columns: float
+    interaction: float
+
+    @property
+    def size(self) -> float:
+        """The estimated number of entities."""
+        return float(self.cells.sum())
+
+    @property
+    def size_deviation(self) -> float:
+        """The standard error of `size`."""
+        return math.sqrt(self.mean * self.cells.size)
+
+    @property
+    def cell_deviation(self) -> float:
+        """The standard error of a single cell, or a little more."""
+        return math.sqrt(self.interaction)
+
+    def moments(self, left: Flags, right: Flags) -> Moments:
+        """Return estimates and variances for pairs of unions of cells.
+
+        left: bool[pairs, left cells]; right: bool[pairs, right cells].
+        """
+        height, width = self.cells.shape
+        u, v = left.astype(np.float64), right.astype(np.float64)
+        p, q = u.sum(axis=1), v.sum(axis=1)
+        within_rows, within_columns = p - p * p / height, q - q * q / width
+        return Moments(
+            both=((u @ self.cells) * v).sum(axis=1),
+            left=u @ self.cells.sum(axis=1),
+            right=v @ self.cells.sum(axis=0),
+            size=np.full_like(p, self.size),
+            both_both=self.mean * (p * q) ** 2 / self.cells.size
+            + self.rows * q * q / width * within_rows
+            + self.columns * p * p / height * within_columns
+            + self.interaction * within_rows * within_columns,
+            left_left=width * (self.mean * p * p / height + self.rows * within_rows),
+            right_right=height * (self.mean * q * q / width + self.columns * within_columns),
+            both_left=self.mean * p * p * q / height + self.rows * q * within_rows,
+            both_right=self.mean * p * q * q / width + self.columns * p * within_columns,
+            left_right=self.mean * p * q,
+            both_size=self.mean * p * q,
+            left_size=self.mean * p * width,
+            right_size=self.mean * q * height,
+            size_size=np.full_like(p, self.mean * height * width),
+        )
+
+
+def estimate(table: LeafTable) -> Estimate:
+    """Return the best guess that the measured parts allow."""
+    return solver(table).solve(table.cells, table.left_margin, table.right_margin)
+
+
+def solver(table: LeafTable) -> Solver | TwoPassSolver:
+    """Return what turns measurements of a table's shape and prices into an estimate."""
+    height, width = table.cells.shape
+    cells, left, right = (
+        0.0 if price is None else noise_variance(price)
+        for price in (table.cells_price, table.left_price, table.right_price)
+    )
+    if table.left_price is None:
+        return Solver(height, width, 1 / cells, 0.0, 0.0)
+    if table.right_price is None:
+        return TwoPassSolver(cells, left)
+    return Solver(height, width, 1 / cells, 1 / left, 1 / right)
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """Least squares for tables of one shape; what was not measured has no weight."""
+
+    height: int
+    width: int
+    weight: float
+    left_weight: float
+    right_weight: float
+
+    def solve(self, cells: Counted, left: Counted | None, right: Counted | None) -> Fit:
+        """Return the generalised least-squares estimate; leading axes are separate tables.
+
+        Minimises Σ (cell − x)² / v_c + Σ (left − row sum)² / v_l + Σ (right − column sum)² / v_r.
+        """
+        evidence = self.weight * np.asarray(cells, dtype=np.float64)
+        if left is not None and right is not None:
+            evidence = evidence + self.left_weight * left[..., :, None]
+            evidence = evidence + self.right_weight * right[..., None, :]
+        with_rows = self.weight + self.width * self.left_weight
+        mean = 1 / (with_rows + self.height * self.right_weight)
+        rows = 1 / with_rows
+        columns = 1 / (self.weight + self.height * self.right_weight)
+        interaction = 1 / self.weight
+        grand = evidence.mean(axis=(-2, -1), keepdims=True)
+        row_effect = evidence.mean(axis=-1, keepdims=True) - grand
+        column_effect = evidence.mean(axis=-2, keepdims=True) - grand
+        rest = evidence - grand - row_effect - column_effect
+        fitted = mean * grand + rows * row_effect + columns * column_effect + interaction * rest
+        return Fit(fitted, mean, rows, columns, interaction)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoPass:
+    """The paper's counts: overlaps from cells, left supports from left counts, the rest by sums.
+
+    Right supports are sums of cells over all left cells, the number of entities is the sum of the
+    left counts. cells, left_margin: float64; the variances are those of a single count.
+    """
+
+    cells: Floats
+    left_margin: Floats
+    cell_variance: float
+    left_variance: float
+
+    @property
+    def size(self) -> float:
+        """The estimated number of entities."""
+        return float(self.left_margin.sum())
+
+    @property
+    def size_deviation(self) -> float:
+        """The standard error of `size`."""
+        return math.sqrt(self.left_variance * self.left_margin.size)
+
+    @property
+    def cell_deviation(self) -> float:
+        """The standard error of a single cell."""
+        return math.sqrt(self.cell_variance)
+
+    def moments(self, left: Flags, right: Flags) -> Moments:
+        """Return estimates and variances for pairs of unions of cells, as `Fit.moments`."""
+        u, v = left.astype(np.float64), right.astype(np.float64)
+        p, q = u.sum(axis=1), v.sum(axis=1)
+        nothing = np.zeros_like(p)
+        return Moments(
+            both=((u @ self.cells) * v).sum(axis=1),
+            left=u @ self.left_margin,
+            right=v @ self.cells.sum(axis=0),
+            size=np.full_like(p, self.size),
+            both_both=self.cell_variance * p * q,
+            left_left=self.left_variance * p,
+            right_right=self.cell_variance * q * self.cells.shape[0],
+            both_left=nothing,
+            both_right=self.cell_variance * p * q,
+            left_right=nothing,
+            both_size=nothing,
+            left_size=self.left_variance * p,
+            right_size=nothing,
+            size_size=np.full_like(p, self.left_variance * self.left_margin.size),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TwoPassSolver:
+    """Takes measurements as they are."""
+
+    cell_variance: float
+    left_variance: float
+
+    def solve(self, cells: Counted, left: Counted | None, _right: Counted | None) -> TwoPass:
+        """Return the estimate; leading axes are separate tables."""
+        assert left is not None, "two passes measure the left margin"
+        floats = np.asarray(cells, dtype=np.float64), np.asarray(left, dtype=np.float64)
+        return TwoPass(*floats, self.cell_variance, self.left_variance)

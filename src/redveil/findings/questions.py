@@ -1,0 +1,189 @@
+"""Free questions: what released leaf tables say about queries that nobody has mined.
+
+Whatever is computed from released values alone costs nothing, and may be asked as often as one
+likes. A pair of queries can be answered if, for some table, each is a union of the table's cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+import numpy as np
+
+from redveil.errors import QueryError
+from redveil.findings.critical_values import question_reach
+from redveil.findings.estimate import estimate
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.redescription import Interval
+from redveil.findings.statistics import jaccard_bounds, p_values, pessimistic_p_values
+from redveil.query.coverage import Flags, ReleasedTree, extent, tells
+from redveil.query.formula import Literal, Query, attributes, literals
+from redveil.query.text import number_text, parse_text, to_text
+from redveil.schema import Side
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What released tables say about a pair of queries.
+
+    `left` and `right` are the queries as they were understood. The intervals hold at 95 % for
+    everything that can be asked of the result, together. `p_value` is the largest that the
+    noise allows, `p_value_estimate` the one at the estimates. `table` is the number of the table
+    that the answer was read off, counted from 0 as in the result file. The cost is always 0.
+
+    >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
+    >>> answer = Answer("[gout]", "[uric acid > 7]", half, few, few, few, 1e-9, 1e-12, table=0)
+    >>> answer.jaccard.low, answer.cost
+    (0.4, 0)
+    """
+
+    left: str
+    right: str
+    jaccard: Interval
+    support_left: Interval
+    support_right: Interval
+    support_both: Interval
+    p_value: float
+    p_value_estimate: float
+    table: int
+    cost: OneOf[0] = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasedTable:
+    """A leaf table that can be asked: its counts, and its trees in words."""
+
+    counts: LeafTable
+    left: ReleasedTree
+    right: ReleasedTree
+
+    def tree(self, side: Side) -> ReleasedTree:
+        """Return the tree on one side."""
+        return self.left if side is Side.LEFT else self.right
+
+
+def parse_side(text: str, side: Side) -> Query:
+    """Read one of the two queries; an error says which one it is in.
+
+    >>> parse_side("[age < 3]", Side.RIGHT)
+    Traceback (most recent call last):
+    redveil.errors.QueryError: right query, position 6: '<' is no literal of redveil; write <= or >
+    """
+    try:
+        return parse_text(text)
+    except QueryError as error:
+        raise QueryError(f"{side} query, {error}") from None
+
+
+def answer(left: Query, right: Query, tables: Sequence[ReleasedTable]) -> Answer:
+    """Answer from the table with the narrowest interval of the Jaccard index.
+
+    A `QueryError` says which query is outside what was released, and which part of it. The
+    intervals hold for all tables together, so that choosing among them afterwards is fair.
+    """
+    if not tables:
+        raise QueryError("this result holds no leaf table, so there is nothing to ask")
+    lefts, rights = _extents(left, tables, Side.LEFT), _extents(right, tables, Side.RIGHT)
+    answers = [
+        _read_off(tables, number, (left, right), (lefts[number], rights[number]))
+        for number in sorted(lefts.keys() & rights.keys())
+    ]
+    if not answers:
+        raise QueryError(
+            f"no table holds both queries: the left one can be asked of {_tables(lefts)}, the "
+            f"right one of {_tables(rights)}; choose both from one table"
+        )
+    return min(answers, key=lambda one: one.jaccard.high - one.jaccard.low)
+
+
+def _tables(numbers: Sequence[int] | dict[int, Flags]) -> str:
+    return f"table{'s' if len(numbers) > 1 else ''} {', '.join(str(n + 1) for n in numbers)}"
+
+
+def _extents(query: Query, tables: Sequence[ReleasedTable], side: Side) -> dict[int, Flags]:
+    """Return the cells that a query covers, by the number of every table that can tell."""
+    _must_be_known(query, tables[0], side)
+    found: dict[int, Flags] = {}
+    for number, table in enumerate(tables):
+        try:
+            one = extent(query, table.tree(side))
+        except QueryError as error:
+            raise QueryError(f"{side} query: {error}") from None
+        if one.is_released:
+            found[number] = one.covered
+    if not found:
+        raise QueryError(f"{side} query: {_outside(query, [t.tree(side) for t in tables])}")
+    return found
+
+
+def _must_be_known(query: Query, table: ReleasedTable, side: Side) -> None:
+    """Refuse an attribute of the other view with a better remedy than a similar name."""
+    ours, theirs = table.tree(side).attributes, table.tree(side.other).attributes
+    for name in attributes(query):
+        if name not in ours and name in theirs:
+            raise QueryError(
+                f"{side} query: {name} is an attribute of the {side.other} view; "
+                "the left view's query comes first"
+            )
+
+
+def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
+    """Say which part of a query no table can tell, and what can be asked instead."""
+    splits = [split for tree in trees for split in tree.splits if split is not None]
+    for literal in literals(query):
+        name = literal.attribute
+        related = [split for split in splits if split.attribute == name]
+        if tells(related, literal, trees[0].attributes[name]):
+            continue
+        if related:
+            told = f"{name} was only {_tests(related)}"
+        else:
+            asked = ", ".join(dict.fromkeys(split.attribute for split in splits))
+            told = f"no tree asks about {name}, only about {asked}"
+        return f"{to_text(literal)} is outside what was released; {told}"
+    return (
+        f"{to_text(query)} is outside what was released; "
+        "every part of it was, but it is no union of one tree's leaves; where an attribute on the "
+        "way may be missing, leaves have to be named in full"
+    )
+
+
+def _tests(splits: Sequence[Literal]) -> str:
+    """Say where an attribute was split."""
+    values = dict.fromkeys(split.value for split in splits)
+    if all(isinstance(value, float) for value in values):
+        return f"cut at {', '.join(number_text(x) for x in sorted(map(float, values)))}"
+    return f"compared in {', '.join(dict.fromkeys(map(to_text, splits)))}"
+
+
+def _read_off(
+    tables: Sequence[ReleasedTable],
+    number: int,
+    queries: tuple[Query, Query],
+    extents: tuple[Flags, Flags],
+) -> Answer:
+    """Answer a pair of queries from one table."""
+    counts = tables[number].counts
+    best, reach = estimate(counts), question_reach(counts, len(tables))
+    moments = best.moments(extents[0][None, :], extents[1][None, :])
+    likely, low, high = (float(bound[0]) for bound in jaccard_bounds(moments, reach.intervals))
+    at_estimates = p_values(moments.both, moments.left, moments.right, best.size)
+    return Answer(
+        left=to_text(queries[0]),
+        right=to_text(queries[1]),
+        jaccard=Interval(likely, low, high),
+        support_left=_support(moments.left[0], moments.left_left[0], reach.intervals),
+        support_right=_support(moments.right[0], moments.right_right[0], reach.intervals),
+        support_both=_support(moments.both[0], moments.both_both[0], reach.intervals),
+        p_value=float(pessimistic_p_values(moments, best, reach.counts)[0]),
+        p_value_estimate=float(at_estimates[0]),
+        table=number,
+    )
+
+
+def _support(middle: float, variance: float, reach: float) -> Interval:
+    """Return a support's interval; nobody can be covered by less than nobody."""
+    width = reach * float(np.sqrt(variance))
+    return Interval(*(max(0.0, float(middle) + x) for x in (0.0, -width, width)))

@@ -1,1 +1,0 @@
-"""Queries, redescriptions, and the algorithms that find them."""

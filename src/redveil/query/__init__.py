@@ -1,0 +1,1 @@
+"""Queries: their formulas, notations, and what they cover. Released values only."""

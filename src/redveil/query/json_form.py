@@ -1,0 +1,80 @@
+"""Queries as JSON.
+
+    {"and": [query, ...]}   {"or": [query, ...]}   {"not": query}
+    {"attribute": "age", "op": "<=", "value": 40.0}
+
+The value is true or false, a number or a text, and the operator is one of `=`, `!=`, `<=` and `>`.
+"""
+
+from __future__ import annotations
+
+from redveil.errors import QueryError
+from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query
+
+_LITERAL_KEYS = {"attribute", "op", "value"}
+
+
+def to_json(query: Query) -> dict[str, object]:
+    """Return a query as objects that `json.dumps` can write.
+
+    >>> to_json(Not(Literal("age", "<=", 40)))
+    {'not': {'attribute': 'age', 'op': '<=', 'value': 40.0}}
+    """
+    match query:
+        case Literal(attribute, op, value):
+            return {"attribute": attribute, "op": op, "value": value}
+        case Not(operand):
+            return {"not": to_json(operand)}
+        case And(operands):
+            return {"and": [to_json(operand) for operand in operands]}
+        case Or(operands):
+            return {"or": [to_json(operand) for operand in operands]}
+
+
+def from_json(obj: object) -> Query:
+    """Return the query that `to_json` made these objects of.
+
+    >>> from_json({"and": [{"attribute": "sick", "op": "=", "value": True}]})
+    And(operands=(Literal(attribute='sick', op='=', value=True),))
+    >>> from_json({"not": {"attribute": "age", "op": "<", "value": 40}})
+    Traceback (most recent call last):
+    redveil.errors.QueryError: $.not.op: expected =, !=, <= or >
+    """
+    return _read(obj, "$", 1)
+
+
+def _read(obj: object, path: str, depth: int) -> Query:
+    if depth > MAX_DEPTH:
+        raise QueryError(f"$: the query nests deeper than {MAX_DEPTH} levels; flatten it")
+    if not isinstance(obj, dict):
+        raise QueryError(f"{path}: expected an object")
+    keys = set(obj)
+    if keys == {"not"}:
+        return Not(_read(obj["not"], f"{path}.not", depth + 1))
+    if keys == {"and"}:
+        return And(_read_list(obj["and"], f"{path}.and", depth + 1))
+    if keys == {"or"}:
+        return Or(_read_list(obj["or"], f"{path}.or", depth + 1))
+    if keys == _LITERAL_KEYS:
+        return _read_literal(obj, path)
+    raise QueryError(f'{path}: expected the key "and", "or" or "not", or attribute, op and value')
+
+
+def _read_list(items: object, path: str, depth: int) -> tuple[Query, ...]:
+    if not isinstance(items, list) or not items:
+        raise QueryError(f"{path}: expected a list that is not empty")
+    return tuple(_read(item, f"{path}[{index}]", depth) for index, item in enumerate(items))
+
+
+def _read_literal(obj: dict[str, object], path: str) -> Literal:
+    attribute, op, value = obj["attribute"], obj["op"], obj["value"]
+    if not isinstance(attribute, str):
+        raise QueryError(f"{path}.attribute: expected a text")
+    if op not in ("=", "!=", "<=", ">"):
+        raise QueryError(f"{path}.op: expected =, !=, <= or >")
+    if not isinstance(value, bool | int | float | str):
+        raise QueryError(f"{path}.value: expected true, false, a number or a text")
+    try:
+        return Literal(attribute, op, value)
+    except QueryError as error:
+        raise QueryError(f"{path}: {error}") from None

@@ -1,0 +1,97 @@
+"""Leaves as queries: a leaf is the conjunction of its path, a union of leaves a disjunction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.query.formula import And, Literal, Not, Or, Query
+from redveil.schema import Kind
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+
+
+def split_literal(splits: Splits, split: int, *, held: bool) -> Literal:
+    """Return what a split says about the entities for which it held, or did not.
+
+    >>> from redveil.schema import Attribute, View
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
+    >>> split_literal(Splits.of(View("people", "id", (age,))), 1, held=False)
+    Literal(attribute='age', op='>', value=5.0)
+    """
+    attribute = splits.view.attributes[splits.attribute[split]]
+    last = int(splits.high[split])
+    if attribute.kind is Kind.BOOLEAN:
+        return Literal(attribute.name, "=", held)
+    if attribute.kind is Kind.CATEGORICAL:
+        return Literal(attribute.name, "=" if held else "!=", attribute.categories[last])
+    bound: float | str = (
+        attribute.cuts[last] if attribute.kind is Kind.NUMERIC else attribute.categories[last]
+    )
+    return Literal(attribute.name, "<=" if held else ">", bound)
+
+
+def leaf_query(tree: Tree, splits: Splits, leaf: int) -> Query:
+    """Return the conjunction of the literals on a leaf's path, in path order."""
+    path = tuple(split_literal(splits, split, held=held) for split, held in tree.path(leaf))
+    return path[0] if len(path) == 1 else And(path)
+
+
+def term_nodes(tree: Tree, *, inner: bool = False) -> tuple[int, ...]:
+    """Return the nodes whose paths are terms: the leaves, then inner nodes if these count too.
+
+    >>> from redveil.schema import Side
+    >>> term_nodes(Tree(Side.LEFT, (4, None, 7)), inner=True)
+    (1, 5, 6, 2)
+    """
+    return (*tree.leaves, *(node for node in tree.inner if inner and node > 0))
+
+
+def term_cells(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
+    """Return for every term the cells in which it holds, bool[terms, cells].
+
+    Terms 0 … nodes − 1 are the paths to the nodes; the same numbers plus `nodes` are their
+    negations, which hold for entities known not to reach the node: they ended elsewhere, or are
+    stuck off the node's path.
+    """
+    cells, nodes = tree.cells, term_nodes(tree, inner=inner)
+    holds = np.zeros((2 * len(nodes), len(cells)), dtype=np.bool_)
+    for number, node in enumerate(nodes):
+        above = {ancestor for ancestor, _ in tree.ancestors(node)}
+        inside = [_is_below(cell, node) for cell in cells]
+        holds[number] = inside
+        holds[number + len(nodes)] = [
+            not held and cell not in above for cell, held in zip(cells, inside, strict=True)
+        ]
+    return holds
+
+
+def union_query(tree: Tree, splits: Splits, terms: Sequence[int], *, inner: bool = False) -> Query:
+    """Return the disjunction of some terms; leaves that make up a whole node become that node."""
+    nodes = term_nodes(tree, inner=inner)
+    plain = _merged(tree, [nodes[term] for term in terms if term < len(nodes)])
+    queries: list[Query] = [leaf_query(tree, splits, node) for node in plain]
+    negated = [nodes[term - len(nodes)] for term in terms if term >= len(nodes)]
+    queries.extend(Not(leaf_query(tree, splits, node)) for node in negated)
+    return queries[0] if len(queries) == 1 else Or(tuple(queries))
+
+
+def _is_below(cell: int, node: int) -> bool:
+    """Whether a node lies in the subtree of another."""
+    while cell > node:
+        cell = (cell - 1) // 2
+    return cell == node
+
+
+def _merged(tree: Tree, nodes: Sequence[int]) -> list[int]:
+    """Replace sibling nodes by their parent, where no entity can be stuck at the parent."""
+    merged = list(dict.fromkeys(nodes))
+    for node in sorted(merged, reverse=True):
+        sibling, parent = node + 1 if node % 2 else node - 1, (node - 1) // 2
+        if node > 2 and node in merged and sibling in merged and parent not in tree.stuck:
+            merged[merged.index(node)] = parent
+            merged.remove(sibling)
+            return _merged(tree, merged)
+    return merged

@@ -1,0 +1,275 @@
+"""Shorter queries with the same support.
+
+Two promises can be kept. Where a query, or a part of it, is not under a negation, only the
+entities for which it is *true* matter, so literals may move and merge freely. Under a negation
+false entities become true ones, and with missing values falsity depends on the reading order; there
+a rewriting must be *exact*: keep true, false and unknown as they are. Of `[a <= 5] & [b] &
+[a <= 3]` and `[a <= 3] & [b]` only the first promise holds: with a = 4 and b missing, one is
+unknown, the other false.
+
+Of attributes that are declared to be always known, more can be said: one of a literal and its
+complement is true, and without unknown values the two promises are one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from redveil.query.formula import And, Literal, Not, Op, Or, Query, attributes, complement, negate
+
+_Conjunction: TypeAlias = tuple[Query, ...]
+
+_RANK = {"=": 0, ">": 1, "<=": 2, "!=": 3}
+
+
+def simplified(query: Query, known: frozenset[str] = frozenset()) -> Query:
+    """Return a query with the same support in every table, and never with more literals.
+
+    known: attributes of which no value is missing, in any table that will be asked.
+
+    >>> a3, a5, b = Literal("a", "<=", 3), Literal("a", "<=", 5), Literal("b", "=", True)
+    >>> simplified(And((a5, b, a3))) == And((a3, b))
+    True
+    >>> simplified(Not(And((a5, b, a3)))) == Not(And((a5, b, a3)))
+    True
+    >>> either_way = Or((And((a3, b)), And((Literal("a", ">", 3), b))))
+    >>> simplified(either_way, frozenset("a"))
+    Literal(attribute='b', op='=', value=True)
+    """
+    following = _simplify(query, known, exact=False)
+    while following != query:
+        query, following = following, _simplify(following, known, exact=False)
+    return query
+
+
+def _simplify(query: Query, known: frozenset[str], *, exact: bool) -> Query:
+    """Rewrite once, from the leaves up."""
+    match query:
+        case Literal():
+            return query
+        case Not(operand):
+            unknown = not known.issuperset(attributes(operand))
+            return negate(_simplify(operand, known, exact=unknown))
+        case And(operands):
+            parts = [_simplify(operand, known, exact=exact) for operand in operands]
+            return _simplify_and(parts, exact=exact)
+        case Or(operands):
+            parts = [_simplify(operand, known, exact=exact) for operand in operands]
+            return _simplify_or(parts, known, exact=exact)
+
+
+def _simplify_and(parts: Iterable[Query], *, exact: bool) -> Query:
+    kept: list[Query] = []
+    for operand in itertools.chain.from_iterable(map(_conjuncts, parts)):
+        # Whoever gets here passed all earlier operands: an implied one stops nobody.
+        if not any(_implies(earlier, operand) for earlier in kept):
+            kept.append(operand)
+    return _conjunction(_merge_runs(kept) if exact else _merge_all(kept))
+
+
+def _merge_runs(operands: Sequence[Query]) -> list[Query]:
+    """Merge neighbours on one attribute, which are known or unknown together."""
+    merged: list[Query] = []
+    for attribute, run in itertools.groupby(operands, key=_attribute_of):
+        neighbours = list(run)
+        merged += neighbours if attribute is None else _tightest(neighbours)
+    return merged
+
+
+def _merge_all(operands: Sequence[Query]) -> list[Query]:
+    """Merge all literals on one attribute, at the place of the first of them."""
+    groups: dict[str, list[Query]] = {}
+    for operand in operands:
+        if isinstance(operand, Literal):
+            groups.setdefault(operand.attribute, []).append(operand)
+    merged: list[Query] = []
+    for operand in operands:
+        if not isinstance(operand, Literal):
+            merged.append(operand)
+        elif operand.attribute in groups:
+            merged += _tightest(groups.pop(operand.attribute))
+    return merged
+
+
+def _tightest(group: Sequence[Query]) -> list[Query]:
+    """Drop what another literal of the group implies; put a lower bound before an upper one."""
+    kept = [
+        literal
+        for literal in group
+        if not any(other != literal and _implies(other, literal) for other in group)
+    ]
+    return sorted(
+        kept, key=lambda literal: _RANK[literal.op] if isinstance(literal, Literal) else 0
+    )
+
+
+def _simplify_or(parts: Iterable[Query], known: frozenset[str], *, exact: bool) -> Query:
+    disjuncts = [_conjuncts(part) for part in itertools.chain.from_iterable(map(_disjuncts, parts))]
+    if not exact:
+        # What is never true adds nothing, but a disjunction needs something to stand for it.
+        disjuncts = [each for each in disjuncts if not _contradicts(each)] or disjuncts[:1]
+    disjuncts = _absorb(disjuncts, exact=exact)
+    if not exact:
+        disjuncts = [_without_settled(each, disjuncts, known) for each in disjuncts]
+    disjuncts = _join_intervals(disjuncts, exact=exact)
+    queries = tuple(_conjunction(each) for each in disjuncts)
+    return queries[0] if len(queries) == 1 else Or(queries)
+
+
+def _contradicts(conjunction: _Conjunction) -> bool:
+    """Whether two of its literals exclude each other."""
+    return any(
+        isinstance(second, Literal) and _implies(first, complement(second))
+        for first, second in itertools.permutations(conjunction, 2)
+    )
+
+
+def _absorb(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunction]:
+    """Drop a disjunct when another one is true wherever it is, the later of two equals."""
+    kept: list[_Conjunction] = []
+    for each in disjuncts:
+        if any(_covers(earlier, each, exact=exact) for earlier in kept):
+            continue
+        kept = [earlier for earlier in kept if not _covers(each, earlier, exact=exact)]
+        kept.append(each)
+    return kept
+
+
+def _covers(general: _Conjunction, special: _Conjunction, *, exact: bool) -> bool:
+    if exact:
+        # Only a prefix is sure to be false first: [b] & [a] may be unknown where [a] is false.
+        return special[: len(general)] == general
+    return all(any(_implies(have, want) for have in special) for want in general)
+
+
+def _without_settled(
+    disjunct: _Conjunction, disjuncts: Sequence[_Conjunction], known: frozenset[str]
+) -> _Conjunction:
+    """Drop a literal if, where it alone is false, another disjunct is true."""
+    for literal in disjunct:
+        rest = tuple(operand for operand in disjunct if operand != literal)
+        if not rest or not isinstance(literal, Literal) or literal.attribute not in known:
+            continue
+        otherwise = (complement(literal), *rest)
+        if any(_covers(other, otherwise, exact=False) for other in disjuncts if other != disjunct):
+            return rest
+    return disjunct
+
+
+def _join_intervals(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunction]:
+    """Join disjuncts that differ in the interval of one attribute only, where these meet."""
+    joined: list[_Conjunction] = []
+    for each in disjuncts:
+        current = each
+        place = len(joined)
+        for index in reversed(range(len(joined))):
+            union = _union(joined[index], current, exact=exact)
+            if union is not None:
+                current, place = union, index
+                del joined[index]
+        joined.insert(place, current)
+    return joined
+
+
+def _union(first: _Conjunction, second: _Conjunction, *, exact: bool) -> _Conjunction | None:
+    for attribute in dict.fromkeys(map(_attribute_of, first)):
+        if attribute is None:
+            continue
+        others = [operand for operand in first if _attribute_of(operand) != attribute]
+        others_too = [operand for operand in second if _attribute_of(operand) != attribute]
+        if set(others) != set(others_too) or (exact and others):
+            continue
+        ranges = _range_of(first, attribute), _range_of(second, attribute)
+        if ranges[0] is None or ranges[1] is None:
+            continue
+        (low, high), (low_too, high_too) = ranges[0], ranges[1]
+        bounds = _bounds(attribute, min(low, low_too), max(high, high_too))
+        if max(low, low_too) <= min(high, high_too) and bounds:
+            place = [_attribute_of(operand) for operand in first].index(attribute)
+            return (*others[:place], *bounds, *others[place:])
+    return None
+
+
+def _range_of(conjunction: _Conjunction, attribute: str) -> tuple[float, float] | None:
+    """Return (low, high) if the literals on an attribute say just low < attribute <= high."""
+    low, high = -math.inf, math.inf
+    for operand in conjunction:
+        if not isinstance(operand, Literal) or operand.attribute != attribute:
+            continue
+        if operand.op not in (">", "<=") or not isinstance(operand.value, float):
+            return None
+        if operand.op == ">":
+            low = max(low, operand.value)
+        else:
+            high = min(high, operand.value)
+    return (low, high) if low < high else None
+
+
+def _bounds(attribute: str, low: float, high: float) -> list[Query]:
+    bounds: list[Query] = []
+    if low > -math.inf:
+        bounds.append(Literal(attribute, ">", low))
+    if high < math.inf:
+        bounds.append(Literal(attribute, "<=", high))
+    return bounds
+
+
+def _implies(first: Query, second: Query) -> bool:
+    """Whether the second is surely true where the first is."""
+    if first == second:
+        return True
+    if not (isinstance(first, Literal) and isinstance(second, Literal)):
+        return False
+    if first.attribute != second.attribute:
+        return False
+    if isinstance(first.value, float) and isinstance(second.value, float):
+        return _implies_number(first.op, first.value, second.op, second.value)
+    if isinstance(first.value, str) and isinstance(second.value, str):
+        return _implies_label(first.op, first.value, second.op, second.value)
+    return False
+
+
+def _implies_number(op: Op, number: float, op_too: Op, number_too: float) -> bool:
+    match op, op_too:
+        case "=", "!=":
+            return number != number_too
+        case "=" | "<=", "<=":
+            return number <= number_too
+        case "<=", "!=":
+            return number < number_too
+        case "=", ">":
+            return number > number_too
+        case ">", ">" | "!=":
+            return number >= number_too
+        case _:
+            return False
+
+
+def _implies_label(op: Op, label: str, op_too: Op, label_too: str) -> bool:
+    """Compare labels, of whose order nothing is known but that a label is at most itself."""
+    match op, op_too:
+        case "=", "!=":
+            return label != label_too
+        case ("=", "<=") | (">", "!="):
+            return label == label_too
+        case _:
+            return False
+
+
+def _conjuncts(query: Query) -> _Conjunction:
+    return query.operands if isinstance(query, And) else (query,)
+
+
+def _disjuncts(query: Query) -> tuple[Query, ...]:
+    return query.operands if isinstance(query, Or) else (query,)
+
+
+def _conjunction(operands: Sequence[Query]) -> Query:
+    return operands[0] if len(operands) == 1 else And(tuple(operands))
+
+
+def _attribute_of(query: Query) -> str | None:
+    return query.attribute if isinstance(query, Literal) else None

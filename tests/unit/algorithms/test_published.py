@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import redveil
+from redveil.algorithms.published import (
+    ObservedTargets,
+    PublishedRandomness,
+    freedman_diaconis_bins,
+    observed_dataset,
+)
+from redveil.data.binning import bin_table
+from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
+from redveil.errors import InputError
+from redveil.kernels.chain import WORDS_PER_STEP
+from redveil.privacy.loss import total
+from redveil.query.formula import literals
+from redveil.query.json_form import from_json
+from redveil.schema import Kind, Side
+from redveil.sealed import Sealed, open_for_owner, within
+from redveil.trees.rules import HARDENED, Rules, published
+from redveil.trees.scores import GRID_BITS
+from redveil.trees.walks import Ground, random_splits, run_tree
+from support.seeded import SeededRandomness
+from support.tiny import Tiny, table_of, tiny_view
+
+
+def test_cut_points_are_the_values_that_occur() -> None:
+    dataset = wide_dataset(50, booleans=2, numerics=2)
+    observed = observed_dataset(dataset)
+    column = open_for_owner(dataset.table).right["n1"]
+    values = np.unique(column.values)  # type: ignore[union-attr]
+    assert observed.schema.right.attributes[1].cuts == tuple(values[:-1].tolist())
+    assert open_for_owner(observed.table) is open_for_owner(dataset.table)
+
+
+def test_a_released_threshold_is_somebodys_value() -> None:
+    """The leak for which the profile is refused elsewhere."""
+    dataset = wide_dataset(400, booleans=10, numerics=5)
+    result = redveil.mine(dataset, 50, profile="published", alternations=1, depth=2)
+    table = open_for_owner(dataset.table)
+    thresholds = {
+        (literal.attribute, literal.value)
+        for pair in result.document.tree_pairs
+        for cell in pair.right.cells
+        if cell is not None
+        for literal in literals(from_json(cell.tree))
+    }
+    assert thresholds
+    for name, value in thresholds:
+        assert value in table.right[name].values  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
+def test_certificates_say_what_the_profile_is(algorithm: str) -> None:
+    steps = None if algorithm == "alt-expm" else 600
+    result = redveil.mine(
+        wide_dataset(300, 5, 5), 1, profile="published", algorithm=algorithm, steps=steps, depth=2
+    )
+    promise = result.certificate
+    assert promise.profile == "published"
+    assert promise.guarantee == "as published; see known limits"
+    assert any(condition.startswith("NOT MET") for condition in promise.conditions)
+    assert total(step.price for step in promise.steps) == 1
+
+
+def test_the_budget_is_divided_as_the_paper_says() -> None:
+    pair = redveil.plan(1, algorithm="tree-pair", profile="published", trials=4)
+    assert [str(step.price) for step in pair.steps[:3]] == ["1/40", "9/80", "9/80"]
+    alternation = redveil.plan(1, profile="published", trials=1, alternations=4, depth=4)
+    assert alternation.steps[0].price == Fraction(1, 9) / 4
+    tables = [step for step in alternation.steps if step.mechanism == "count"]
+    assert {step.price for step in tables} == {Fraction(1, 18)}
+    assert len(tables) == 8
+
+
+def test_the_papers_exponents() -> None:
+    rules = published(0.005)
+    unit = 2**GRID_BITS
+    assert rules.split.rate(Fraction(1)) * unit == Fraction(1, 4)
+    assert rules.tree.rate(Fraction(1)) * unit == Fraction(1, 4)
+    assert rules.pair.rate(Fraction(1)) * unit == Fraction(1, 2)
+    assert rules.window == 500
+
+
+def walked_scores(rules: Rules, steps: int) -> list[float]:
+    """Return the scores of a walk over trees that all score the same; 0 where it has ended."""
+    alike = Tiny(tiny_view(1, 2), [[1] * 20, [2] * 20])
+    splits, stop = dict.fromkeys(Side, alike.splits), np.zeros(1, np.uint8)
+    ground = Ground.of(Sealed(table_of(alike, alike)), splits, stop, rules)
+    source, everyone = SeededRandomness(1), open_for_owner(ground.everybody)
+    start = random_splits(alike.splits, 1, source)
+    words = source.words(steps * WORDS_PER_STEP).reshape(steps, WORDS_PER_STEP)
+    sets, classes = open_for_owner(ground.sets[Side.LEFT]), np.zeros(20, np.int32)
+    return list(run_tree(start, 1, words, 1.0, ground, sets, everyone, classes).trace)
+
+
+def test_only_published_walks_end_when_the_data_says_so() -> None:
+    assert 0 not in walked_scores(HARDENED, 600)
+    # By the published rule, with scores as ours.
+    early = walked_scores(replace(published(0.005), informative_only=True), 600)
+    assert early.index(0) == 500
+
+
+def test_noise_is_floating_point_laplace() -> None:
+    noise = PublishedRandomness().laplace(Fraction(1, 4), 4000)
+    assert noise.dtype == np.float64
+    assert not np.array_equal(noise, np.rint(noise))
+    # Mean absolute deviation of Laplace noise is its scale; one in a million runs fails this.
+    assert np.abs(noise).mean() == pytest.approx(4.0, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("values", "bins"),
+    [
+        (np.arange(1000.0), 10),
+        (np.zeros(10), 2),
+        (np.array([np.nan, np.nan]), 2),
+        (np.array([0.0, 1.0, np.nan, 2.0, 3.0]), 2),
+    ],
+)
+def test_freedman_diaconis(values: np.ndarray, bins: int) -> None:
+    assert freedman_diaconis_bins(values) == bins
+
+
+def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> None:
+    dataset = redveil.load(*clinic_frames(300), clinic_schema())
+    data = within(lambda table: bin_table(table, dataset.schema), dataset.table)
+    target = ObservedTargets(dataset.table)(data, dataset.schema, Side.RIGHT, 0)
+    classes = open_for_owner(target.classes)
+    values = open_for_owner(dataset.table).right["HbA1c"].values  # type: ignore[union-attr]
+    known = ~np.isnan(values)
+    width = (values[known].max() - values[known].min()) / target.number
+    expected = np.minimum((values[known] - values[known].min()) // width, target.number - 1)
+    assert (classes[~known] == -1).all()
+    assert np.mean(classes[known] == expected) > 0.99
+    assert dataset.schema.left.attributes[1].kind is Kind.CATEGORICAL
+    sex = ObservedTargets(dataset.table)(data, dataset.schema, Side.LEFT, 1)
+    assert sex.number == 2
+
+
+def test_a_view_without_two_values_is_refused_with_a_reason() -> None:
+    frame = pl.DataFrame({"patient": ["a", "b"], "HbA1c": [5.0, 5.0]})
+    schema = clinic_schema()
+    lonely = replace(schema.right, attributes=schema.right.attributes[:1])
+    dataset = redveil.load(clinic_frames(2)[0].with_columns(patient=pl.Series(["a", "b"])), frame,
+                           replace(schema, right=lonely))  # fmt: skip
+    with pytest.raises(InputError, match="nothing to split"):
+        redveil.mine(dataset, 1, profile="published")

@@ -1,0 +1,281 @@
+"""The tuning rule: what it sets, what it leaves alone, and what a tuned run costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import redveil
+from redveil.algorithms.parameters import TUNED, Parameters, RootScore
+from redveil.algorithms.run import run
+from redveil.algorithms.schedule import make_plan, size_step
+from redveil.algorithms.tuning import (
+    ALTERNATING_DEPTHS,
+    ALTERNATIONS,
+    DEPTHS,
+    LEVERAGE_FROM,
+    TRIALS,
+    USUAL_CHOICE,
+    cases,
+    strength,
+    tune,
+    tuned_plan,
+)
+from redveil.data.dataset import Dataset
+from redveil.data.synthetic import clinic_frames, clinic_schema
+from redveil.privacy.loss import Price, Rho, total
+from redveil.schema import Attribute, Kind, Schema, View
+from support.seeded import SeededRandomness
+
+some = settings(max_examples=60, deadline=None)
+epsilons = st.fractions(Fraction(1, 10**4), Fraction(100), max_denominator=10**4)
+sizes = st.floats(-1e4, 1e7)
+AUTO = Parameters.of()
+GIVEN: dict[str, list[object]] = {
+    "depth": [1, 2, 4],
+    "trials": [1, 2, 7],
+    "root_score": list(RootScore),
+}
+
+
+@st.composite
+def some_given(draw: st.DrawFn) -> dict[str, object]:
+    """Some of the parameters that the rule would set."""
+    names = draw(st.sets(st.sampled_from(TUNED)))
+    return {name: draw(st.sampled_from(GIVEN[name])) for name in sorted(names)}
+
+
+def flags(name: str, count: int) -> View:
+    attributes = (Attribute(f"{name} {i}", Kind.BOOLEAN) for i in range(count))
+    return View(name, "id", tuple(attributes))
+
+
+def schema_of(left: int, right: int) -> Schema:
+    return Schema("flags", flags("left", left), flags("right", right))
+
+
+def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
+    assert AUTO.auto == TUNED
+    assert Parameters.of(depth=2).auto == ("trials", "root_score")
+    assert Parameters.of(depth=2, trials=1, root_score="margin").auto == ()
+    assert Parameters.of(algorithm="tree-pair").auto == ()
+
+
+@some
+@given(some_given(), sizes, epsilons)
+def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
+    said: dict[str, object], size: float, epsilon: Fraction
+) -> None:
+    wanted = Parameters.of(**said)
+    tuned = tune(wanted, None, size, epsilon)
+    for name, value in said.items():
+        assert getattr(tuned, name) == value
+    changed = {
+        name for name in Parameters.__slots__ if getattr(tuned, name) != getattr(wanted, name)
+    }
+    assert changed <= set(TUNED) - set(said)
+    assert tuned.auto == wanted.auto
+    worth = max(size, 0) * float(epsilon)
+    if "trials" not in said:
+        assert tuned.trials == max(n for n, least in enumerate(TRIALS, 1) if worth >= least)
+    share = worth / tuned.trials
+    if "depth" not in said:
+        assert tuned.depth == max(n for n, least in enumerate(DEPTHS, 1) if share >= least)
+    if "root_score" not in said:
+        leverage = tuned.root_score is RootScore.LEVERAGE
+        assert leverage is (share >= LEVERAGE_FROM)
+
+
+@some
+@given(st.sampled_from(["alt-expm", "alt-mcmc"]), sizes, epsilons)
+def test_alternations_are_set_by_their_thresholds(
+    algorithm: str, size: float, epsilon: Fraction
+) -> None:
+    wanted = Parameters.of(algorithm=algorithm)
+    tuned = tune(wanted, None, size, epsilon)
+    worth = max(size, 0) * float(epsilon)
+    assert tuned.depth == (2 if worth >= ALTERNATING_DEPTHS[1] else 1)
+    assert tuned.alternations == sum(worth >= least for least in ALTERNATIONS[1:])
+    assert (tuned.root_score is RootScore.LEVERAGE) is (worth >= LEVERAGE_FROM)
+    assert tuned.trials == wanted.trials
+    shallow = tune(Parameters.of(algorithm=algorithm, depth=1), None, size, epsilon)
+    assert (shallow.depth, shallow.alternations) == (1, tuned.alternations)
+    deep = tune(Parameters.of(algorithm=algorithm, depth=2), None, size, epsilon)
+    assert (deep.depth, deep.alternations) == (2, max(tuned.alternations, 1))
+    # What was tuned once can be tuned again, whichever way.
+    assert tune(tune(wanted, None, 1e7, epsilon), None, size, epsilon) == tuned
+    assert tune(tune(wanted, None, 0, epsilon), None, size, epsilon) == tuned
+    plan = tuned_plan(tuned, epsilon)
+    assert plan.steps[0] == size_step(epsilon)
+    assert total(step.price for step in plan.steps) == epsilon
+
+
+@some
+@given(sizes, st.floats(0, 1e7), epsilons, st.fractions(1, 50, max_denominator=50))
+def test_more_entities_and_more_budget_never_tune_a_run_down(
+    size: float, more: float, epsilon: Fraction, factor: Fraction
+) -> None:
+    here = tune(AUTO, None, size, epsilon)
+    for other in (
+        tune(AUTO, None, size + more, epsilon),
+        tune(AUTO, None, size, epsilon * factor),
+    ):
+        assert other.depth >= here.depth
+        assert other.trials >= here.trials
+        assert (here.root_score is RootScore.MARGIN) or (other.root_score is RootScore.LEVERAGE)
+
+
+def test_thresholds_rise() -> None:
+    for thresholds in (DEPTHS, TRIALS, ALTERNATING_DEPTHS, ALTERNATIONS):
+        assert thresholds[0] == 0
+        assert list(thresholds) == sorted(set(thresholds))
+    # A new trial does not cost the others a level.
+    assert all(tune(AUTO, None, worth, Fraction(1)).depth == len(DEPTHS) for worth in TRIALS[1:])
+
+
+@pytest.mark.parametrize("size", [0.0, -1.0, -1e9])
+def test_nobody_or_fewer_get_the_least_run(size: float) -> None:
+    tuned = tune(AUTO, schema_of(3, 3), size, Fraction(100))
+    assert (tuned.depth, tuned.trials, tuned.root_score) == (1, 1, RootScore.MARGIN)
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.floats(0, 1e6), epsilons)
+def test_fewer_splits_to_choose_from_are_worth_more_entities(
+    left: int, right: int, size: float, epsilon: Fraction
+) -> None:
+    few, many = schema_of(left, right), schema_of(left + 1, 2 * right)
+    assert strength(few, size) >= strength(many, size)
+    assert strength(few, -size) == 0
+
+
+def test_the_usual_choice_changes_nothing() -> None:
+    # 2 · 285² candidates are nearly e^12.
+    assert strength(schema_of(285, 285), 1000) == pytest.approx(1000, rel=1e-3)
+    assert strength(None, 1000) == 1000
+    # With two candidates, ln 2 is taken as 1.
+    assert strength(schema_of(1, 1), 1000) == pytest.approx(1000 * USUAL_CHOICE)
+
+
+@some
+@given(some_given(), sizes, epsilons)
+def test_a_tuned_plan_costs_epsilon_exactly(
+    said: dict[str, object], size: float, epsilon: Fraction
+) -> None:
+    tuned = tune(Parameters.of(**said), None, size, epsilon)
+    plan = tuned_plan(tuned, epsilon)
+    assert plan.price == total(step.price for step in plan.steps) == epsilon
+    if len(said) == len(TUNED):
+        assert plan == make_plan(tuned, epsilon)
+        return
+    assert plan.steps[0] == size_step(epsilon)
+    assert plan.steps[0].price == epsilon / 100
+    assert plan.steps[1:] == make_plan(tuned, epsilon * Fraction(99, 100)).steps
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Dataset:
+    return redveil.load(*clinic_frames(400), clinic_schema())
+
+
+class Sources:
+    """Seeded streams, one a trial; the size's can be told its noise."""
+
+    def __init__(self, seed: int, noise: int | None = None) -> None:
+        self._seed, self._noise = seed, noise
+        self.prices: list[Fraction] = []
+        self.asked: list[int] = []
+
+    def __call__(self, number: int) -> SeededRandomness:
+        self.asked.append(number)
+        noise = self._noise if number == 0 else None
+        return _Recorded(1000 * self._seed + number, self.prices, noise)
+
+
+class _Recorded(SeededRandomness):
+    def __init__(self, seed: int, prices: list[Fraction], noise: int | None) -> None:
+        super().__init__(seed)
+        self._prices, self._noise = prices, noise
+
+    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        self._prices.append(epsilon)
+        if self._noise is not None:
+            return np.full(count, self._noise, dtype=np.int64)
+        return super().laplace(epsilon, count)
+
+
+@pytest.mark.parametrize("noise", [-(10**6), -400, 0, 10**6])
+def test_a_run_is_tuned_by_the_noisy_size_and_spends_its_plan(clinic: Dataset, noise: int) -> None:
+    epsilon, sources = Fraction(3), Sources(1, noise)
+    mined = run(clinic, AUTO, epsilon, sources)
+    tuned = tune(AUTO, clinic.schema, 400 + noise, epsilon)
+    assert mined.parameters == tuned
+    assert mined.plan == tuned_plan(tuned, epsilon)
+    assert total(step.price for step in mined.plan.steps) == epsilon
+    assert len(mined.tables) == tuned.trials
+    # The size is the first thing that is paid for; then every table is counted once.
+    counted = [step.price for step in mined.plan.steps if step.mechanism == "count"]
+    assert sources.prices == counted
+    assert sources.prices[0] == Fraction(3, 100)
+    if noise < 0:
+        assert (tuned.depth, tuned.trials) == (1, 1)
+
+
+def test_a_run_with_everything_given_does_not_ask_for_the_size(clinic: Dataset) -> None:
+    wanted, sources = replace(Parameters(), depth=1), Sources(1)
+    assert wanted.auto == ()
+    mined = run(clinic, wanted, Fraction(3), sources)
+    assert mined.parameters is wanted
+    assert mined.plan == make_plan(wanted, Fraction(3))
+    assert 0 not in sources.asked
+
+
+def test_what_is_given_reaches_the_trees_of_a_tuned_run(clinic: Dataset) -> None:
+    mined = run(clinic, Parameters.of(trials=3, depth=2), Fraction(2), Sources(2))
+    assert mined.parameters.auto == ("root_score",)
+    assert len(mined.tables) == 3
+    assert all(max(table.left.leaves) >= 3 for table in mined.tables)
+    roots = [table.left.splits[0] for table in mined.tables]
+    assert len(set(roots)) == 3
+
+
+def test_a_seed_settles_a_tuned_run(clinic: Dataset) -> None:
+    first, again = (run(clinic, AUTO, Fraction(20), Sources(5)) for _ in range(2))
+    assert first.parameters == again.parameters
+    assert first.redescriptions == again.redescriptions
+    assert [t.cells.tolist() for t in first.tables] == [t.cells.tolist() for t in again.tables]
+
+
+@some
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12), epsilons | epsilons.map(Rho))
+def test_cases_are_the_plans_that_sizes_lead_to(listed: list[int], price: Price) -> None:
+    schema = schema_of(4, 9)
+    found = cases(AUTO, schema, price, max(listed))
+    sizes = [one.size for one in found]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == 0
+    for size in {*listed, *sizes, *(size - 1 for size in sizes[1:])}:
+        expected = tune(AUTO, schema, size, price)
+        last = max((one for one in found if one.size <= size), key=lambda one: one.size)
+        assert last.parameters == expected
+        assert last.plan == tuned_plan(expected, price)
+    assert len({one.parameters for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(("left", "right", "most"), [(1, 9, 1), (3, 2, 2), (9, 9, 4)])
+def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
+    left: int, right: int, most: int
+) -> None:
+    def flags(name: str, many: int) -> View:
+        # One more that cannot be split.
+        alike = Attribute("alike", Kind.NUMERIC, minimum=0, maximum=1)
+        some = (Attribute(f"{name} {i}", Kind.BOOLEAN) for i in range(many))
+        return View(name, "id", (alike, *some))
+
+    schema = Schema("flags", flags("left", left), flags("right", right))
+    assert tune(AUTO, schema, 10**6, Fraction(1)).trials == most

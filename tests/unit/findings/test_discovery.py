@@ -1,0 +1,122 @@
+"""The false-discovery bound."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from redveil.data.synthetic import clinic_schema
+from redveil.findings.discovery import false_discoveries, joints
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.redescription import Interval, Redescription
+from redveil.query.formula import And, Literal, Not, Or, Query
+from redveil.schema import Side
+from redveil.trees.tree import Tree
+
+SCHEMA = clinic_schema()
+LEFT, RIGHT = (
+    sum(attribute.splits for attribute in view.attributes) for view in (SCHEMA.left, SCHEMA.right)
+)
+GOUT, HEPATITIS = (Literal(name, "=", value=True) for name in ("gout", "hepatitis"))
+# So long that trees of its shape are fewer.
+MANY = And(tuple(Literal(f"a{i}", "=", value=True) for i in range(9)))
+ANY = Interval(1.0, 0.0, 2.0)
+
+
+def stumps(depth: int = 1) -> LeafTable:
+    inner, cells = (0,) * (2**depth - 1), np.zeros((2**depth, 2**depth))
+    trees = Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner)
+    return LeafTable(*trees, cells, None, None, Fraction(1), None, None)
+
+
+def one(p_value: float, left: Query = GOUT, table: int = 0) -> Redescription:
+    right = Literal("uric acid", ">", 7.0)
+    return Redescription(left, right, ANY, ANY, ANY, ANY, p_value, p_value, table, (0,), (0,))
+
+
+def test_nothing_reported_nothing_false() -> None:
+    assert false_discoveries([], [stumps()], SCHEMA) is None
+
+
+def test_the_rivals_of_a_pair_of_stumps_are_counted() -> None:
+    """A stump has one split and four unions of its leaves; two ways of counting share the error."""
+    found = false_discoveries([one(1e-300)], [stumps()], SCHEMA)
+    assert found is not None
+    assert 10**found.searched == pytest.approx(2 * LEFT * 4 * RIGHT * 4)
+    assert found.surviving == 1
+    assert found.bound == pytest.approx(0.06)
+
+
+@pytest.mark.parametrize(("factor", "survives"), [(0.99, True), (1.01, False)])
+def test_a_p_value_survives_if_its_product_with_the_rivals_is_small(
+    factor: float,
+    survives: bool,  # noqa: FBT001
+) -> None:
+    p_value = factor * 0.01 / (2 * LEFT * 4 * RIGHT * 4)
+    found = false_discoveries([one(p_value)], [stumps()], SCHEMA)
+    assert found is not None
+    assert found.surviving == survives
+    assert found.bound == pytest.approx(0.06 if survives else 1.0)
+
+
+def test_who_does_not_survive_counts_as_false() -> None:
+    found = false_discoveries([one(1e-300), one(0.0), one(0.005)], [stumps()], SCHEMA)
+    assert found is not None
+    assert found.surviving == 2
+    assert found.doubtful == (2,)
+    assert found.bound == pytest.approx(1 / 3 + 0.06)
+
+
+def test_short_queries_of_deep_trees_have_fewer_rivals_than_their_trees_could_yield() -> None:
+    short = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
+    both = And((GOUT, HEPATITIS))
+    longer = false_discoveries([replace(one(0.0), left=both)], [stumps(4)], SCHEMA)
+    assert short is not None
+    assert longer is not None
+    assert 10**short.searched == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
+    # Two literals are joined by "and" or "or", negated or not.
+    assert longer.searched - short.searched == pytest.approx(math.log10(4 * 4 * LEFT))
+
+
+def test_every_table_has_shapes_of_its_own() -> None:
+    alone = false_discoveries([one(0.0, MANY)], [stumps()], SCHEMA)
+    five = false_discoveries([one(0.0, MANY, table=3)], [stumps()] * 5, SCHEMA)
+    assert alone is not None
+    assert five is not None
+    assert five.searched - alone.searched == pytest.approx(math.log10(5))
+
+
+def test_lengths_have_nothing_to_do_with_tables() -> None:
+    alone = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
+    five = false_discoveries([one(0.0, table=3)], [stumps(4)] * 5, SCHEMA)
+    assert alone == five
+
+
+def test_all_ways_to_join_literals_are_counted() -> None:
+    """List all queries over different literals in their order, bracket for bracket."""
+
+    def parts(literals: tuple[Literal, ...]) -> Iterator[tuple[Query, ...]]:
+        """Cut into two parts or more, and put each part in every way."""
+        for places in itertools.chain.from_iterable(
+            itertools.combinations(range(1, len(literals)), cuts)
+            for cuts in range(1, len(literals))
+        ):
+            ends = (0, *places, len(literals))
+            pieces = [literals[begin:end] for begin, end in itertools.pairwise(ends)]
+            yield from itertools.product(*map(queries, pieces))
+
+    def queries(literals: tuple[Literal, ...]) -> list[Query]:
+        if len(literals) == 1:
+            return list(literals)
+        plain = [join(some) for some in parts(literals) for join in (And, Or)]
+        return [*plain, *map(Not, plain)]
+
+    for length in range(1, 6):
+        listed = queries(tuple(Literal(f"a{i}", "=", value=True) for i in range(length)))
+        assert len(set(listed)) == len(listed) == joints(length)

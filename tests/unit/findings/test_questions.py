@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from redveil.errors import QueryError
+from redveil.findings.critical_values import question_reach
+from redveil.findings.estimate import estimate
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.questions import Answer, ReleasedTable, answer
+from redveil.findings.redescription import Interval
+from redveil.findings.statistics import jaccard_bounds, p_values, pessimistic_p_values
+from redveil.query.coverage import ReleasedTree
+from redveil.query.formula import Literal
+from redveil.query.text import parse_text
+from redveil.schema import Attribute, Kind, Side
+from redveil.trees.tree import Tree
+
+LEFT = {
+    "gout": Attribute("gout", Kind.BOOLEAN, required=True),
+    "age": Attribute("age", Kind.NUMERIC, required=True, minimum=0, maximum=110),
+    "smoker": Attribute("smoker", Kind.BOOLEAN),
+}
+RIGHT = {"acid": Attribute("acid", Kind.NUMERIC, minimum=0, maximum=20)}
+GOUT, OLD = Literal("gout", "=", value=True), Literal("age", "<=", 50)
+
+
+def table(left: Literal = GOUT, cut: float = 7.0, price: Fraction = Fraction(1)) -> ReleasedTable:
+    """Return one split on either side: two cells on the left, two and a stuck one on the right."""
+    trees = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,), stuck=(0,))
+    cells = np.array([[20.0, 300.0, 10.0], [600.0, 40.0, 30.0]])
+    margins = cells.sum(axis=1) + 2, cells.sum(axis=0) - 1
+    counts = LeafTable(*trees, cells, *margins, price, price, price)
+    right = ReleasedTree(trees[1], (Literal("acid", "<=", cut),), RIGHT)
+    return ReleasedTable(counts, ReleasedTree(trees[0], (left,), LEFT), right)
+
+
+def ask(left: str, right: str, *tables: ReleasedTable) -> Answer:
+    return answer(parse_text(left), parse_text(right), tables or (table(),))
+
+
+def test_an_answer_is_what_the_table_says_of_the_cells() -> None:
+    found = ask("[gout]", "[acid > 7]")
+    only = table().counts
+    best, reach = estimate(only), question_reach(only).intervals
+    moments = best.moments(np.array([[True, False]]), np.array([[False, True, False]]))
+    bounds = jaccard_bounds(moments, reach)
+    assert found.jaccard == Interval(*(float(bound[0]) for bound in bounds))
+    for interval, middle, variance in (
+        (found.support_both, moments.both, moments.both_both),
+        (found.support_left, moments.left, moments.left_left),
+        (found.support_right, moments.right, moments.right_right),
+    ):
+        width = reach * float(np.sqrt(variance[0]))
+        assert interval.estimate == pytest.approx(middle[0])
+        assert (interval.low, interval.high) == pytest.approx(
+            (middle[0] - width, middle[0] + width)
+        )
+    likely = p_values(moments.both, moments.left, moments.right, best.size)
+    assert found.p_value_estimate == float(likely[0])
+    worst = pessimistic_p_values(moments, best, question_reach(only).counts)
+    assert found.p_value == float(worst[0])
+    assert found.p_value_estimate < found.p_value < 1e-20
+    assert (found.left, found.right, found.table, found.cost) == ("[gout]", "[acid > 7]", 0, 0)
+
+
+def test_other_words_for_the_same_cells_give_the_same_numbers() -> None:
+    plain = ask("[gout]", "[acid > 7]")
+    wordy = ask("![gout] & [age > 3] & ![age > 3] | [gout]", "!([acid <= 7])")
+    for field in fields(Answer):
+        if field.name not in ("left", "right"):
+            assert getattr(wordy, field.name) == getattr(plain, field.name)
+    assert wordy.right == "![acid <= 7]"
+
+
+def test_everybody_whose_value_is_known_leaves_out_those_who_are_stuck() -> None:
+    known = ask("[gout] | ![gout]", "[acid <= 7] | [acid > 7]")
+    assert known.support_right.estimate < known.support_left.estimate
+    assert known.support_both == known.support_right
+
+
+def test_nobody_can_be_asked_about() -> None:
+    nobody = ask("[gout] & ![gout]", "[acid > 7]")
+    assert nobody.support_left == nobody.support_both == nobody.jaccard == Interval(0, 0, 0)
+    assert (nobody.p_value, nobody.p_value_estimate) == (1, 1)
+
+
+def test_the_table_with_the_narrowest_interval_answers() -> None:
+    cheap, dear = table(price=Fraction(1, 10)), table(price=Fraction(2))
+    assert [
+        ask("[gout]", "[acid > 7]", *each).table for each in ((cheap, dear), (dear, cheap))
+    ] == [
+        1,
+        0,
+    ]
+    # Equal tables: the first.
+    assert ask("[gout]", "[acid > 7]", dear, dear).table == 0
+
+
+def test_more_tables_mean_wider_intervals() -> None:
+    alone = ask("[gout]", "[acid > 7]", table())
+    among = ask("[gout]", "[acid > 7]", table(), *(table(OLD, cut=3.0) for _ in range(9)))
+    assert among.table == 0
+    assert among.jaccard.estimate == alone.jaccard.estimate
+    assert among.jaccard.low < alone.jaccard.low
+    assert among.jaccard.high > alone.jaccard.high
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ("[gouty]", "[acid > 7]", "left query: no attribute gouty; did you mean gout?"),
+        (
+            "[gout]",
+            "[gout]",
+            "right query: gout is an attribute of the left view; the left view's query comes first",
+        ),
+        (
+            "[gout] & [smoker]",
+            "[acid > 7]",
+            "left query: [smoker] is outside what was released; "
+            "no tree asks about smoker, only about gout, age",
+        ),
+        (
+            "[gout]",
+            "[acid <= 7.2]",
+            "right query: [acid <= 7.2] is outside what was released; acid was only cut at 3, 7",
+        ),
+        (
+            "[gout] & [age <= 50]",
+            "[acid > 7]",
+            "left query: [gout] & [age <= 50] is outside what was released; "
+            "every part of it was, but it is no union of one tree's leaves; where an attribute "
+            "on the way may be missing, leaves have to be named in full",
+        ),
+        (
+            "![gout] & [age > 50] & [age <= 200] & [age > 55]",
+            "[acid > 7]",
+            "left query: [age > 55] is outside what was released; age was only cut at 50",
+        ),
+        (
+            "![gout] & [age > 50]",
+            "[acid > 7]",
+            "left query: ![gout] & [age > 50] is outside what was released; every part of it was",
+        ),
+        (
+            "[gout]",
+            "[acid > 3]",
+            "no table holds both queries: the left one can be asked of table 1, "
+            "the right one of table 2; choose both from one table",
+        ),
+        ("[gout = 3]", "[acid > 7]", "left query: [gout = 3]: gout is Boolean; "),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_with_a_reason(
+    left: str, right: str, message: str
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        ask(left, right, table(), table(OLD, cut=3.0))
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_was_not_split_at_is_named_in_words() -> None:
+    words = {"ward": Attribute("ward", Kind.CATEGORICAL, categories=("east", "west", "north"))}
+    tree = Tree(Side.LEFT, (0,), stuck=())
+    east = ReleasedTree(tree, (Literal("ward", "=", "east"),), words)
+    with pytest.raises(QueryError, match=r"ward was only compared in \[ward = east\]$"):
+        ask("[ward = west]", "[acid > 7]", replace(table(), left=east))
+
+
+def test_a_result_without_tables_has_nothing_to_ask() -> None:
+    with pytest.raises(QueryError, match="nothing to ask"):
+        answer(parse_text("[gout]"), parse_text("[acid > 7]"), ())

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.query_rows import Row, evaluate_row
+from redveil.errors import QueryError
+from redveil.findings.critical_values import unions
+from redveil.query import coverage as module
+from redveil.query.coverage import ReleasedTree, check_literal, extent
+from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
+from redveil.query.leaves import leaf_query, split_literal, term_cells
+from redveil.query.text import parse_text
+from redveil.schema import Attribute, Kind, Side, View
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+from strategies.queries import queries_of
+from strategies.trees import trees
+
+ORDER = {"grade": ("low", "mid", "high")}
+# Fine enough that something lies between any two numbers that a tree or a query can mention.
+DEPTHS = tuple(x / 4 for x in range(17))
+MENTIONED: dict[str, tuple[Value, ...]] = {
+    "wet": (False, True),
+    "state": ("CA", "NV", "NY"),
+    "grade": ORDER["grade"],
+    "depth": (-1.0, 0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0),
+}
+DOMAINS: dict[str, tuple[Value, ...]] = {**MENTIONED, "depth": DEPTHS}
+
+
+def view_of(required: tuple[bool, ...] = (False,) * 4) -> View:
+    wet, state, grade, depth = required
+    return View(
+        "lakes",
+        "id",
+        (
+            Attribute("wet", Kind.BOOLEAN, wet),
+            Attribute("state", Kind.CATEGORICAL, state, ("CA", "NV", "NY")),
+            Attribute("grade", Kind.ORDINAL, grade, ORDER["grade"]),
+            Attribute("depth", Kind.NUMERIC, depth, minimum=0, maximum=4, cuts=(1.0, 2.0, 3.0)),
+        ),
+    )
+
+
+def released(tree: Tree, view: View) -> ReleasedTree:
+    splits = Splits.of(view)
+    words = tuple(None if s is None else split_literal(splits, s, held=True) for s in tree.splits)
+    return ReleasedTree(tree, words, {one.name: one for one in view.attributes})
+
+
+@st.composite
+def asked_literals(draw: st.DrawFn) -> Literal:
+    name = draw(st.sampled_from(sorted(MENTIONED)))
+    ops: list[Op] = ["=", "!="] if name in ("wet", "state") else ["=", "!=", "<=", ">"]
+    return Literal(name, draw(st.sampled_from(ops)), draw(st.sampled_from(MENTIONED[name])))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[ReleasedTree, View, Query]:
+    """A tree, and a query: of any shape, or made of the tree's own leaves."""
+    view = view_of(tuple(draw(st.booleans()) for _ in range(4)))
+    tree = draw(trees(view, most_levels=3))
+    options = [queries_of(asked_literals(), max_leaves=5)]
+    if tree.split(0) is not None:
+        leaves = [leaf_query(tree, Splits.of(view), leaf) for leaf in tree.leaves]
+        own = st.sampled_from(leaves)
+        options += [queries_of(own, max_leaves=4), queries_of(own | asked_literals(), max_leaves=3)]  # type: ignore[arg-type]
+    return released(tree, view), view, draw(st.one_of(options))
+
+
+def everybody(view: View) -> Iterator[Row]:
+    """Yield an entity of every kind that there can be."""
+    values = [(*DOMAINS[a.name], *(() if a.required else (None,))) for a in view.attributes]
+    for one in itertools.product(*values):
+        yield dict(zip((a.name for a in view.attributes), one, strict=True))
+
+
+def cell_of(row: Row, tree: ReleasedTree) -> int:
+    node = 0
+    while (split := tree.splits[node] if node < len(tree.splits) else None) is not None:
+        answer = evaluate_row(split, row, ORDER)
+        if answer is None:
+            return node
+        node = 2 * node + (1 if answer else 2)
+    return node
+
+
+@settings(max_examples=70, deadline=None)
+@given(cases())
+def test_every_cell_is_decided_as_by_asking_everybody(
+    case: tuple[ReleasedTree, View, Query],
+) -> None:
+    tree, view, query = case
+    seen: dict[int, set[bool]] = {}
+    for row in everybody(view):
+        seen.setdefault(cell_of(row, tree), set()).add(evaluate_row(query, row, ORDER) is True)
+    found = extent(query, tree)
+    for place, cell in enumerate(tree.tree.cells):
+        if cell in seen:
+            assert found.undetermined[place] == (len(seen[cell]) == 2)
+            assert found.covered[place] == (seen[cell] == {True})
+        else:
+            assert not found.undetermined[place]
+    assert found.is_released == all(len(values) == 1 for values in seen.values())
+
+
+@settings(max_examples=70, deadline=None)
+@given(cases())
+def test_what_is_released_is_among_the_unions_that_intervals_hold_for(
+    case: tuple[ReleasedTree, View, Query],
+) -> None:
+    tree, _, query = case
+    found = extent(query, tree)
+    if found.is_released:
+        assert (unions(tree.tree) == found.covered).all(axis=1).any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_leaves_and_their_negations_are_what_mining_takes_them_for(data: st.DataObject) -> None:
+    view = view_of(tuple(data.draw(st.booleans()) for _ in range(4)))
+    tree = data.draw(trees(view, most_levels=3).filter(lambda tree: tree.split(0) is not None))
+    words = released(tree, view)
+    reached = np.isin(tree.cells, [cell_of(row, words) for row in everybody(view)])
+    terms = term_cells(tree)
+    for number, leaf in enumerate(tree.leaves):
+        query = leaf_query(tree, Splits.of(view), leaf)
+        for asked, term in ((query, terms[number]), (Not(query), terms[number + len(tree.leaves)])):
+            found = extent(asked, words)
+            assert found.is_released
+            # In cells that nobody reaches there is nothing to be right about.
+            np.testing.assert_array_equal(found.covered[reached], term[reached])
+
+
+# Splits of the view: 0 wet; 1, 2, 3 one state each; 4, 5 grades; 6, 7, 8 depths 1, 2, 3.
+WET, DEPTH_2 = 0, 7
+REQUIRED = (True,) * 4
+
+
+def covered(text: str, split: int, required: tuple[bool, ...] = REQUIRED) -> list[bool] | None:
+    """Return what a query covers of a tree with one split, or None if that is not determined."""
+    stuck = () if required[0 if split == WET else 3] else (0,)
+    found = extent(parse_text(text), released(Tree(Side.LEFT, (split,), stuck), view_of(required)))
+    return found.covered.tolist() if found.is_released else None
+
+
+@pytest.mark.parametrize(
+    ("text", "split", "expected"),
+    [
+        ("[wet]", WET, [True, False]),
+        ("![wet]", WET, [False, True]),
+        ("[wet] | ![wet]", WET, [True, True]),
+        ("[wet] & ![wet]", WET, [False, False]),
+        ("[wet] & [state = CA] | [wet] & [state != CA]", WET, [True, False]),
+        ("[wet] & ([state = CA] | [state = NV] | [state = NY])", WET, [True, False]),
+        ("[wet] & [state = CA]", WET, None),
+        ("[state = CA]", WET, None),
+        ("[depth <= 2]", DEPTH_2, [True, False]),
+        ("[0.5 < depth <= 2] | [depth <= 0.5]", DEPTH_2, [True, False]),
+        ("[depth <= 2.2]", DEPTH_2, None),
+        ("[depth <= 4]", DEPTH_2, [True, True]),
+        ("[depth > 4]", DEPTH_2, [False, False]),
+        ("[depth <= 2] & [depth > -1]", DEPTH_2, [True, False]),
+        ("[depth = 2]", DEPTH_2, None),
+        ("[depth = 9]", DEPTH_2, [False, False]),
+        ('[grade <= "high"] & [depth > 2]', DEPTH_2, [False, True]),
+        ('[grade > "low"] & [depth > 2]', DEPTH_2, None),
+    ],
+)
+def test_what_follows_is_recognised(text: str, split: int, expected: list[bool] | None) -> None:
+    assert covered(text, split) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[wet]", [True, False, False]),
+        ("![wet]", [False, True, False]),
+        ("[wet] | ![wet]", [True, True, False]),
+        # Whoever has no state satisfies neither part.
+        ("[wet] & [state = CA] | [wet] & [state != CA]", None),
+        ("[depth <= 4]", None),
+    ],
+)
+def test_missing_values_are_in_no_support(text: str, expected: list[bool] | None) -> None:
+    assert covered(text, WET, (False,) * 4) == expected
+
+
+def test_a_category_follows_when_no_other_is_left() -> None:
+    view = View(
+        "people", "id", (Attribute("sex", Kind.CATEGORICAL, required=True, categories=("f", "m")),)
+    )
+    tree = released(Tree(Side.LEFT, (0,)), view)
+    assert extent(parse_text("[sex = m]"), tree).covered.tolist() == [False, True]
+    assert extent(parse_text("![sex = m]"), tree).covered.tolist() == [True, False]
+
+
+def test_a_tree_without_splits_knows_only_everybody_and_nobody() -> None:
+    tree = released(Tree(Side.LEFT, (None,)), view_of(REQUIRED))
+    assert extent(parse_text("[wet] | ![wet]"), tree).covered.tolist() == [True]
+    assert extent(parse_text("[wet] & ![wet]"), tree).covered.tolist() == [False]
+    assert not extent(parse_text("[wet]"), tree).is_released
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[Wett]", "no attribute Wett; did you mean wet?"),
+        ("[zzz]", "no attribute zzz; there are wet, state, grade, depth"),
+        ("[depth = deep]", "depth is numeric; compare it with a number"),
+        ("[depth]", "depth is numeric; compare it with a number"),
+        ("[wet = CA]", "wet is Boolean; write [wet] or ![wet]"),
+        ('[state <= "CA"]', "state has no order; use = or !="),
+        ("[state = NZ]", "state has no such category; there are CA, NV, NY"),
+        ('[grade > "med"]', "grade has no such category"),
+        ("[grade]", "grade has no such category"),
+    ],
+)
+def test_a_literal_that_does_not_fit_is_refused_with_a_remedy(text: str, hint: str) -> None:
+    tree = released(Tree(Side.LEFT, (WET,)), view_of())
+    with pytest.raises(QueryError) as caught:
+        extent(parse_text(text), tree)
+    assert hint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_may_name_categories() -> None:
+    ward = Attribute("ward", Kind.CATEGORICAL, required=True, categories=("7", "8"))
+    check_literal(Literal("ward", "=", 7), {"ward": ward})
+    with pytest.raises(QueryError, match="no such category"):
+        check_literal(Literal("ward", "=", 9), {"ward": ward})
+
+
+def flags(count: int) -> ReleasedTree:
+    """Return a tree that asks about the first of many Booleans that are never missing."""
+    names = [f"b{i}" for i in range(count)]
+    view = View("v", "id", tuple(Attribute(n, Kind.BOOLEAN, required=True) for n in names))
+    return released(Tree(Side.LEFT, (0,)), view)
+
+
+def parity(names: list[str]) -> Query:
+    """Return a query of which nothing is known until every attribute is."""
+    first: Query = Literal(names[0], "=", value=True)
+    for name in names[1:]:
+        literal = Literal(name, "=", value=True)
+        first = Or((And((first, Not(literal))), And((Not(first), literal))))
+    return first
+
+
+def test_many_attributes_are_no_trouble_where_few_matter() -> None:
+    tree = flags(300)
+    other = Or(tuple(Literal(f"b{i}", "=", value=True) for i in range(1, 300)))
+    first = Literal("b0", "=", value=True)
+    assert extent(Or((first, And((first, other)))), tree).covered.tolist() == [True, False]
+    assert not extent(Or((first, other)), tree).is_released
+
+
+def test_what_takes_too_long_to_decide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WORK", 10_000)
+    odd = parity([f"b{i}" for i in range(1, 9)])
+    first = Literal("b0", "=", value=True)
+    with pytest.raises(QueryError, match="too intricate to decide; ask for its parts"):
+        extent(And((first, Or((odd, Not(odd))))), flags(9))
