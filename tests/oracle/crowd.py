@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from oracle.nested import all_trees, tree_weight
 from oracle.route import walk
 from oracle.splits import follows, informative, splits_of
+from oracle.two_level import all_trees, tree_weight
 from oracle.walk import Candidates, candidates
 from redveil.schema import View
 

@@ -34,7 +34,7 @@ def leverage(left: Sides, right: Sides, size: int) -> Fraction:
     return len(left[0] & right[0]) - Fraction(len(left[0]) * len(right[0]), size)
 
 
-def margin(left: Sides, right: Sides, size: int, weight: Fraction) -> Fraction:
+def agreement(left: Sides, right: Sides, size: int, weight: Fraction) -> Fraction:
     """Return min(m₁, m₂) − λ·d: first sides and second sides correspond, d are all the others."""
     first, second = len(left[0] & right[0]), len(left[1] & right[1])
     return min(first, second) - weight * (size - first - second)
@@ -45,11 +45,11 @@ def leverage_units(grid_bits: int) -> ScoreOf:
     return lambda left, right, size: math.floor(leverage(left, right, size) * 2**grid_bits)
 
 
-def margin_units(halves: int) -> ScoreOf:
-    """Return the margin in halves of an entity, which are whole numbers."""
+def agreement_units(halves: int) -> ScoreOf:
+    """Return the agreement in halves of an entity, which are whole numbers."""
 
     def units(left: Sides, right: Sides, size: int) -> int:
-        doubled = 2 * margin(left, right, size, Fraction(halves, 2))
+        doubled = 2 * agreement(left, right, size, Fraction(halves, 2))
         assert doubled.denominator == 1
         return doubled.numerator
 

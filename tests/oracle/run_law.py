@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Shape, Target, attribute_target, leaf_target
-from oracle.law import LEVERAGE, MARGIN, Law, Outcome, Scored, renamed, then, together, uniform
+from oracle.law import AGREEMENT, LEVERAGE, Law, Outcome, Scored, renamed, then, together, uniform
 from oracle.tree_law import FOR_EVER, Walk, drawn_law, grown_law
 from oracle.twin_law import Twins, trials_law, twin_law
 from redveil.algorithms.parameters import Algorithm, Counts, PairScore, Parameters, RootScore
@@ -100,7 +100,7 @@ class Run:
     @property
     def root(self) -> Scored:
         """What the first choice of twins is scored by."""
-        return MARGIN if self.how.root_score is RootScore.MARGIN else LEVERAGE
+        return AGREEMENT if self.how.root_score is RootScore.AGREEMENT else LEVERAGE
 
     def law(self) -> Law:
         """Return the law of all trials."""

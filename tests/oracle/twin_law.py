@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Entity, Shape, World, grafted, path_to
-from oracle.law import GRID, MARGIN, Law, Scored, exponential, renamed, then, together
+from oracle.law import AGREEMENT, GRID, Law, Scored, exponential, renamed, then, together
 
 Match = tuple[int, int]
 Choice = tuple[int, int, int] | None  # whether the sides cross, left split, right split
@@ -26,10 +26,10 @@ SEED = Twins(((), ()), ((0, 0),))
 
 
 def twin_law(crowd: Crowd, root: Scored, prices: Sequence[Fraction], used: Used) -> Law:
-    """Return the law of a pair of twins, a level for each price; margins below the root."""
+    """Return the law of a pair of twins, a level for each price; agreement below the root."""
     law: Law = {SEED: 0.0}
     for level, price in enumerate(prices):
-        scored = MARGIN if level else root
+        scored = AGREEMENT if level else root
         grown: Law = {
             (now, chosen): log + more
             for now, log in law.items()
@@ -90,12 +90,12 @@ def may_stand(world: World, side: int, tree: Shape, node: int, used: Collection[
 def score_units(
     world: World, scored: Scored, choice: tuple[int, int, int], here: Sequence[Entity]
 ) -> int:
-    """Return the leverage or the margin of a choice among some entities, in units."""
+    """Return the leverage or the agreement of a choice among some entities, in units."""
     crossed, left, right = choice
     answers = [(world.answer(LEFT, left, one), world.answer(RIGHT, right, one)) for one in here]
     first, size = (True, not crossed), len(here)
     matched = answers.count(first)
-    if scored is MARGIN:
+    if scored is AGREEMENT:
         second = answers.count((False, bool(crossed)))
         return 2 * min(matched, second) - (size - matched - second)
     lefts = sum(one is True for one, _ in answers)

@@ -24,7 +24,7 @@ from redveil.findings.findings import Mined
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from redveil.trees.rules import HARDENED as RULES
-from redveil.trees.scores import ASSOCIATION, LEVERAGE, SPLIT_GINI, TREE_GINI, margin
+from redveil.trees.scores import ASSOCIATION, LEVERAGE, SPLIT_GINI, TREE_GINI, agreement
 from redveil.trees.twin import Matching
 from support.command_line import caller
 from support.seeded import SeededRandomness
@@ -34,7 +34,7 @@ HARDENED = {
     (case.parameters.algorithm.value, case.spent_on): case for case in cases(profile="hardened")
 }
 COUNTS = HARDENED["twin", "mostly counts"]
-BY_MARGIN = HARDENED["twin", "trees, by margin"]
+BY_AGREEMENT = HARDENED["twin", "trees, by agreement"]
 BY_LEVERAGE = HARDENED["twin", "trees, by leverage"]
 SPLITS = HARDENED["alt-expm", "alike"]
 WHOLE_TREES = HARDENED["alt-mcmc", "alike"]
@@ -124,14 +124,14 @@ def test_the_honest_program_passes_and_the_bound_is_not_idle() -> None:
 
 
 def test_the_bound_says_something_about_trees() -> None:
-    found = audit(BY_MARGIN, CLAIMED, 1200, seeded())
+    found = audit(BY_AGREEMENT, CLAIMED, 1200, seeded())
     assert 0.3 < found.bound <= 1
-    assert found.pair == BY_MARGIN.home
+    assert found.pair == BY_AGREEMENT.home
 
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in HARDENED.values() if case not in (COUNTS, BY_MARGIN)],
+    [case for case in HARDENED.values() if case not in (COUNTS, BY_AGREEMENT)],
     ids=lambda case: f"{case.parameters.algorithm} {case.spent_on}",
 )
 def test_every_honest_algorithm_passes(case: Case) -> None:
@@ -147,7 +147,7 @@ def test_half_the_noise_is_caught() -> None:
 
 
 def test_cut_points_from_the_data_are_caught() -> None:
-    found = audit(BY_MARGIN, CLAIMED, FEWEST, with_cuts_from_the_data())
+    found = audit(BY_AGREEMENT, CLAIMED, FEWEST, with_cuts_from_the_data())
     assert found.bound > 1.5
     assert found.alarming
 
@@ -183,10 +183,13 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
     """A fault: every score moves so many times as far as its proof says."""
     wrong = {
         score.name: replace(score, change=score.change / factor)
-        for score in (margin(1), LEVERAGE, SPLIT_GINI, TREE_GINI, ASSOCIATION)
+        for score in (agreement(1), LEVERAGE, SPLIT_GINI, TREE_GINI, ASSOCIATION)
     }
-    by_margin, by_leverage = Matching(wrong["margin 1/2"], 1), Matching(wrong["leverage"], None)
-    monkeypatch.setattr("redveil.algorithms.trial.BY_MARGIN", by_margin)
+    by_agreement, by_leverage = (
+        Matching(wrong["agreement 1/2"], 1),
+        Matching(wrong["leverage"], None),
+    )
+    monkeypatch.setattr("redveil.algorithms.trial.BY_AGREEMENT", by_agreement)
     monkeypatch.setattr("redveil.algorithms.trial.BY_LEVERAGE", by_leverage)
     rules = replace(
         RULES,
@@ -200,7 +203,7 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
 @pytest.mark.parametrize(
     ("case", "factor", "runs"),
     [
-        (BY_MARGIN, 2, 1000),
+        (BY_AGREEMENT, 2, 1000),
         pytest.param(BY_LEVERAGE, 3, 1600, marks=pytest.mark.slow),
         (TREE_PAIRS, 2, 1600),
         pytest.param(SPLITS, 4, 1600, marks=pytest.mark.slow),

@@ -97,7 +97,7 @@ class Held:
 
 def held(one: Redescription, cells: Counts) -> Held:
     """Compare a redescription with the true cells."""
-    rows, columns = list(one.left_cells), list(one.right_cells)
+    rows, columns = list(one.left_ends), list(one.right_ends)
     both = int(cells[rows][:, columns].sum())
     left, right = int(cells[rows].sum()), int(cells[:, columns].sum())
     truths = (
@@ -179,7 +179,7 @@ def test_without_caution_more_runs_would_than_may() -> None:
 def test_tables_that_noise_has_left_without_entities_report_nothing(
     trees: Trees, size: int
 ) -> None:
-    cells = np.zeros((len(trees[0].cells), len(trees[1].cells)), np.int64)
+    cells = np.zeros((len(trees[0].ends), len(trees[1].ends)), np.int64)
     cells[0, 0], cells[1, 1], cells[1, 0] = 7 + size, 5, -12
     half = Fraction(1, 2)
     table = LeafTable(*trees, cells, None, None, half, None, None)

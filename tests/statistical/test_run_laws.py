@@ -100,7 +100,7 @@ def test_plans_cost_what_the_book_has_them_cost(name: str) -> None:
 
 def nudge(table: LeafTable, crowd: Crowd, pair: Pair) -> int:
     """Return whether a table's first cell has too much in it, too little, or neither."""
-    noise = int(table.cells[0, 0]) - crowd.cells(*pair)[table.left.cells[0], table.right.cells[0]]
+    noise = int(table.cells[0, 0]) - crowd.cells(*pair)[table.left.ends[0], table.right.ends[0]]
     return max(-1, min(1, noise))
 
 
@@ -135,7 +135,7 @@ def _stream(repeat: int, number: int) -> SeededRandomness:
 
 DRAWS = {
     "twin": 150,
-    "twin, margin": 250,
+    "twin, agreement": 250,
     "twin, two trials": 250,
     "alt-expm": 450,
     "alt-expm, random start": 400,

@@ -43,7 +43,7 @@ CROWDS = {
 # Which share of what the trees cost is lost in the worst of these cases.
 REACHED = {
     "twin": 0.57,
-    "twin, margin": 0.96,
+    "twin, agreement": 0.96,
     "twin, two trials": 0.50,
     "twin, two levels": 0.55,
     "alt-expm": 0.40,
@@ -105,7 +105,7 @@ class Worst(NamedTuple):
 # leaves, so that what is paid for them is not lost.
 WORST = {
     "twin": Worst({((0,), (1, 0)): 69, ((1,), (1, None)): 1}, ((2,), (0, 1)), 0.97),
-    "twin, margin": Worst(
+    "twin, agreement": Worst(
         {((0,), (0, None)): 19, ((None,), (1, 0)): 3, ((1,), (0, None)): 6, ((2,), (1, None)): 15},
         ((0,), (1, 1)),
         0.999,
@@ -159,7 +159,7 @@ WORST = {
 
 
 # A start is the first choice of twins.
-WORST["alt-expm, start alone"] = WORST["twin, margin"]
+WORST["alt-expm, start alone"] = WORST["twin, agreement"]
 WORST["alt-mcmc, start alone"] = WORST["twin"]
 
 

@@ -24,7 +24,7 @@ from redveil.schema import View
 from redveil.trees.joint import among, count_jointly
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.split_sets import split_sets
-from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Matching, Twins, grow_twins
+from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching, Twins, grow_twins
 from support.seeded import SeededRandomness
 from support.soil import tiny_soil
 from support.surprise import FALSE_ALARM, surprise
@@ -39,7 +39,7 @@ Law = dict[Hashable, float]
 
 PRICES = (Fraction(1, 2), Fraction(3, 2))
 TOTAL = float(sum(PRICES))
-ROOTS = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_MARGIN], ids=("leverage", "margin"))
+ROOTS = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_AGREEMENT], ids=("leverage", "margin"))
 
 
 @cache
@@ -82,7 +82,7 @@ class Crowd:
         score = (
             joint.leverage_units(GRID_BITS)
             if matching.halves is None
-            else joint.margin_units(matching.halves)
+            else joint.agreement_units(matching.halves)
         )
         return joint.candidate_units(self.left.candidates, self.right.candidates, members, score)
 
@@ -119,7 +119,7 @@ class Crowd:
         found: Law = {}
         for choice, chance in self.root_law(root, prices[0], scorer).items():
             below = [
-                choose_law(scorer(BY_MARGIN, inside), self.views, paths, BY_MARGIN, prices[1])
+                choose_law(scorer(BY_AGREEMENT, inside), self.views, paths, BY_AGREEMENT, prices[1])
                 for inside, *both in self.matched(choice)
                 for paths in [(both[0], both[1])]
             ]
@@ -157,7 +157,7 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
     crowd = Crowd(people(40, 1, 3, 1), people(40, 2, 2, 2))
     soil, price, source = tiny_soil(crowd.left, crowd.right), Fraction(1, 2), SeededRandomness(5)
     laws: dict[str, tuple[Counter[Hashable], Law]] = {}
-    for root in (BY_LEVERAGE, BY_MARGIN):
+    for root in (BY_LEVERAGE, BY_AGREEMENT):
         seen = Counter[Hashable]()
         for _ in range(2000):
             purse = Plan(price, (Step("1", "choose", price),)).purse()
@@ -263,7 +263,7 @@ WORST: dict[str, tuple[dict[Kind, int], Kind]] = {
         },
         (1, 1, 0, 0),
     ),
-    "margin 1/2": (
+    "agreement 1/2": (
         {
             (0, 0, 0, 1): 25,
             (0, 1, 0, 0): 25,

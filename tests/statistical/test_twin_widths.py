@@ -23,9 +23,9 @@ from redveil.kernels.joint import JointCounts
 from redveil.privacy.score import Score
 from redveil.schema import Attribute, Kind, View
 from redveil.trees.joint import count_jointly
-from redveil.trees.scores import margin
+from redveil.trees.scores import agreement
 from redveil.trees.split_sets import split_sets
-from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Matching
+from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching
 from support.tiny import Tiny
 
 Answer = bool | None
@@ -35,7 +35,7 @@ Composition = tuple[int, ...]  # how many entities of each kind
 
 THREE: tuple[Answer, ...] = (True, False, None)
 ENTITIES: tuple[Entity, ...] = tuple(itertools.product(THREE, THREE))
-MATCHINGS = (BY_LEVERAGE, *(Matching(margin(halves), halves) for halves in (1, 2, 4)))
+MATCHINGS = (BY_LEVERAGE, *(Matching(agreement(halves), halves) for halves in (1, 2, 4)))
 by_name = pytest.mark.parametrize("matching", MATCHINGS, ids=lambda one: one.score.name)
 
 
@@ -116,7 +116,7 @@ def test_the_ends_are_as_far_apart_as_the_score_says(matching: Matching) -> None
 
 
 def test_twins_grow_by_the_scores_that_are_tested_here() -> None:
-    assert BY_MARGIN in MATCHINGS
+    assert BY_AGREEMENT in MATCHINGS
 
 
 @by_name
@@ -132,8 +132,8 @@ def test_no_small_table_moves_further_than_its_width(matching: Matching) -> None
 
 
 @pytest.mark.parametrize("halves", [1, 2, 4])
-def test_margins_change_as_the_proof_says(halves: int) -> None:
-    matching = Matching(margin(halves), halves)
+def test_agreement_changes_as_the_proof_says(halves: int) -> None:
+    matching = Matching(agreement(halves), halves)
     found = {change for one in compositions(4) for change in changes(matching, one)}
     assert found == {-halves, 0, 2}
 
@@ -236,7 +236,7 @@ OPPOSED = {
     # Pair a: nobody holds, the newcomer both. Pair b: all hold on the right, the newcomer left.
     "leverage": (([0] * N, 1), ([0] * N, 1), ([0] * N, 1), ([1] * N, 0)),
     # Pair a: the newcomer joins the smaller side. Pair b: it disagrees where all others agree.
-    "margin": (
+    "agreement": (
         ([0] * 900 + [1] * 100, 1),
         ([0] * 500 + [1] * 500, 1),
         ([0] * 900 + [1] * 100, 1),
@@ -247,7 +247,7 @@ OPPOSED = {
 
 @by_name
 def test_one_newcomer_can_move_two_candidates_to_both_ends(matching: Matching) -> None:
-    name = "leverage" if matching.halves is None else "margin"
+    name = "leverage" if matching.halves is None else "agreement"
     a, b, c, d = OPPOSED[name]
     before = scores(matching, [a[0], b[0]], [c[0], d[0]])
     left, right = ([[*one[0], one[1]] for one in pair] for pair in ((a, b), (c, d)))

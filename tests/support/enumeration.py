@@ -27,9 +27,9 @@ from redveil.data.report import LoadReport
 from redveil.data.table import MISSING, CodedColumn, Column, Table
 from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.loss import Price, Rho, amount, total
-from redveil.privacy.nested_selection import NestedBase
 from redveil.privacy.plan import Plan
 from redveil.privacy.randomness import Randomness
+from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.schema import Schema
 from redveil.sealed import Released, Sealed
 
@@ -147,10 +147,10 @@ def guided_draw(units: Integers, rate: Fraction, base: Integers, guide: Guide) -
     return int(guide.choose(_normalised(logs)))
 
 
-def guided_draw_nested(
-    units: Integers, rate: Fraction, base: NestedBase, guide: Guide
+def guided_draw_two_level(
+    units: Integers, rate: Fraction, base: TwoLevelBase, guide: Guide
 ) -> tuple[int, int, int]:
-    """Stand in for `draw_nested`."""
+    """Stand in for `draw_two_level`."""
     logs: dict[tuple[int, int, int], float] = {}
     for root in np.flatnonzero(base.roots).tolist():
         held, not_held = (np.flatnonzero(base.open[root, side]).tolist() for side in (0, 1))
@@ -188,7 +188,7 @@ def all_ways(crowd: Crowd, how: Parameters, whole: Price) -> list[Way]:
     at_once = 1 if how.algorithm is Algorithm.TWIN else 1000
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redveil.privacy.mechanisms.draw", guided_draw)
-        patch.setattr("redveil.privacy.mechanisms.draw_nested", guided_draw_nested)
+        patch.setattr("redveil.privacy.mechanisms.draw_two_level", guided_draw_two_level)
         patch.setattr("redveil.algorithms.alternation.below", guided_below)
         while pending:
             guides = [Guide(said) for said in pending[:at_once]]
@@ -212,8 +212,8 @@ def nodes_counted(table: LeafTable) -> Counter[tuple[int, int]]:
     return Counter(
         {
             (left, right): int(table.cells[i, j])
-            for i, left in enumerate(table.left.cells)
-            for j, right in enumerate(table.right.cells)
+            for i, left in enumerate(table.left.ends)
+            for j, right in enumerate(table.right.ends)
         }
     )
 

@@ -71,7 +71,7 @@ def redescription(
         ),
         p_value=1e-30,
         p_value_estimate=1e-40,
-        source=SourcePart(tree_pair=0, left_cells=(0,), right_cells=(1, 2)),
+        source=SourcePart(tree_pair=0, left_ends=(0,), right_ends=(1, 2)),
         true=true,
     )
 

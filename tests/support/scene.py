@@ -50,10 +50,10 @@ class Scene:
 
     def extents(self, one: Redescription) -> Pair:
         """Return who stands in the cells of a redescription."""
-        return self._in_cells(0, one.left_cells), self._in_cells(1, one.right_cells)
+        return self._in_cells(0, one.left_ends), self._in_cells(1, one.right_ends)
 
     def _in_cells(self, side: int, cells: tuple[int, ...]) -> frozenset[int]:
-        nodes = {self.trees[side].cells[cell] for cell in cells}
+        nodes = {self.trees[side].ends[cell] for cell in cells}
         return frozenset(e for e, end in enumerate(self.ends[side]) if end in nodes)
 
     def extractor(self, wanted: Constraints) -> Extractor:
@@ -99,9 +99,9 @@ def scene(seed: int, *, people: int = 70, heaviest: int = 10**6) -> Scene:
     trees = _tree(rng, schema, table, Side.LEFT), _tree(rng, schema, table, Side.RIGHT)
     ends = where_they_end(schema, table, trees[0]), where_they_end(schema, table, trees[1])
     weights = rng.integers(1, heaviest, people, endpoint=True)
-    cells = np.zeros([len(tree.cells) for tree in trees], np.int64)
+    cells = np.zeros([len(tree.ends) for tree in trees], np.int64)
     for a, b, weight in zip(*ends, weights, strict=True):
-        cells[trees[0].cells.index(a), trees[1].cells.index(b)] += weight
+        cells[trees[0].ends.index(a), trees[1].ends.index(b)] += weight
     return Scene(schema, table, trees, ends, weights.tolist(), cells)
 
 
@@ -137,5 +137,5 @@ def _tree(rng: Generator, schema: Schema, table: Table, side: Side) -> Tree:
             chosen.append(int(rng.choice(useful)) if rng.random() < 0.8 else None)
         inner = {node: split for node, split in enumerate(chosen) if split is not None}
         tree = Tree(side, tuple(chosen), splits.stops(inner))
-        if set(where_they_end(schema, table, tree)) == set(tree.cells):
+        if set(where_they_end(schema, table, tree)) == set(tree.ends):
             return tree

@@ -73,14 +73,14 @@ def _pairs(depth: int) -> Parameters:
 # Whose promise is exact.
 EXACT: Final = {
     "twin": Toy(NARROW, Parameters(depth=1)),
-    "twin, margin": Toy(NARROW, Parameters(depth=1, root_score=RootScore.MARGIN)),
+    "twin, agreement": Toy(NARROW, Parameters(depth=1, root_score=RootScore.AGREEMENT)),
     "twin, two trials": Toy(NARROW, Parameters(depth=1, trials=2)),
     "twin, two levels": Toy(NARROW, Parameters(depth=2)),
     "alt-expm": Toy(NARROW, Parameters(Algorithm.ALT_EXPM, depth=1)),
     "alt-expm, start alone": Toy(
         NARROW,
         Parameters(
-            Algorithm.ALT_EXPM, depth=1, alternations=0, root_score=RootScore.MARGIN
+            Algorithm.ALT_EXPM, depth=1, alternations=0, root_score=RootScore.AGREEMENT
         ),
     ),
     "alt-expm, random start": Toy(

@@ -17,9 +17,9 @@ import pytest
 import redveil
 from redveil.errors import SealedError
 from redveil.privacy import mechanisms
-from redveil.privacy.nested_selection import NestedBase
 from redveil.privacy.randomness import SystemRandomness
 from redveil.privacy.score import Score
+from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.sealed import Receipt, Sealed, open_for_owner, within
 from support import wall
 from support.command_line import Command, caller
@@ -159,7 +159,7 @@ class Broken:
 
 EXACT = np.array([[ENTITIES, 1], [2, ENTITIES]])
 TOY = Score("toy", Fraction(1), True, 0, Fraction(0), "proofs/choose.md")  # noqa: FBT003
-TREES = NestedBase(np.array([1]), np.array([1, 1]), np.ones((1, 2, 2), np.bool_))
+TREES = TwoLevelBase(np.array([1]), np.array([1, 1]), np.ones((1, 2, 2), np.bool_))
 #: Mechanisms that take sealed values and a source of randomness, and what they are to release.
 MECHANISMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
     "count": (mechanisms.count, (), EXACT[0]),

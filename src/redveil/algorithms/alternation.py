@@ -17,9 +17,9 @@ from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.randomness import Randomness, below
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
-from redveil.trees.exact import draw_tree
 from redveil.trees.levelwise import grow
 from redveil.trees.walks import walk_to_tree
+from redveil.trees.whole_tree import draw_tree
 
 
 def alternate(trial: Trial) -> list[Released[LeafTable]]:

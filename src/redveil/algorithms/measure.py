@@ -37,7 +37,7 @@ def measure(
         for part in table_shares(parameters)
     }
     prices = {part: counted.receipts[0].price for part, counted in counts.items()}
-    shape = len(left.value.cells), len(right.value.cells)
+    shape = len(left.value.ends), len(right.value.ends)
 
     def assemble(left_tree: Tree, right_tree: Tree, *parts: Counted) -> LeafTable:
         named = dict(zip(counts, parts, strict=True))

@@ -76,11 +76,11 @@ class RootScore(StrEnum):
     """What the roots of twin trees are chosen by.
 
     >>> [score.value for score in RootScore]
-    ['leverage', 'margin']
+    ['leverage', 'agreement']
     """
 
     LEVERAGE = "leverage"
-    MARGIN = "margin"
+    AGREEMENT = "agreement"
 
 
 class Sampler(StrEnum):

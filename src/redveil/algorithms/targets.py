@@ -64,7 +64,7 @@ def _attribute_classes(schema: Schema, side: Side, number: int, table: BinnedTab
 
 
 def _leaf_classes(tree: Tree, positions: Positions) -> Classes:
-    number = np.full(max(tree.cells) + 1, -1, dtype=np.int32)
+    number = np.full(max(tree.ends) + 1, -1, dtype=np.int32)
     number[list(tree.leaves)] = np.arange(len(tree.leaves), dtype=np.int32)
     return number[positions]
 

@@ -16,7 +16,7 @@ from redveil.schema import Schema, Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Avoid, Soil, Twins, grow_twins
+from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Soil, Twins, grow_twins
 from redveil.trees.walks import Ground
 
 Targets = Callable[[Sealed[BinnedTable], Schema, Side, int], Target]
@@ -40,8 +40,8 @@ class Trial:
     def twins(self, avoid: Avoid, steps: Sequence[str]) -> Released[Twins]:
         """Grow a pair of matched trees."""
         assert self.soil is not None, "whoever grows twins has prepared their soil"
-        weak = self.parameters.root_score is RootScore.MARGIN
-        root = BY_MARGIN if weak else BY_LEVERAGE
+        weak = self.parameters.root_score is RootScore.AGREEMENT
+        root = BY_AGREEMENT if weak else BY_LEVERAGE
         return grow_twins(self.soil, root, avoid, steps, self.purse, self.randomness)
 
     def grown(self, twins: Released[Twins]) -> dict[Side, Grown]:

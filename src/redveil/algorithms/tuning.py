@@ -60,7 +60,7 @@ def tune(parameters: Parameters, schema: Schema | None, size: float, price: Pric
     tuned = replace(tuned, depth=deep, alternations=more)
     if "root_score" in auto:
         weak = worth(tuned.trials, tuned.depth) < LEVERAGE_FROM
-        tuned = replace(tuned, root_score=RootScore.MARGIN if weak else RootScore.LEVERAGE)
+        tuned = replace(tuned, root_score=RootScore.AGREEMENT if weak else RootScore.LEVERAGE)
     return tuned
 
 

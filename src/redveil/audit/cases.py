@@ -68,7 +68,7 @@ def _all_cases() -> tuple[Case, ...]:
     return (
         # Depth, trials and score left to the tuning rule, which buys the size.
         _case("twin", "mostly counts", "nobody", tree_share=MOSTLY_COUNTS),
-        _case("twin", "trees, by margin", "a stranger", root_score="margin", **twin),
+        _case("twin", "trees, by agreement", "a stranger", root_score="agreement", **twin),
         _case("twin", "trees, by leverage", "a rare couple", root_score="leverage", **twin),
         _case("alt-expm", "alike", "a newcomer", start="random", depth=1, **once),
         _case("alt-expm", "alike, with a start", "a broken match", depth=1, **once),

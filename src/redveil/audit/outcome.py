@@ -133,7 +133,7 @@ def _numbers(
 ) -> Iterator[tuple[str, float]]:
     left, right = measured.left, measured.right
     others = cross_tabulate(left, right, at_left[:-1], at_right[:-1])
-    row, column = left.cells.index(int(at_left[-1])), right.cells.index(int(at_right[-1]))
+    row, column = left.ends.index(int(at_left[-1])), right.ends.index(int(at_right[-1]))
     yield "its cell", float(measured.cells[row, column] - others[row, column])
     yield EVERYBODY, float(np.sum(measured.cells) - others.sum())
     if measured.left_margin is not None:

@@ -59,7 +59,7 @@ StartName = Annotated[
 ]
 RootScoreName = Annotated[
     str | None,
-    typer.Option(help="First choice of twins and starts: leverage or margin [default: by size]"),
+    typer.Option(help="First choice of twins and starts: leverage or agreement [default: by size]"),
 ]
 PairScoreName = Annotated[
     str | None,

@@ -117,7 +117,7 @@ def page(table: str, title: str, runs: int) -> str:
 def main(
     algorithm: Annotated[str, typer.Option(help="twin, alt-expm or alt-mcmc")] = "twin",
     runs: Annotated[int, typer.Option(min=1, help="Runs for each seed.")] = 3,
-    root_score: Annotated[str, typer.Option(help="leverage or margin")] = "leverage",
+    root_score: Annotated[str, typer.Option(help="leverage or agreement")] = "leverage",
     tree_share: Annotated[str | None, typer.Option(help="twin: share of the trees")] = None,
     table: Annotated[Path | None, typer.Option(help="Write a page with the table here.")] = None,
 ) -> None:

@@ -101,7 +101,7 @@ def _shape_of(tree: Tree) -> Tree:
 def _reach(
     left: Tree, right: Tree, prices: tuple[Price, Price | None, Price | None], tables: int
 ) -> Reach:
-    shape = len(left.cells), len(right.cells)
+    shape = len(left.ends), len(right.ends)
     margins = [
         None if price is None else np.zeros(some)
         for price, some in zip(prices[1:], shape, strict=True)
@@ -145,7 +145,7 @@ def unions(tree: Tree) -> Flags:
     >>> unions(Tree(Side.LEFT, (0,), stuck=(0,))).astype(int).tolist()
     [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
-    cells = tree.cells
+    cells = tree.ends
 
     def below(node: int) -> Flags:
         alone = np.array([[cell == node for cell in cells]])

@@ -24,7 +24,7 @@ from redveil.findings.statistics import (
     pessimistic_p_values,
 )
 from redveil.query.formula import Query, literal_count
-from redveil.query.leaves import term_cells, term_nodes, union_query
+from redveil.query.leaves import term_ends, term_nodes, union_query
 from redveil.query.simplify import simplified
 from redveil.schema import Schema
 from redveil.trees.splits import Splits
@@ -68,8 +68,8 @@ class Extractor:
         # The paper joins leaves; whole branches are often what a cautious reader can be sure of.
         self._inner = cautious
         self._terms = (
-            term_cells(table.left, inner=cautious),
-            term_cells(table.right, inner=cautious),
+            term_ends(table.left, inner=cautious),
+            term_ends(table.right, inner=cautious),
         )
         self._depths = tuple(
             [(node + 1).bit_length() - 1 for node in term_nodes(tree, inner=cautious)]
@@ -221,8 +221,8 @@ class Extractor:
             p_value=float(worst),
             p_value_estimate=float(likeliest),
             table=number,
-            left_cells=tuple(np.flatnonzero(batch.left[i]).tolist()),
-            right_cells=tuple(np.flatnonzero(batch.right[i]).tolist()),
+            left_ends=tuple(np.flatnonzero(batch.left[i]).tolist()),
+            right_ends=tuple(np.flatnonzero(batch.right[i]).tolist()),
         )
 
     def _query(self, side: int, terms: tuple[int, ...]) -> Query:

@@ -71,8 +71,8 @@ class Sketch:
 
     low: float
     literals: int
-    left_cells: tuple[int, ...]
-    right_cells: tuple[int, ...]
+    left_ends: tuple[int, ...]
+    right_ends: tuple[int, ...]
 
 
 def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
@@ -153,8 +153,8 @@ class _Told:
     def _says(self, one: Redescription | Sketch) -> Codes:
         """Return which of its queries hold in each cell, as 0 … 3."""
         left, right = np.zeros(self._shape[0], np.int64), np.zeros(self._shape[1], np.int64)
-        left[list(one.left_cells)] = 2
-        right[list(one.right_cells)] = 1
+        left[list(one.left_ends)] = 2
+        right[list(one.right_ends)] = 1
         return np.add.outer(left, right).ravel()
 
     def _joined(self, says: Codes) -> Codes:

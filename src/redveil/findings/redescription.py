@@ -25,8 +25,8 @@ class Redescription:
     """A pair of queries with noisy statistics. Everything in it has been released.
 
     `p_value` is taken at the pessimistic end of all intervals, `p_value_estimate` at the
-    estimates. `table` is the number of the leaf table it was read from, and `left_cells`,
-    `right_cells` the cells of that table that its queries cover.
+    estimates. `table` is the number of the leaf table it was read from, and `left_ends`,
+    `right_ends` the cells of that table that its queries cover.
     """
 
     left: Query
@@ -38,8 +38,8 @@ class Redescription:
     p_value: float
     p_value_estimate: float
     table: int
-    left_cells: tuple[int, ...]
-    right_cells: tuple[int, ...]
+    left_ends: tuple[int, ...]
+    right_ends: tuple[int, ...]
 
     @property
     def literals(self) -> int:

@@ -20,9 +20,9 @@ from redveil.findings.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.plan import Plan
 from redveil.privacy.score import MOST_ENTITIES
-from redveil.query.leaves import term_cells
+from redveil.query.leaves import term_ends
 from redveil.schema import Schema, Side
-from redveil.trees.scores import LEVERAGE, margin
+from redveil.trees.scores import LEVERAGE, agreement
 from redveil.trees.tree import Tree
 
 # A redescription that most would call good: two halves of the entities that share two thirds; and
@@ -134,7 +134,7 @@ def _is_reported(
     tables = tuned.trials * tuned.tables
     shape = tuned.depth, tables
     if shape not in known:
-        terms = term_cells(table.left, inner=True), term_cells(table.right, inner=True)
+        terms = term_ends(table.left, inner=True), term_ends(table.right, inner=True)
         known[shape] = report_reach(table, *terms, tables)
     fitted, reach = estimate(table), known[shape]
     moments = fitted.moments(half[None], half[None])
@@ -175,10 +175,10 @@ def _is_chosen(tuned: Parameters, plan: Plan, schema: Schema, size: float, match
     price = first.price
     epsilon = float(price if isinstance(price, Fraction) else choice_epsilon(price))
     both, each = match.both(size), match.share * size
-    if tuned.root_score is RootScore.MARGIN:
+    if tuned.root_score is RootScore.AGREEMENT:
         # The smaller matched sides, less half of those outside; of two halves twice the leverage.
         excess, spread = 2 * both - each, math.sqrt(size) / 2
-        sharpness = epsilon / float(margin(1).width)
+        sharpness = epsilon / float(agreement(1).width)
     else:
         excess, spread = both - each * match.share, math.sqrt(size) / 4
         sharpness = epsilon / float(LEVERAGE.width)

@@ -86,7 +86,7 @@ def _scaled_share(surplus: np.int64, size: np.int64, scale: np.int64) -> np.int6
 
 
 @kernel
-def margin_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
+def agreement_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
     """Score all pairs of splits by the smaller of the two matched sides, less what is unmatched.
 
     halves: how many halves of an entity everybody outside the matched sides costs.

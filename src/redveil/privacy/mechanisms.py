@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from redveil.errors import PlanError
 from redveil.privacy.loss import Rho, choice_epsilon, round_down
-from redveil.privacy.nested_selection import NestedBase, draw_nested
 from redveil.privacy.randomness import Randomness, Words
 from redveil.privacy.score import Score
 from redveil.privacy.selection import draw
+from redveil.privacy.two_level_selection import TwoLevelBase, draw_two_level
 from redveil.sealed import Receipt, Released, Sealed, open_paid
 
 Integers = NDArray[np.int64]
@@ -57,7 +57,7 @@ def choose(
 def choose_tree(
     units: Sealed[Integers],
     score: Score,
-    base: NestedBase,
+    base: TwoLevelBase,
     receipt: Receipt,
     randomness: Randomness,
 ) -> Released[tuple[int, int, int]]:
@@ -68,14 +68,14 @@ def choose_tree(
     base:  the public base measure of trees, which also says what may stand where.
 
     Returns the root and the two choices below it. One candidate is a whole tree, and `score` is the
-    score of whole trees, so this is one release at one ε. Proof: proofs/nested.md.
+    score of whole trees, so this is one release at one ε. Proof: proofs/choose_tree.md.
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(choice_epsilon(receipt.price))
 
     def chosen(parts: Integers) -> tuple[int, int, int] | None:
         fits = parts.shape == base.open.shape
-        return draw_nested(parts, rate, base, randomness) if fits else None
+        return draw_two_level(parts, rate, base, randomness) if fits else None
 
     return Released(_fitting(open_paid(chosen, units, receipt)), (receipt,))
 

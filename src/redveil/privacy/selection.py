@@ -1,8 +1,8 @@
 """Sampling the exponential mechanism's law exactly.
 
 The law is P(i) ∝ base[i] · exp(rate · units[i]). A uniform real number U is compared with the
-cumulative weights. Double precision decides almost always, with a proven margin; when U comes
-closer to a boundary than the margin, the same U is continued with fresh bits and compared by
+cumulative weights. Double precision decides almost always, with a proven slack; when U comes
+closer to a boundary than the slack, the same U is continued with fresh bits and compared by
 interval arithmetic until the answer is certain. No approximation remains (proofs/choose.md).
 """
 
@@ -76,11 +76,11 @@ def settle(weights: NDArray[np.float64], error: int, word: int) -> int | None:
     """
     cumulative = np.cumsum(weights)
     total = float(cumulative[-1])
-    margin = total * _UNIT * (error + weights.size)
-    low, high = total * (word / 2**64) - margin, total * ((word + 1) / 2**64) + margin
+    slack = total * _UNIT * (error + weights.size)
+    low, high = total * (word / 2**64) - slack, total * ((word + 1) / 2**64) + slack
     index = int(np.searchsorted(cumulative, low, side="right"))
-    floor = float(cumulative[index - 1]) if index else -margin
-    if floor + margin <= low and high <= float(cumulative[index]) - margin:
+    floor = float(cumulative[index - 1]) if index else -slack
+    if floor + slack <= low and high <= float(cumulative[index]) - slack:
         return index
     return None
 

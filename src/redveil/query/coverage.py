@@ -80,7 +80,7 @@ def extent(query: Query, released: ReleasedTree) -> Extent:
     """
     bins = _Bins(query, released)
     tree, work = released.tree, MOST_WORK
-    cells = tree.cells
+    cells = tree.ends
     covered, undetermined = (np.zeros(len(cells), dtype=np.bool_) for _ in range(2))
     # Upper nodes first: what is covered there decides about empty cells below.
     for place in sorted(range(len(cells)), key=cells.__getitem__):

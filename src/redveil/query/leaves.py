@@ -49,14 +49,14 @@ def term_nodes(tree: Tree, *, inner: bool = False) -> tuple[int, ...]:
     return (*tree.leaves, *(node for node in tree.inner if inner and node > 0))
 
 
-def term_cells(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
+def term_ends(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
     """Return for every term the cells in which it holds, bool[terms, cells].
 
     Terms 0 … nodes − 1 are the paths to the nodes; the same numbers plus `nodes` are their
     negations, which hold for entities known not to reach the node: they ended elsewhere, or are
     stuck off the node's path.
     """
-    cells, nodes = tree.cells, term_nodes(tree, inner=inner)
+    cells, nodes = tree.ends, term_nodes(tree, inner=inner)
     holds = np.zeros((2 * len(nodes), len(cells)), dtype=np.bool_)
     for number, node in enumerate(nodes):
         above = {ancestor for ancestor, _ in tree.ancestors(node)}

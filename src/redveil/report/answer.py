@@ -80,7 +80,7 @@ def leaves_view(pairs: Iterable[TreePairPart]) -> Table:
 
 def leaf_texts(tree: TreePart) -> list[str]:
     """Return the queries of a tree's leaves."""
-    return [cell.text for cell in tree.cells if cell is not None]
+    return [cell.text for cell in tree.ends if cell is not None]
 
 
 def _beside_chance(answer: Answer, document: ResultDocument) -> str:

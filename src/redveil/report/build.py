@@ -241,7 +241,9 @@ def _redescription(one: Redescription) -> RedescriptionPart:
         p_value=one.p_value,
         p_value_estimate=one.p_value_estimate,
         source=SourcePart(
-            tree_pair=one.table, left_cells=one.left_cells, right_cells=one.right_cells
+            tree_pair=one.table,
+            left_ends=one.left_ends,
+            right_ends=one.right_ends,
         ),
     )
 
@@ -297,6 +299,6 @@ def _tree(tree: Tree, schema: Schema) -> TreePart:
         splits=tuple(
             None if s is None else to_json(split_literal(splits, s, held=True)) for s in tree.splits
         ),
-        cells=(*(_query(leaf) for leaf in leaves), *(None for _ in tree.stuck)),
+        ends=(*(_query(leaf) for leaf in leaves), *(None for _ in tree.stuck)),
         stuck_at=tree.stuck,
     )

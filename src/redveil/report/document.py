@@ -172,8 +172,8 @@ class SourcePart(Part):
     """Where in the released tables a redescription was read."""
 
     tree_pair: int
-    left_cells: tuple[int, ...]
-    right_cells: tuple[int, ...]
+    left_ends: tuple[int, ...]
+    right_ends: tuple[int, ...]
 
 
 class RedescriptionPart(Part):
@@ -201,8 +201,8 @@ class TreePart(Part):
 
     view: str
     splits: tuple[dict[str, Any] | None, ...]
-    cells: tuple[QueryPart | None, ...] = Field(
-        description="leaf queries, then null for each cell of entities stopped by a missing value"
+    ends: tuple[QueryPart | None, ...] = Field(
+        description="leaf queries, then null for each node where a missing value can stop an entity"
     )
     stuck_at: tuple[int, ...]
 

@@ -67,7 +67,7 @@ def _table(
     part = pair.leaf_table
     try:
         trees = _tree(pair.left, left, Side.LEFT), _tree(pair.right, right, Side.RIGHT)
-        height, width = len(trees[0].tree.cells), len(trees[1].tree.cells)
+        height, width = len(trees[0].tree.ends), len(trees[1].tree.ends)
         of_left, left_price = _margin(part.left_margin, part.left_margin_price, height, currency)
         of_right, right_price = _margin(part.right_margin, part.right_margin_price, width, currency)
         counts = LeafTable(

@@ -87,7 +87,7 @@ class Result:
         >>> from redveil.data.synthetic import clinic_frames, clinic_schema
         >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
         >>> trees = result.document.tree_pairs[0]
-        >>> answer = result.evaluate(trees.left.cells[0].text, trees.right.cells[0].text)
+        >>> answer = result.evaluate(trees.left.ends[0].text, trees.right.ends[0].text)
         >>> answer.jaccard.low <= answer.jaccard.estimate <= answer.jaccard.high
         True
         >>> answer.cost

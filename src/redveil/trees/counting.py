@@ -96,8 +96,8 @@ def cross_tabulate(left: Tree, right: Tree, at_left: Positions, at_right: Positi
         at_right,
         _cell_numbers(left),
         _cell_numbers(right),
-        len(left.cells),
-        len(right.cells),
+        len(left.ends),
+        len(right.ends),
     )
 
 
@@ -131,7 +131,7 @@ def _descend(
 
 def _cell_numbers(tree: Tree) -> NDArray[np.int16]:
     """Return the cell of every node at which an entity can end, int16[nodes]."""
-    cells = tree.cells
+    cells = tree.ends
     numbers = np.zeros(max(cells) + 1, dtype=np.int16)
     numbers[list(cells)] = np.arange(len(cells), dtype=np.int16)
     return numbers

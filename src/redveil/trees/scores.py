@@ -64,17 +64,17 @@ LEVERAGE: Final = Score(
 )
 
 
-def margin(halves: int) -> Score:
+def agreement(halves: int) -> Score:
     """Return the score of matched sides of which every unmatched entity costs some halves.
 
-    >>> margin(1).width
+    >>> agreement(1).width
     Fraction(3, 2)
     """
     return Score(
-        name=f"margin {halves}/2",
+        name=f"agreement {halves}/2",
         change=1 + Fraction(halves, 2),
         monotone=False,
         grid_bits=1,
         rounding=Fraction(0),
-        proof="privacy/proofs/margin.md",
+        proof="privacy/proofs/agreement.md",
     )

@@ -19,7 +19,7 @@ class Tree:
     >>> tree = Tree(Side.LEFT, (4, None, 7), stuck=(2,))
     >>> tree.leaves
     (1, 5, 6)
-    >>> tree.cells
+    >>> tree.ends
     (1, 5, 6, 2)
     >>> tree.path(6)
     ((4, False), (7, False))
@@ -48,7 +48,7 @@ class Tree:
         return tuple(n for n, split in enumerate(self.splits) if split is not None)
 
     @property
-    def cells(self) -> tuple[int, ...]:
+    def ends(self) -> tuple[int, ...]:
         """Every node at which an entity can end: the leaves, then the nodes it can be stuck at."""
         return self.leaves + self.stuck
 

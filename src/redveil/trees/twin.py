@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.data.binning import BinnedTable, pack
-from redveil.kernels.joint import JointCounts, leverage_units, margin_units
+from redveil.kernels.joint import JointCounts, agreement_units, leverage_units
 from redveil.kernels.subtree import SplitSets
 from redveil.privacy.mechanisms import choose
 from redveil.privacy.plan import Purse
@@ -27,7 +27,7 @@ from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.joint import among, count_jointly
-from redveil.trees.scores import GRID_BITS, LEVERAGE, margin
+from redveil.trees.scores import GRID_BITS, LEVERAGE, agreement
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -47,11 +47,11 @@ class Matching:
         """Return the scores of all pairs of splits, int64[2, left, right]."""
         if self.halves is None:
             return leverage_units(counts, GRID_BITS)
-        return margin_units(counts, self.halves)
+        return agreement_units(counts, self.halves)
 
 
 BY_LEVERAGE: Final = Matching(LEVERAGE, None)
-BY_MARGIN: Final = Matching(margin(1), 1)
+BY_AGREEMENT: Final = Matching(agreement(1), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def grow_twins(
 ) -> Released[Twins]:
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
-    root:  what the first choice is scored by; those below are scored by the margin, which is
+    root:  what the first choice is scored by; those below are scored by agreement, which is
            sharper for the same price (docs/decisions/0009).
     avoid: attributes that the roots leave alone, so that several pairs of twins differ.
     """
@@ -125,7 +125,7 @@ def grow_twins(
         matches, base = _open_matches(now, soil.splits, avoid)
         if not matches:
             continue
-        matching = BY_MARGIN if grown else root
+        matching = BY_AGREEMENT if grown else root
         units = _units(soil, matching, now, matches)
         chosen = choose(units, matching.score, base, receipt, randomness)
         extend = partial(_extend, now, soil.splits, matches)

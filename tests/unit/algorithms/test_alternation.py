@@ -131,7 +131,7 @@ def test_cells_and_margins_count_the_entities_in_the_released_trees(
             side: route(packed.view(side), Splits.of(schema.view(side)), tree).tolist()
             for side, tree in trees.items()
         }
-        cells = [{node: i for i, node in enumerate(tree.cells)} for tree in trees.values()]
+        cells = [{node: i for i, node in enumerate(tree.ends)} for tree in trees.values()]
         expected = np.array(count_pairs(ends[Side.LEFT], ends[Side.RIGHT], cells[0], cells[1]))
         assert one.cells.tolist() == expected.tolist()
         sums = expected.sum(axis=1).tolist(), expected.sum(axis=0).tolist()
@@ -318,7 +318,7 @@ def test_a_whole_tree_costs_one_choice_or_one_walk(
         assert one.value.cells_price == 1
 
 
-def test_exact_trees_are_as_good_as_trees_get() -> None:
+def test_whole_tree_are_as_good_as_trees_get() -> None:
     # Four leaves on either side that match one to one: no walk of 20 steps gets there every time.
     schema, table = twins()
     wanted = Parameters(Algorithm.ALT_MCMC, depth=2, alternations=1)

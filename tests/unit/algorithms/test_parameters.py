@@ -86,7 +86,7 @@ def test_a_walk_needs_something_to_walk_for() -> None:
 @pytest.mark.parametrize("given", [{"start": "random"}, {"profile": "published"}])
 def test_a_root_score_needs_roots_to_choose(given: dict[str, str]) -> None:
     with pytest.raises(InputError, match="root_score does nothing without twins or a private"):
-        Parameters.of(algorithm="alt-expm", root_score="margin", **given)
+        Parameters.of(algorithm="alt-expm", root_score="agreement", **given)
 
 
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(3, 2)])
@@ -114,7 +114,7 @@ def test_what_is_not_said_of_twins_is_left_to_the_tuning_rule() -> None:
     assert Parameters.of(depth=None, prune=None, algorithm=None) == untold
     # Apart from that nothing differs, and what is said is not tuned.
     assert Parameters.of(auto=()) == Parameters()
-    assert Parameters.of(depth=3, root_score="margin").auto == ("trials",)
+    assert Parameters.of(depth=3, root_score="agreement").auto == ("trials",)
     assert Parameters.of(depth=2, trials=1, root_score="leverage") == Parameters()
 
 
@@ -222,7 +222,7 @@ def test_what_was_given_goes_before_what_was_published() -> None:
         ("steps", 500, "twin"),
         ("tree_share", "1/3", "alt-mcmc"),
         ("pair_score", "purity", "alt-expm"),
-        ("root_score", "margin", "tree-pair"),
+        ("root_score", "agreement", "tree-pair"),
     ],
 )
 def test_what_would_do_nothing_is_refused(name: str, value: object, algorithm: str) -> None:

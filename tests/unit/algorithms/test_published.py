@@ -47,7 +47,7 @@ def test_a_released_threshold_is_somebodys_value() -> None:
     thresholds = {
         (literal.attribute, literal.value)
         for pair in result.document.tree_pairs
-        for cell in pair.right.cells
+        for cell in pair.right.ends
         if cell is not None
         for literal in literals(from_json(cell.tree))
     }

@@ -294,8 +294,8 @@ def test_constraints_reach_the_extraction(clinic: Dataset) -> None:
     least, certain = best.jaccard.low + 0.001, math.ceil(best.support_both.low + 0.001)
     # Each demand is just beyond what is found without it.
     for strict in (found(min_jaccard=least), found(min_support=certain)):
-        pairs = {(one.left_cells, one.right_cells) for one in strict}
-        assert (best.left_cells, best.right_cells) not in pairs
+        pairs = {(one.left_ends, one.right_ends) for one in strict}
+        assert (best.left_ends, best.right_ends) not in pairs
     assert all(one.jaccard.low >= least for one in found(min_jaccard=least))
     assert all(one.support_both.low >= certain for one in found(min_support=certain))
     assert found(max_p_value=0) == []

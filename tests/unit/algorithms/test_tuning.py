@@ -63,7 +63,7 @@ def schema_of(left: int, right: int) -> Schema:
 def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
     assert AUTO.auto == TUNED
     assert Parameters.of(depth=2).auto == ("trials", "root_score")
-    assert Parameters.of(depth=2, trials=1, root_score="margin").auto == ()
+    assert Parameters.of(depth=2, trials=1, root_score="agreement").auto == ()
     assert Parameters.of(algorithm="tree-pair").auto == ()
 
 
@@ -128,7 +128,7 @@ def test_more_entities_and_more_budget_never_tune_a_run_down(
     ):
         assert other.depth >= here.depth
         assert other.trials >= here.trials
-        assert (here.root_score is RootScore.MARGIN) or (other.root_score is RootScore.LEVERAGE)
+        assert (here.root_score is RootScore.AGREEMENT) or (other.root_score is RootScore.LEVERAGE)
 
 
 def test_thresholds_rise() -> None:
@@ -142,7 +142,7 @@ def test_thresholds_rise() -> None:
 @pytest.mark.parametrize("size", [0.0, -1.0, -1e9])
 def test_nobody_or_fewer_get_the_least_run(size: float) -> None:
     tuned = tune(AUTO, schema_of(3, 3), size, Fraction(100))
-    assert (tuned.depth, tuned.trials, tuned.root_score) == (1, 1, RootScore.MARGIN)
+    assert (tuned.depth, tuned.trials, tuned.root_score) == (1, 1, RootScore.AGREEMENT)
 
 
 @given(st.integers(1, 30), st.integers(1, 30), st.floats(0, 1e6), epsilons)

@@ -91,7 +91,7 @@ def test_cells_and_margins_count_the_entities_in_the_released_trees(
             route(packed.view(side), Splits.of(schema.view(side)), tree).tolist()
             for side, tree in zip(Side, (one.left, one.right), strict=True)
         ]
-        cells = [{node: i for i, node in enumerate(tree.cells)} for tree in (one.left, one.right)]
+        cells = [{node: i for i, node in enumerate(tree.ends)} for tree in (one.left, one.right)]
         expected = np.array(count_pairs(ends[0], ends[1], cells[0], cells[1]))
         assert one.cells.tolist() == expected.tolist()
         assert int(one.cells.sum()) == rows

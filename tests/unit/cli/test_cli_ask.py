@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 def leaf(number: int, side: str, place: int) -> str:
     tree = getattr(result().document.tree_pairs[number], side)
-    text: str = tree.cells[place].text
+    text: str = tree.ends[place].text
     return text
 
 
@@ -63,7 +63,7 @@ def test_without_queries_every_leaf_is_listed(file: Path, command: Command) -> N
     assert (done.code, done.err) == (0, "")
     pairs = result().document.tree_pairs
     for pair in pairs:
-        for cell in (*pair.left.cells, *pair.right.cells):
+        for cell in (*pair.left.ends, *pair.right.ends):
             assert cell is None or cell.text in done.out
     listed = json.loads(command("ask", file, "--json").out)
     assert [len(one["left"]) for one in listed] == [4] * len(pairs)

@@ -20,7 +20,7 @@ from redveil.findings.statistics import (
     simultaneous_reach,
     upper_quantile,
 )
-from redveil.query.leaves import term_cells
+from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 from strategies.trees import trees
@@ -195,7 +195,7 @@ def test_the_reach_depends_on_shape_and_prices_alone() -> None:
 
 def test_free_questions_reach_farther_than_pairs_of_leaves() -> None:
     table = measured(TRUTHS["associated"], SeededRandomness(1), Fraction(1, 2))
-    leaves = simultaneous_reach(table, term_cells(LEFT), term_cells(RIGHT))
+    leaves = simultaneous_reach(table, term_ends(LEFT), term_ends(RIGHT))
     alone, some, many = (question_reach(table, tables) for tables in (1, 5, 40))
     assert alone.intervals < some.intervals < many.intervals
     assert leaves < alone.counts < some.counts < many.counts
@@ -204,12 +204,12 @@ def test_free_questions_reach_farther_than_pairs_of_leaves() -> None:
 
 def is_closed(tree: Tree, chosen: tuple[bool, ...]) -> bool:
     """Whether every covered place to be stuck at has everything below it covered."""
-    covered = dict(zip(tree.cells, chosen, strict=True))
+    covered = dict(zip(tree.ends, chosen, strict=True))
     return all(
         covered[cell]
         for stuck in tree.stuck
         if covered[stuck]
-        for cell in tree.cells
+        for cell in tree.ends
         if stuck in [node for node, _ in tree.ancestors(cell)]
     )
 
@@ -219,10 +219,10 @@ def is_closed(tree: Tree, chosen: tuple[bool, ...]) -> bool:
 def test_the_unions_are_those_that_keep_what_is_below(tree: Tree) -> None:
     found = unions(tree)
     assert len(found) == union_count(tree)
-    if len(tree.cells) <= 10:
+    if len(tree.ends) <= 10:
         closed = {
             chosen
-            for chosen in product((False, True), repeat=len(tree.cells))
+            for chosen in product((False, True), repeat=len(tree.ends))
             if is_closed(tree, chosen)
         }
         assert {tuple(row) for row in found.tolist()} == closed
@@ -231,7 +231,7 @@ def test_the_unions_are_those_that_keep_what_is_below(tree: Tree) -> None:
 
 def test_deep_trees_have_more_unions_than_can_be_tried() -> None:
     deep = Tree(Side.LEFT, (0,) * 15, stuck=tuple(range(15)))
-    shape = (len(deep.cells), len(deep.cells))
+    shape = (len(deep.ends), len(deep.ends))
     price = Fraction(1, 3)
     nothing = np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[1])
     table = LeafTable(deep, deep, *nothing, price, price, price)

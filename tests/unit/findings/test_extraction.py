@@ -16,7 +16,7 @@ from redveil.findings.leaf_table import LeafTable
 from redveil.findings.ranking import ranked_by_news
 from redveil.findings.statistics import jaccard_bounds, pessimistic_p_values
 from redveil.query.formula import Literal, evaluate
-from redveil.query.leaves import term_cells
+from redveil.query.leaves import term_ends
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.tree import Tree
 from support.scene import measured, scene
@@ -157,10 +157,10 @@ def test_with_noise_the_pessimistic_ends_satisfy_the_constraints(
         largest = max(one.support_left.estimate, one.support_right.estimate)
         assert largest <= wanted.max_support * extractor.estimate.size
         assert one.p_value_estimate <= one.p_value <= wanted.max_p_value
-        for tree, covered in zip(here.trees, (one.left_cells, one.right_cells), strict=True):
+        for tree, covered in zip(here.trees, (one.left_ends, one.right_ends), strict=True):
             assert covered, "a query that describes nobody"
             assert not set(range(len(tree.leaves))) <= set(covered), "a query that says nothing"
-        cells.add((one.left_cells, one.right_cells))
+        cells.add((one.left_ends, one.right_ends))
     assert len(cells) == len(list(extractor.extract(0)))
 
 
@@ -195,7 +195,10 @@ STUMPS = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))
 def test_the_shorter_of_two_wordings_is_kept() -> None:
     table = measured(STUMPS, np.array([[900, 10], [20, 800]]))
     found = list(Extractor(table, PLAIN, Constraints()).extract(0))
-    assert {(one.left_cells, one.right_cells) for one in found} == {((0,), (0,)), ((1,), (1,))}
+    assert {(one.left_ends, one.right_ends) for one in found} == {
+        ((0,), (0,)),
+        ((1,), (1,)),
+    }
     assert all(one.literals == 2 for one in found)
 
 
@@ -208,7 +211,7 @@ def gappy_branches() -> tuple[Schema, LeafTable]:
     )
     schema = Schema("gappy", View("left", "id", flags), booleans("right"))
     trees = Tree(Side.LEFT, (0, 1, 2), stuck=(1, 2)), Tree(Side.RIGHT, (0,))
-    assert trees[0].cells == (3, 4, 5, 6, 1, 2)
+    assert trees[0].ends == (3, 4, 5, 6, 1, 2)
     cells = np.array([[300, 0], [200, 0], [0, 400], [0, 600], [400, 0], [0, 100]])
     return schema, measured(trees, cells)
 
@@ -220,7 +223,7 @@ def test_a_whole_branch_takes_in_those_who_are_stuck_in_it() -> None:
     schema, table = gappy_branches()
     wanted = Constraints(min_jaccard=0.9, max_disjuncts=1)
     found = list(Extractor(table, schema, wanted).extract(0))
-    (best,) = (one for one in found if (one.left_cells, one.right_cells) == WITH_A)
+    (best,) = (one for one in found if (one.left_ends, one.right_ends) == WITH_A)
     assert best.left == Literal("a", "=", value=True)
     assert best.right == Literal("right0", "=", value=True)
     assert best.jaccard.estimate == pytest.approx(1)
@@ -232,7 +235,7 @@ def test_the_paper_joins_leaves_and_no_branches() -> None:
     wanted = Constraints(min_jaccard=0.1, max_disjuncts=5)
     careful, careless = (
         {
-            (one.left_cells, one.right_cells)
+            (one.left_ends, one.right_ends)
             for one in Extractor(table, schema, wanted, cautious=cautious).extract(0)
         }
         for cautious in (True, False)
@@ -247,14 +250,14 @@ def test_what_is_reported_reaches_as_far_as_the_whole_report_needs(tables: int) 
     here = scene(30, heaviest=60)
     table = measured(here.trees, here.cells, Fraction(1), SeededRandomness(3))
     extractor = Extractor(table, here.schema, Constraints(), tables=tables)
-    left, right = (term_cells(tree, inner=True) for tree in here.trees)
+    left, right = (term_ends(tree, inner=True) for tree in here.trees)
     assert extractor.reach == report_reach(table, left, right, tables)
     found = list(extractor.extract(0))
     assert found
     for one in found:
         flags = [
-            np.isin(np.arange(len(tree.cells)), cells)[None]
-            for tree, cells in zip(here.trees, (one.left_cells, one.right_cells), strict=True)
+            np.isin(np.arange(len(tree.ends)), cells)[None]
+            for tree, cells in zip(here.trees, (one.left_ends, one.right_ends), strict=True)
         ]
         moments = extractor.estimate.moments(flags[0], flags[1])
         bounds = jaccard_bounds(moments, extractor.reach.intervals)
@@ -272,7 +275,7 @@ def test_the_more_tables_there_are_the_less_one_of_them_may_claim() -> None:
     table = measured(here.trees, here.cells, Fraction(1), SeededRandomness(3))
     alone, one_of_many = (
         {
-            (one.left_cells, one.right_cells): one.jaccard.low
+            (one.left_ends, one.right_ends): one.jaccard.low
             for one in Extractor(table, here.schema, Constraints(), tables=tables).extract(0)
         }
         for tables in (1, 8)
@@ -301,7 +304,7 @@ def test_the_best_find_s_interval_covers_the_truth(price: Fraction) -> None:
     for _ in range(runs):
         found = Extractor(measured(trees, cells, price, noise), PLAIN, wanted).extract(0)
         best = max(found, key=lambda one: one.jaccard.low)
-        left, right = list(best.left_cells), list(best.right_cells)
+        left, right = list(best.left_ends), list(best.right_ends)
         both = int(cells[left][:, right].sum())
         truth = both / (int(cells[left].sum() + cells[:, right].sum()) - both)
         covered += best.jaccard.low <= truth <= best.jaccard.high

@@ -199,7 +199,7 @@ def news(found: Redescription, before: Sequence[Redescription], cells: np.ndarra
     """Return the share of what a redescription tells people about themselves that is new."""
     people = [(i, j) for i, j in np.ndindex(cells.shape) for _ in range(max(int(cells[i, j]), 0))]
     told = [
-        tuple((i in r.left_cells, j in r.right_cells) for r in (found, *before)) for i, j in people
+        tuple((i in r.left_ends, j in r.right_ends) for r in (found, *before)) for i, j in people
     ]
     alone = entropy([all_told[0] for all_told in told]) if people else 0.0
     if alone == 0:

@@ -26,7 +26,7 @@ from redveil.findings.statistics import (
     simultaneous_reach,
 )
 from redveil.privacy.loss import amount
-from redveil.query.leaves import term_cells
+from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
@@ -38,7 +38,7 @@ reaches = st.floats(0, 6)
 
 # Three leaves and a place to be stuck on the left, two leaves on the right.
 LEFT, RIGHT = Tree(Side.LEFT, (0, 1, None), stuck=(1,)), Tree(Side.RIGHT, (0,))
-TERMS = term_cells(LEFT), term_cells(RIGHT)
+TERMS = term_ends(LEFT), term_ends(RIGHT)
 PAIRS = np.repeat(TERMS[0], 4, axis=0), np.tile(TERMS[1], (6, 1))
 
 

@@ -21,9 +21,9 @@ from redveil.data.table import Column
 from redveil.kernels.joint import (
     BLOCK,
     JointCounts,
+    agreement_units,
     joint_counts,
     leverage_units,
-    margin_units,
 )
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
@@ -103,8 +103,8 @@ def test_leverage_is_that_of_sets(case: Case, bits: int) -> None:
 @given(cases(), halves)
 def test_margin_is_that_of_sets(case: Case, cost: int) -> None:
     (_, left), (_, right), members, _ = case
-    units = margin_units(counted(case), cost)
-    expected = joint.candidate_units(left, right, members, joint.margin_units(cost))
+    units = agreement_units(counted(case), cost)
+    expected = joint.candidate_units(left, right, members, joint.agreement_units(cost))
     assert units.dtype == np.int64
     assert units.tolist() == expected
 
@@ -143,7 +143,7 @@ def test_nobody_scores_nothing() -> None:
     sets = SplitSets(none[:1], none, rows, np.array([0, 1], np.int32))
     counts = count_jointly(among(sets, none[0]), sets)
     assert leverage_units(counts, 12).tolist() == [[[0]], [[0]]]
-    assert margin_units(counts, 1).tolist() == [[[0]], [[0]]]
+    assert agreement_units(counts, 1).tolist() == [[[0]], [[0]]]
 
 
 def one_pair(both: int, only_left: int, only_right: int, neither: int) -> JointCounts:
@@ -177,7 +177,7 @@ def test_forty_million_entities_do_not_overflow(
     ]
     units = leverage_units(counts, 12).ravel().tolist()
     assert units == [math.floor(score * 2**12) for score in exact]
-    assert margin_units(counts, 1).ravel().tolist() == [
+    assert agreement_units(counts, 1).ravel().tolist() == [
         2 * min(both, neither) - only_left - only_right,
         2 * min(only_left, only_right) - both - neither,
     ]
@@ -194,5 +194,5 @@ def test_perfect_matches_score_all_there_is() -> None:
     straight, crossed = one_pair(30, 0, 0, 70), one_pair(0, 30, 70, 0)
     assert leverage_units(straight, 0).ravel().tolist() == [21, -21]
     assert leverage_units(crossed, 0).ravel().tolist() == [-21, 21]
-    assert margin_units(straight, 2).ravel().tolist() == [60, -200]
-    assert margin_units(crossed, 2).ravel().tolist() == [-200, 60]
+    assert agreement_units(straight, 2).ravel().tolist() == [60, -200]
+    assert agreement_units(crossed, 2).ravel().tolist() == [-200, 60]

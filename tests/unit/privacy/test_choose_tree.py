@@ -9,13 +9,13 @@ import pytest
 
 from redveil.errors import PlanError, SealedError
 from redveil.privacy.mechanisms import choose_tree
-from redveil.privacy.nested_selection import NestedBase
 from redveil.privacy.score import Score
+from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.sealed import Receipt, Sealed
 from support.seeded import ScriptedRandomness, SeededRandomness
 
 SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "proofs/choose.md")  # noqa: FBT003
-BASE = NestedBase(np.array([1, 1]), np.array([1, 1, 1]), np.ones((2, 2, 3), np.bool_))
+BASE = TwoLevelBase(np.array([1, 1]), np.array([1, 1, 1]), np.ones((2, 2, 3), np.bool_))
 
 
 def paid(mechanism: str = "choose", epsilon: Fraction = Fraction(1)) -> Receipt:

@@ -14,7 +14,7 @@ from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
 from redveil.query.coverage import ReleasedTree, check_literal, extent
 from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
-from redveil.query.leaves import leaf_query, split_literal, term_cells
+from redveil.query.leaves import leaf_query, split_literal, term_ends
 from redveil.query.text import parse_text
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.trees.splits import Splits
@@ -101,7 +101,7 @@ def test_every_cell_is_decided_as_by_asking_everybody(
     for row in everybody(view):
         seen.setdefault(cell_of(row, tree), set()).add(evaluate_row(query, row, ORDER) is True)
     found = extent(query, tree)
-    for place, cell in enumerate(tree.tree.cells):
+    for place, cell in enumerate(tree.tree.ends):
         if cell in seen:
             assert found.undetermined[place] == (len(seen[cell]) == 2)
             assert found.covered[place] == (seen[cell] == {True})
@@ -127,8 +127,8 @@ def test_leaves_and_their_negations_are_what_mining_takes_them_for(data: st.Data
     view = view_of(tuple(data.draw(st.booleans()) for _ in range(4)))
     tree = data.draw(trees(view, most_levels=3).filter(lambda tree: tree.split(0) is not None))
     words = released(tree, view)
-    reached = np.isin(tree.cells, [cell_of(row, words) for row in everybody(view)])
-    terms = term_cells(tree)
+    reached = np.isin(tree.ends, [cell_of(row, words) for row in everybody(view)])
+    terms = term_ends(tree)
     for number, leaf in enumerate(tree.leaves):
         query = leaf_query(tree, Splits.of(view), leaf)
         for asked, term in ((query, terms[number]), (Not(query), terms[number + len(tree.leaves)])):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from redveil.data.binning import bin_view
 from redveil.data.table import Column
 from redveil.query.formula import evaluate, literal_count
-from redveil.query.leaves import leaf_query, term_cells, term_nodes, union_query
+from redveil.query.leaves import leaf_query, term_ends, term_nodes, union_query
 from redveil.query.simplify import simplified
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.trees.counting import route
@@ -83,14 +83,14 @@ def test_a_branch_s_query_is_true_of_whoever_came_by(case: Case) -> None:
 @many
 @given(cases())
 def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(case: Case) -> None:
-    cells, terms = case.tree.cells, term_cells(case.tree, inner=True)
+    cells, terms = case.tree.ends, term_ends(case.tree, inner=True)
     nodes = term_nodes(case.tree, inner=True)
     assert terms.shape == (2 * len(nodes), len(cells))
     for number in range(len(terms)):
         inside = {cell for cell, held in zip(cells, terms[number], strict=True) if held}
         assert [end in inside for end in case.ends] == covered(case, [number])
     leaves = len(case.tree.leaves)
-    plain = term_cells(case.tree)
+    plain = term_ends(case.tree)
     assert terms[:leaves].tolist() == plain[:leaves].tolist()
     assert terms[len(nodes) :][:leaves].tolist() == plain[leaves:].tolist()
 
@@ -98,8 +98,8 @@ def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(case: Case) -> No
 @many
 @given(st.data(), cases())
 def test_unions_are_true_in_the_cells_that_are_counted(data: st.DataObject, case: Case) -> None:
-    terms = term_cells(case.tree, inner=True)
-    cell_of = {node: number for number, node in enumerate(case.tree.cells)}
+    terms = term_ends(case.tree, inner=True)
+    cell_of = {node: number for number, node in enumerate(case.tree.ends)}
     cells = [cell_of[end] for end in case.ends]
     unions = st.lists(st.integers(0, len(terms) - 1), min_size=1, max_size=5)
     for chosen in data.draw(st.lists(unions, min_size=1, max_size=4)):

@@ -18,7 +18,7 @@ from redveil.query.formula import And, Literal, Not, Or, evaluate, literal_count
 from redveil.query.leaves import (
     leaf_query,
     split_literal,
-    term_cells,
+    term_ends,
     term_nodes,
     union_query,
 )
@@ -126,7 +126,7 @@ def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(
     case: Case,
     inner: bool,  # noqa: FBT001
 ) -> None:
-    cells, terms = case.tree.cells, term_cells(case.tree, inner=inner)
+    cells, terms = case.tree.ends, term_ends(case.tree, inner=inner)
     assert terms.shape == (2 * len(nodes_of(case.tree, inner=inner)), len(cells))
     assert terms.dtype == np.bool_
     for number in range(len(terms)):
@@ -142,8 +142,8 @@ def test_unions_are_true_in_the_cells_that_are_counted(
     case: Case,
     inner: bool,  # noqa: FBT001
 ) -> None:
-    terms = term_cells(case.tree, inner=inner)
-    cell_of = {node: number for number, node in enumerate(case.tree.cells)}
+    terms = term_ends(case.tree, inner=inner)
+    cell_of = {node: number for number, node in enumerate(case.tree.ends)}
     cells = [cell_of[end] for end in case.ends.tolist()]
     unions = st.lists(st.integers(0, len(terms) - 1), min_size=1, max_size=5)
     for chosen in data.draw(st.lists(unions, min_size=1, max_size=4)):
@@ -192,7 +192,7 @@ def test_deep_trees_with_gaps_are_put_into_the_right_words(
     inner: bool,  # noqa: FBT001
 ) -> None:
     case, rng = gappy(seed), np.random.default_rng(seed)
-    assert set(case.ends.tolist()) <= set(case.tree.cells), "stuck where nobody can be"
+    assert set(case.ends.tolist()) <= set(case.tree.ends), "stuck where nobody can be"
     terms = 2 * len(nodes_of(case.tree, inner=inner))
     single = [[term] for term in range(terms)]
     unions = [rng.integers(0, terms, rng.integers(2, 6)).tolist() for _ in range(20)]
@@ -276,7 +276,7 @@ def test_negation_leaves_out_whoever_is_stuck_on_the_way() -> None:
         query = union_query(case.tree, case.splits, [term])
         assert evaluate(query, case.columns).true.tolist() == expected
         assert evaluate(simplified(query), case.columns).true.tolist() == expected
-        held = dict(zip(case.tree.cells, term_cells(case.tree)[term].tolist(), strict=True))
+        held = dict(zip(case.tree.ends, term_ends(case.tree)[term].tolist(), strict=True))
         assert [held[end] for end in case.ends.tolist()] == expected
 
 
@@ -317,8 +317,8 @@ def test_a_branch_in_words() -> None:
         (7 + 8, [True, True, False, True, False]),
         (6 + 8, [True, True, True, False, False]),
     ):
-        held = term_cells(case.tree, inner=True)[term].tolist()
-        by_cell = dict(zip(case.tree.cells, held, strict=True))
+        held = term_ends(case.tree, inner=True)[term].tolist()
+        by_cell = dict(zip(case.tree.ends, held, strict=True))
         assert [by_cell[end] for end in case.ends.tolist()] == expected
         query = union_query(case.tree, case.splits, [term], inner=True)
         assert evaluate(query, case.columns).true.tolist() == expected

@@ -46,8 +46,8 @@ def test_a_file_alone_holds_everything_that_questions_need(name: str, tmp_path: 
     for table, pair in zip(released_tables(read.document), read.document.tree_pairs, strict=True):
         np.testing.assert_allclose(estimate(table.counts).cells, pair.leaf_table.fitted)
         for released, tree in ((table.left, pair.left), (table.right, pair.right)):
-            assert len(released.tree.cells) == len(tree.cells)
-            for place, cell in enumerate(tree.cells):
+            assert len(released.tree.ends) == len(tree.ends)
+            for place, cell in enumerate(tree.ends):
                 if cell is not None:
                     found = extent(parse_text(cell.text), released)
                     assert found.is_released
@@ -61,7 +61,7 @@ def reachable(tree: ReleasedTree) -> np.ndarray:
         [
             cell not in tree.tree.stuck
             or inner[cell] not in [inner[node] for node, _ in tree.tree.ancestors(cell)]
-            for cell in tree.tree.cells
+            for cell in tree.tree.ends
         ]
     )
 
@@ -75,7 +75,10 @@ def test_what_was_reported_can_be_asked_and_is_answered_alike(name: str) -> None
     for one in result:
         table = tables[one.source.tree_pair]
         whole = True
-        for side, cells in (("left", one.source.left_cells), ("right", one.source.right_cells)):
+        for side, cells in (
+            ("left", one.source.left_ends),
+            ("right", one.source.right_ends),
+        ):
             tree: ReleasedTree = getattr(table, side)
             found = extent(parse_text(getattr(one, side).text), tree)
             reported = np.isin(np.arange(len(found.covered)), cells)

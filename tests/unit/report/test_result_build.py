@@ -126,14 +126,18 @@ def test_trees_and_leaf_tables_fit_together() -> None:
         prices = {step.name: step.epsilon for step in document.certificate.steps}
         assert len(document.tree_pairs) == 4
         for number, pair in enumerate(document.tree_pairs):
-            table, height, width = pair.leaf_table, len(pair.left.cells), len(pair.right.cells)
+            table, height, width = (
+                pair.leaf_table,
+                len(pair.left.ends),
+                len(pair.right.ends),
+            )
             for rows in (table.cells, table.fitted):
                 assert [len(row) for row in rows] == [width] * height
             assert (table.left_margin, table.right_margin) == (None, None)
             for tree in (pair.left, pair.right):
                 stuck = len(tree.stuck_at)
-                leaves = len(tree.cells) - stuck
-                assert [cell is None for cell in tree.cells] == [False] * leaves + [True] * stuck
+                leaves = len(tree.ends) - stuck
+                assert [cell is None for cell in tree.ends] == [False] * leaves + [True] * stuck
             place = f"trial {number // 2 + 1}, leaf table {number % 2 + 1}"
             assert table.cells_price == prices[f"{place}, cells"]
             assert (table.left_margin_price, table.right_margin_price) == (None, None)
@@ -165,10 +169,10 @@ def test_an_analyst_can_recompute_every_estimate_from_the_released_tables() -> N
         for one in document.redescriptions:
             pair = document.tree_pairs[one.source.tree_pair]
             table = pair.leaf_table
-            all_left, all_right = range(len(pair.left.cells)), range(len(pair.right.cells))
-            lefts = fitted(table, one.source.left_cells, tuple(all_right))
-            rights = fitted(table, tuple(all_left), one.source.right_cells)
-            both = fitted(table, one.source.left_cells, one.source.right_cells)
+            all_left, all_right = range(len(pair.left.ends)), range(len(pair.right.ends))
+            lefts = fitted(table, one.source.left_ends, tuple(all_right))
+            rights = fitted(table, tuple(all_left), one.source.right_ends)
+            both = fitted(table, one.source.left_ends, one.source.right_ends)
             assert one.support.both.estimate == pytest.approx(max(both, 0), abs=1e-6)
             assert one.support.left.estimate == pytest.approx(max(lefts, 0), abs=1e-6)
             assert one.support.right.estimate == pytest.approx(max(rights, 0), abs=1e-6)

@@ -88,7 +88,7 @@ def check_route(case: Case, tree: Tree) -> None:
     ends = route(bin_view(columns, view, rows), Splits.of(view), tree)
     assert ends.dtype == np.int16
     assert ends.tolist() == route_by_hand(view, columns, rows, tree)
-    assert set(ends.tolist()) <= set(tree.cells)
+    assert set(ends.tolist()) <= set(tree.ends)
 
 
 def declared(kind: Kind, name: str) -> Attribute:
@@ -184,7 +184,7 @@ def test_cells_are_what_their_path_says_of_the_raw_values(data: st.DataObject, c
     view, columns, rows = case
     tree = data.draw(trees(view))
     ends = route(bin_view(columns, view, rows), Splits.of(view), tree)
-    for cell in tree.cells:
+    for cell in tree.ends:
         there = [True] * rows
         for split, held in tree.path(cell):
             holds, known = literal(view, columns, split)
@@ -211,7 +211,7 @@ def test_pairs_of_cells_partition_everybody(data: st.DataObject, schema: Schema,
         for side in Side
     }
     counts = cross_tabulate(grown[Side.LEFT], grown[Side.RIGHT], ends[Side.LEFT], ends[Side.RIGHT])
-    cells = [{node: i for i, node in enumerate(grown[side].cells)} for side in Side]
+    cells = [{node: i for i, node in enumerate(grown[side].ends)} for side in Side]
     assert counts.dtype == np.int64
     assert counts.tolist() == count_pairs(
         ends[Side.LEFT].tolist(), ends[Side.RIGHT].tolist(), cells[0], cells[1]

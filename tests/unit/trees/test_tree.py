@@ -81,9 +81,9 @@ def test_cells_are_the_leaves_then_the_nodes_that_can_hold_somebody(
                 return None if listed[split].attribute == gone else bool(next(rest))
 
             ends.add(walk(tree.splits, answer))
-    assert len(tree.cells) == len(set(tree.cells))
-    assert set(tree.cells) == ends
-    assert tree.cells[: len(tree.leaves)] == tree.leaves
+    assert len(tree.ends) == len(set(tree.ends))
+    assert set(tree.ends) == ends
+    assert tree.ends[: len(tree.leaves)] == tree.leaves
 
 
 @few
@@ -114,12 +114,12 @@ def test_ancestors_are_the_inner_nodes_on_the_path(case: tuple[View, Tree]) -> N
 def test_a_tree_without_splits_is_one_leaf() -> None:
     for splits in ((), (None,)):
         tree = Tree(Side.RIGHT, splits)
-        assert (tree.leaves, tree.inner, tree.cells, tree.path(0)) == ((0,), (), (0,), ())
+        assert (tree.leaves, tree.inner, tree.ends, tree.path(0)) == ((0,), (), (0,), ())
 
 
 def test_a_branch_may_end_early() -> None:
     tree = Tree(Side.LEFT, (5, None, 6, None, None, 7, None), stuck=(0, 5))
     assert tree.leaves == (1, 6, 11, 12)
     assert tree.inner == (0, 2, 5)
-    assert tree.cells == (1, 6, 11, 12, 0, 5)
+    assert tree.ends == (1, 6, 11, 12, 0, 5)
     assert tree.path(12) == ((5, False), (6, True), (7, False))

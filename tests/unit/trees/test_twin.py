@@ -25,7 +25,7 @@ from redveil.sealed import Released
 from redveil.trees.counting import cross_tabulate, route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_LEVERAGE, BY_MARGIN, Avoid, Matching, Soil, Twins, grow_twins
+from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Matching, Soil, Twins, grow_twins
 from strategies.schemas import schemas, tables
 from support.seeded import SeededRandomness
 from support.soil import soil_of, tiny_soil
@@ -34,7 +34,9 @@ from support.tiny import Tiny, people, tiny_view
 few = settings(max_examples=40, deadline=None)
 CERTAIN = Fraction(10**6)
 NOTHING: Avoid = {}
-matchings = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_MARGIN], ids=("leverage", "margin"))
+matchings = pytest.mark.parametrize(
+    "root", [BY_LEVERAGE, BY_AGREEMENT], ids=("leverage", "agreement")
+)
 
 
 def purse_for(depth: int, price: Fraction) -> tuple[list[str], Purse]:
@@ -100,7 +102,7 @@ def grow_on(
 
 
 @few
-@given(st.data(), grown_on, st.sampled_from((BY_LEVERAGE, BY_MARGIN)))
+@given(st.data(), grown_on, st.sampled_from((BY_LEVERAGE, BY_AGREEMENT)))
 def test_every_leaf_matches_exactly_one_leaf_on_the_same_level(
     data: st.DataObject, case: tuple[Schema, int, int, int], root: Matching
 ) -> None:
@@ -141,7 +143,7 @@ def test_only_splits_that_can_divide_are_chosen_and_growth_ends_where_one_view_h
 def test_the_schema_says_where_entities_can_be_stuck(
     data: st.DataObject, case: tuple[Schema, int, int, int]
 ) -> None:
-    twins, _ = grow_on(data, case, BY_MARGIN)
+    twins, _ = grow_on(data, case, BY_AGREEMENT)
     for side in Side:
         tree, view = twins.tree(side), case[0].view(side)
         asked = {node: splits_of(view)[tree.splits[node] or 0].attribute for node in tree.inner}
@@ -168,8 +170,8 @@ def test_routes_and_tables_agree_with_walking_everybody_through(
         at[side] = route(packed.view(side), Splits.of(schema.view(side)), tree)
         walked[side] = ends(tree, sets_of(table, schema, side), rows)
         assert at[side].tolist() == walked[side]
-        assert set(walked[side]) <= set(tree.cells)
-    cells = [{node: i for i, node in enumerate(twins.tree(side).cells)} for side in Side]
+        assert set(walked[side]) <= set(tree.ends)
+    cells = [{node: i for i, node in enumerate(twins.tree(side).ends)} for side in Side]
     expected = count_pairs(walked[Side.LEFT], walked[Side.RIGHT], cells[0], cells[1])
     counted = cross_tabulate(twins.left, twins.right, at[Side.LEFT], at[Side.RIGHT])
     assert counted.tolist() == expected
@@ -225,7 +227,7 @@ def test_entities_that_disagree_take_no_part_below() -> None:
     columns = list(zip(*rows, strict=True))
     soil = tiny_soil(required_flags(columns[::2]), required_flags(columns[1::2]))
     others = dict.fromkeys(Side, (1, 2))
-    twins = grow(soil, 2, CERTAIN, root=BY_MARGIN, avoid=others).value
+    twins = grow(soil, 2, CERTAIN, root=BY_AGREEMENT, avoid=others).value
     assert twins.left.splits == twins.right.splits == (0, 1, 1)
     assert twins.matches == ((3, 3), (4, 4), (5, 5), (6, 6))
 
@@ -234,7 +236,7 @@ def test_a_missing_value_is_no_no() -> None:
     # If it were, flag 1 would correspond to the right flag for everybody.
     left = Tiny(tiny_view(2, 1), [[1] * 6 + [0] * 74, [1] * 10 + [None] * 70, [None] * 80])
     right = Tiny(tiny_view(1, 1), [[1] * 10 + [0] * 70, [None] * 80])
-    twins = grow(tiny_soil(left, right), 1, CERTAIN, root=BY_MARGIN).value
+    twins = grow(tiny_soil(left, right), 1, CERTAIN, root=BY_AGREEMENT).value
     assert (twins.left.splits, twins.right.splits, twins.left.stuck) == ((0,), (0,), (0,))
 
 
@@ -308,7 +310,7 @@ def test_a_level_that_is_not_in_the_plan_does_not_grow() -> None:
     soil = tiny_soil(people(20, 1, 1, 1), people(20, 1, 1, 2))
     _, purse = purse_for(1, Fraction(1))
     with pytest.raises(PlanError, match="level 2"):
-        grow_twins(soil, BY_MARGIN, {}, ["level 1", "level 2"], purse, SeededRandomness(1))
+        grow_twins(soil, BY_AGREEMENT, {}, ["level 1", "level 2"], purse, SeededRandomness(1))
 
 
 def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
@@ -316,7 +318,7 @@ def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
     steps, purse = purse_for(2, Fraction(1))
     soil.stop[0] = 1
     with pytest.raises(KeyboardInterrupt):
-        grow_twins(soil, BY_MARGIN, {}, steps, purse, SeededRandomness(1))
+        grow_twins(soil, BY_AGREEMENT, {}, steps, purse, SeededRandomness(1))
     assert [purse.pay(step, "choose").step for step in steps] == steps
 
 
@@ -337,13 +339,13 @@ def test_nobody_at_all_is_no_problem() -> None:
 
 
 # A tenth matches perfectly, halves match in five of eight cases. The leverage prefers the tenth
-# (21.6 to 15), the margin the halves (30 to 24).
+# (21.6 to 15), agreement the halves (30 to 24).
 TENTH = [int(i % 10 == 0) for i in range(240)]
 HALF = [1] * 120 + [0] * 120
 NEARLY = [1] * 75 + [0] * 45 + [1] * 45 + [0] * 75
 
 
-@pytest.mark.parametrize(("root", "chosen"), [(BY_LEVERAGE, 0), (BY_MARGIN, 1)])
+@pytest.mark.parametrize(("root", "chosen"), [(BY_LEVERAGE, 0), (BY_AGREEMENT, 1)])
 def test_the_root_is_scored_as_asked(root: Matching, chosen: int) -> None:
     soil = tiny_soil(required_flags([TENTH, HALF]), required_flags([TENTH, NEARLY]))
     twins = grow(soil, 1, CERTAIN, root=root).value
@@ -351,7 +353,7 @@ def test_the_root_is_scored_as_asked(root: Matching, chosen: int) -> None:
 
 
 @matchings
-def test_what_is_below_the_root_is_scored_by_the_margin(root: Matching) -> None:
+def test_what_is_below_the_root_is_scored_by_agreement(root: Matching) -> None:
     plain = [1] * 240 + [0] * 240
     left, right = (required_flags([TENTH * 2, one * 2, plain]) for one in (HALF, NEARLY))
     twins = grow(tiny_soil(left, right), 2, CERTAIN, root=root).value

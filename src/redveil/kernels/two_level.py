@@ -19,7 +19,7 @@ TILE = 16
 
 
 @kernel
-def nested_units(
+def two_level_units(
     sets: SplitSets, target: NDArray[np.int32], classes: int, grid_bits: int
 ) -> NDArray[np.int64]:
     """Score every split below every split: Σ over its two sides of Σ_c n_c² / n.

@@ -3,8 +3,8 @@
 A tree is a root r, a split a where the root's split holds and a split b where it does not. The law
 is P(r, a, b) ∝ base(r, a, b) · exp(rate · (units[r, 0, a] + units[r, 1, b])). Given the root, the
 two others are independent and drawn by `draw`; the root's own law is P(r) ∝ base(r) · Z₀(r) · Z₁(r)
-with Z a sum over the choices below. As in `selection`, doubles decide with a proven margin, else
-interval arithmetic on the same law with more digits of the same number (proofs/nested.md).
+with Z a sum over the choices below. As in `selection`, doubles decide with a proven slack, else
+interval arithmetic on the same law with more digits of the same number (proofs/choose_tree.md).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIDES: Final = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NestedBase:
+class TwoLevelBase:
     """A public base measure of trees: base(r, a, b) = root[r] · below[a] · below[b], or 0.
 
     root:  int64[roots], not negative; 0 leaves a root out.
@@ -44,7 +44,7 @@ class NestedBase:
            it does not. A root with nothing open on one of its sides is left out.
 
     >>> one_root = np.array([[[True, False], [True, True]]])
-    >>> base = NestedBase(np.array([1]), np.array([3, 5]), one_root)
+    >>> base = TwoLevelBase(np.array([1]), np.array([3, 5]), one_root)
     >>> base.side(0, 0).tolist(), base.side(0, 1).tolist()
     ([3, 0], [3, 5])
     """
@@ -74,8 +74,8 @@ class NestedBase:
         return np.where(held & not_held, self.root, 0)
 
 
-def draw_nested(
-    units: Integers, rate: Fraction, base: NestedBase, randomness: Randomness
+def draw_two_level(
+    units: Integers, rate: Fraction, base: TwoLevelBase, randomness: Randomness
 ) -> tuple[int, int, int]:
     """Draw (root, choice where it holds, choice where not) with the law of the module's docstring.
 
@@ -83,8 +83,8 @@ def draw_nested(
 
     >>> from redveil.privacy.randomness import SystemRandomness
     >>> only = np.array([[[True, False], [False, True]]])
-    >>> base = NestedBase(np.array([1]), np.array([1, 1]), only)
-    >>> draw_nested(np.zeros((1, 2, 2), np.int64), Fraction(1), base, SystemRandomness())
+    >>> base = TwoLevelBase(np.array([1]), np.array([1, 1]), only)
+    >>> draw_two_level(np.zeros((1, 2, 2), np.int64), Fraction(1), base, SystemRandomness())
     (0, 0, 1)
     """
     word = int(randomness.words(1)[0])
@@ -97,11 +97,11 @@ def draw_nested(
     return root, held, not_held
 
 
-def root_weights(units: Integers, rate: Fraction, base: NestedBase) -> NDArray[np.float64]:
+def root_weights(units: Integers, rate: Fraction, base: TwoLevelBase) -> NDArray[np.float64]:
     """Return base(r) · Z₀(r) · Z₁(r) divided by exp(rate · the best tree's units), as doubles.
 
     The largest sum of two best choices is taken out before anything is exponentiated, so nothing
-    overflows, and what underflows is far below the margin of `settle`.
+    overflows, and what underflows is far below the slack of `settle`.
     """
     measure, tops = base.roots, _tops(units, base)
     gaps = tops[measure > 0].sum(axis=1).max() - tops.sum(axis=1)
@@ -129,20 +129,20 @@ def root_error(choices: int) -> int:
 
 
 def decide_root_exactly(
-    units: Integers, rate: Fraction, base: NestedBase, word: int, randomness: Randomness
+    units: Integers, rate: Fraction, base: TwoLevelBase, word: int, randomness: Randomness
 ) -> int:
     """Continue the uniform number that starts with `word` until the root it falls on is certain."""
     return continue_until_certain(partial(root_boundaries, units, rate, base), word, randomness)
 
 
 def root_boundaries(
-    units: Integers, rate: Fraction, base: NestedBase, precision: int
+    units: Integers, rate: Fraction, base: TwoLevelBase, precision: int
 ) -> Iterator[Boundary]:
     """Yield (root, cumulative weight from below, from above) in units of 2^-precision.
 
     The weights are those of `root_weights`, enclosed.
 
-    >>> base = NestedBase(np.array([1, 2]), np.array([3]), np.ones((2, 2, 1), np.bool_))
+    >>> base = TwoLevelBase(np.array([1, 2]), np.array([3]), np.ones((2, 2, 1), np.bool_))
     >>> list(root_boundaries(np.zeros((2, 2, 1), np.int64), Fraction(1), base, 4))
     [(0, 144, 144), (1, 432, 432)]
     """
@@ -164,7 +164,7 @@ def root_boundaries(
         yield int(root), low, high
 
 
-def _tops(units: Integers, base: NestedBase) -> Integers:
+def _tops(units: Integers, base: TwoLevelBase) -> Integers:
     """Return the best that may stand on each side of each root, 0 if none may, int64[roots, 2]."""
     best = np.max(units, axis=2, where=base.open, initial=np.iinfo(np.int64).min)
     return np.where(base.open.any(axis=2), best, 0)

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from oracle.binning import bins_of
-from oracle.nested import below_units
 from oracle.splits import splits_of
+from oracle.two_level import below_units
 from oracle.walk import Candidates, candidates
 from redveil.data.binning import bin_view
-from redveil.kernels.nested import (
+from redveil.kernels.subtree import SplitSets
+from redveil.kernels.two_level import (
     TILE,
     common,
     leaf_units,
     moved,
-    nested_units,
     places_by_class,
+    two_level_units,
 )
-from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
 from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
@@ -51,7 +51,7 @@ def check(
     sets: SplitSets, view: Candidates, target: list[int], classes: int, grid_bits: int
 ) -> None:
     labels = np.array(target, np.int32)
-    units = nested_units(sets, labels, classes, grid_bits)
+    units = two_level_units(sets, labels, classes, grid_bits)
     assert units.dtype == np.int64
     assert units.tolist() == expected(view, target, grid_bits)
     alone = leaf_units(sets, labels, classes, grid_bits)
@@ -105,7 +105,7 @@ def test_each_leaf_is_rounded_on_its_own() -> None:
         both, packed_sets([range(6)], 6), np.zeros(2, np.int32), np.array([0, 1, 2], np.int32)
     )
     target = np.array([0, 0, 1, 0, 1, 1], np.int32)
-    assert nested_units(sets, target, 2, 0)[0].tolist() == [[3, 2, 3], [0, 0, 0]]
+    assert two_level_units(sets, target, 2, 0)[0].tolist() == [[3, 2, 3], [0, 0, 0]]
 
 
 @given(st.lists(st.integers(-1, 2), max_size=200))
@@ -144,6 +144,6 @@ def test_the_two_orders_of_a_pair_have_the_same_four_leaves() -> None:
     everyone = np.full((1, 3), 2**64 - 1, np.uint64)
     sets = SplitSets(holds, everyone, np.zeros(5, np.int32), np.arange(6, dtype=np.int32))
     target = generator.integers(0, 3, 192).astype(np.int32)
-    units = nested_units(sets, target, 3, 12)
+    units = two_level_units(sets, target, 3, 12)
     for i, j in product(range(5), repeat=2):
         assert units[i, :, j].sum() == units[j, :, i].sum()

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from oracle.nested import Law, Shape, normalised, tree_law
 from oracle.splits import informative
+from oracle.two_level import Law, Shape, normalised, tree_law
 from oracle.walk import TreeScore, base_weight
-from redveil.kernels.nested import nested_units
+from redveil.kernels.two_level import two_level_units
 from redveil.schema import Side
 from redveil.sealed import Receipt, Sealed
-from redveil.trees.exact import draw_tree, tree_base
 from redveil.trees.scores import GRID_BITS, TREE_GINI
 from redveil.trees.split_sets import split_sets
 from redveil.trees.walks import Ground
+from redveil.trees.whole_tree import draw_tree, tree_base
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 from support.tiny import Tiny, Value, people, table_of, tiny_view
@@ -98,7 +98,7 @@ def law_of_kernels(entities: Sequence[Entity], epsilon: Fraction) -> Law:
     *values, labels = (list(column) for column in zip(*entities, strict=True))
     tiny = Tiny(tiny_view(1, 2), values)
     target = np.array([-1 if label is None else label for label in labels], np.int32)
-    units = nested_units(split_sets(tiny.packed, tiny.splits), target, 2, GRID_BITS)
+    units = two_level_units(split_sets(tiny.packed, tiny.splits), target, 2, GRID_BITS)
     base = tree_base(tiny.splits)
     weights: dict[Shape, Fraction] = {}
     scores: dict[Shape, int] = {}

@@ -1,7 +1,7 @@
 """Drawing a whole tree at once, exactly: the exponential mechanism over all trees of a view.
 
 No Markov chain: trees of one or two levels are few enough for the law over all of them to be summed
-up (proofs/nested.md), so the promise holds as it stands and not only in the limit.
+up (proofs/choose_tree.md), so the promise holds as it stands and not only in the limit.
 
 **The base measure** is that of the walk in `trees.walks`: at every node a uniform attribute, then a
 uniform split of it. A split of an attribute with v splits weighs L / v, a whole number, with L the
@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
-from redveil.kernels.nested import leaf_units, nested_units
 from redveil.kernels.subtree import SplitSets
+from redveil.kernels.two_level import leaf_units, two_level_units
 from redveil.privacy.mechanisms import choose, choose_tree
-from redveil.privacy.nested_selection import NestedBase
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.selection import LARGEST_BASE
+from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.schema import Side
 from redveil.sealed import Receipt, Released, Sealed, combine, within
 from redveil.trees.counting import Classes
@@ -65,7 +65,7 @@ def draw_tree(
         stumps = within(partial(_stump_units, classes), ground.sets[side], target)
         root = choose(stumps, score, stump_base(splits), receipt, randomness)
         return combine(partial(tree_of, side, splits), root)
-    units = within(partial(_nested_units, classes), ground.sets[side], target)
+    units = within(partial(_two_level_units, classes), ground.sets[side], target)
     chosen = choose_tree(units, score, tree_base(splits), receipt, randomness)
     return combine(partial(tree_of, side, splits), chosen)
 
@@ -93,7 +93,7 @@ def stump_base(splits: Splits) -> Integers:
     return np.where(splits.informative(()), weights, 0)[np.newaxis]
 
 
-def tree_base(splits: Splits) -> NestedBase:
+def tree_base(splits: Splits) -> TwoLevelBase:
     """Return the base measure of trees of two levels; the last choice is to stay a leaf. Public."""
     weights, whole = split_weights(splits)
     may = np.zeros((len(splits), 2, len(splits) + 1), dtype=np.bool_)
@@ -101,7 +101,7 @@ def tree_base(splits: Splits) -> NestedBase:
         for number, held in enumerate((True, False)):
             may[root, number, :-1] = splits.informative(((root, held),))
     may[:, :, -1] = ~may.any(axis=2)
-    return NestedBase(stump_base(splits)[0], np.append(weights, whole), may)
+    return TwoLevelBase(stump_base(splits)[0], np.append(weights, whole), may)
 
 
 def tree_of(side: Side, splits: Splits, chosen: tuple[int, ...]) -> Tree:
@@ -123,5 +123,5 @@ def _stump_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
     return both
 
 
-def _nested_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
-    return nested_units(sets, target, classes, GRID_BITS)
+def _two_level_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
+    return two_level_units(sets, target, classes, GRID_BITS)

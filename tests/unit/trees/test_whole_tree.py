@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.nested import Shape, all_trees, tree_units, tree_weight
 from oracle.splits import informative
+from oracle.two_level import Shape, all_trees, tree_units, tree_weight
 from redveil.errors import PlanError
 from redveil.privacy.selection import LARGEST_BASE
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Receipt, Released, Sealed
-from redveil.trees.exact import draw_tree, split_weights, stump_base, tree_base, tree_of
 from redveil.trees.rules import HARDENED, Rules, published
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.trees.walks import Ground
+from redveil.trees.whole_tree import draw_tree, split_weights, stump_base, tree_base, tree_of
 from strategies.schemas import views
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, people, table_of, tiny_view

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from redveil.errors import PlanError
-from redveil.privacy.nested_selection import (
-    NestedBase,
+from redveil.privacy.selection import settle
+from redveil.privacy.two_level_selection import (
+    TwoLevelBase,
     decide_root_exactly,
-    draw_nested,
+    draw_two_level,
     root_boundaries,
     root_error,
     root_weights,
 )
-from redveil.privacy.selection import settle
 from support.seeded import ScriptedRandomness, SeededRandomness
 
 HALF = 2**63
@@ -38,8 +38,8 @@ class Case:
     open: list[list[list[bool]]]
 
     @property
-    def base(self) -> NestedBase:
-        return NestedBase(np.array(self.root), np.array(self.below), np.array(self.open))
+    def base(self) -> TwoLevelBase:
+        return TwoLevelBase(np.array(self.root), np.array(self.below), np.array(self.open))
 
     @property
     def array(self) -> np.ndarray:
@@ -112,7 +112,7 @@ def test_the_draw_inverts_the_exact_law(case: Case, word: int) -> None:
         root = inverted(case.roots(), word)
         below = [inverted(case.weights(root, side), HALF) for side in range(2)]
     source = ScriptedRandomness(word, *[HALF] * 12)
-    assert draw_nested(case.array, case.rate, case.base, source) == (root, *below)
+    assert draw_two_level(case.array, case.rate, case.base, source) == (root, *below)
 
 
 @given(cases() | cases(most=20), words)
@@ -167,7 +167,7 @@ def test_the_digits_after_the_first_word_decide_at_a_boundary() -> None:
     assert settle(root_weights(case.array, case.rate, case.base), root_error(3), word) is None
     for more, root in ((following - 1, 0), (following + 1, 1)):
         source = ScriptedRandomness(word, more, HALF, HALF, HALF)
-        assert draw_nested(case.array, case.rate, case.base, source)[0] == root
+        assert draw_two_level(case.array, case.rate, case.base, source)[0] == root
 
 
 EVEN = [[[0, 0], [0, 0]]] * 3
@@ -178,7 +178,7 @@ ALL = [[[True, True], [True, True]]] * 3
 def test_three_even_roots_need_more_bits_at_a_third(more: int, root: int) -> None:
     case = Case(EVEN, Fraction(1), [1, 1, 1], [1, 1], ALL)
     source = ScriptedRandomness(2**64 // 3, more, 0, 0)
-    assert draw_nested(case.array, case.rate, case.base, source) == (root, 0, 0)
+    assert draw_two_level(case.array, case.rate, case.base, source) == (root, 0, 0)
 
 
 def test_a_root_whose_weight_vanishes_in_doubles_keeps_its_share_of_the_law() -> None:
@@ -187,16 +187,16 @@ def test_a_root_whose_weight_vanishes_in_doubles_keeps_its_share_of_the_law() ->
     case = Case(units, Fraction(1), [1, 1, 1], [1, 1], ALL)
     assert root_weights(case.array, case.rate, case.base)[0] == 0.0
     below_it = ScriptedRandomness(*[0] * 19, HALF, HALF)
-    assert draw_nested(case.array, case.rate, case.base, below_it)[0] == 0
+    assert draw_two_level(case.array, case.rate, case.base, below_it)[0] == 0
     above_it = ScriptedRandomness(*[0] * 17, 1, HALF, HALF)
-    assert draw_nested(case.array, case.rate, case.base, above_it)[0] == 1
+    assert draw_two_level(case.array, case.rate, case.base, above_it)[0] == 1
 
 
 def test_scores_of_any_size_do_not_overflow() -> None:
     units = [[[2**50, -(2**50)], [2**50, 0]], [[0, -(2**60)], [2**60, 0]], EVEN[0]]
     case = Case(units, Fraction(1), [2**53 - 1] * 3, [2**53 - 1] * 2, ALL)
     source = SeededRandomness(2)
-    drawn = {draw_nested(case.array, case.rate, case.base, source) for _ in range(50)}
+    drawn = {draw_two_level(case.array, case.rate, case.base, source) for _ in range(50)}
     assert drawn == {(1, 0, 0)}
 
 
@@ -207,7 +207,7 @@ def test_what_is_closed_is_never_drawn_however_good() -> None:
     may = [[[False, True], [False, True]], ALL[0], [[True, True], [False, False]]]
     case = Case(units, Fraction(1), [1, 0, 1], [1, 1], may)
     source = SeededRandomness(3)
-    drawn = {draw_nested(case.array, case.rate, case.base, source) for _ in range(50)}
+    drawn = {draw_two_level(case.array, case.rate, case.base, source) for _ in range(50)}
     assert drawn == {(0, 1, 1)}
 
 
@@ -229,4 +229,4 @@ def test_an_impossible_base_measure_is_refused(
     root: list[int], below: list[int], may: list[list[list[bool]]]
 ) -> None:
     with pytest.raises(PlanError):
-        NestedBase(np.array(root), np.array(below), np.array(may))
+        TwoLevelBase(np.array(root), np.array(below), np.array(may))
