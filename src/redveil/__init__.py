@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil.algorithms.parameters import Constraints
     from redveil.api import load, mine, plan
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
+    from redveil.findings.reporting import Constraints
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -38,7 +38,7 @@ __all__ = [
 # Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
 _HOMES = {
     "Answer": "redveil.findings.questions",
-    "Constraints": "redveil.algorithms.parameters",
+    "Constraints": "redveil.findings.reporting",
     "Dataset": "redveil.data.dataset",
     "InputError": "redveil.errors",
     "OverBudgetError": "redveil.errors",

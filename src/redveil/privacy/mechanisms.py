@@ -128,4 +128,4 @@ def _fitting(chosen: T | None) -> T:
 def _must_pay_for(receipt: Receipt, mechanism: str) -> None:
     """Refuse a receipt that was issued for something else."""
     if receipt.mechanism != mechanism:
-        raise PlanError(f"the receipt for {receipt.step!r} pays for {receipt.mechanism}")
+        raise PlanError(f"the receipt for {str(receipt.step)!r} pays for {receipt.mechanism}")
