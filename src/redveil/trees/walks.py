@@ -22,7 +22,7 @@ from redveil.sealed import Receipt, Released, Sealed, combine, within
 from redveil.trees.counting import Classes
 from redveil.trees.rules import HARDENED, Rules
 from redveil.trees.scores import GRID_BITS
-from redveil.trees.split_sets import everybody, split_sets
+from redveil.trees.split_sets import all_entities, split_sets
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -65,7 +65,7 @@ class Ground:
         return cls(
             splits,
             {side: within(partial(_sets, side, splits[side]), data) for side in sides},
-            within(lambda table: everybody(table.rows), data),
+            within(lambda table: all_entities(table.rows), data),
             within(lambda table: table.rows, data),
             stop,
             rules,
