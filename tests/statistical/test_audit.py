@@ -209,7 +209,7 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
         pytest.param(SPLITS, 4, 1600, marks=pytest.mark.slow),
         pytest.param(WHOLE_TREES, 6, 1200, marks=pytest.mark.slow),
     ],
-    ids=["margin", "leverage", "association", "split Gini", "tree Gini"],
+    ids=["agreement", "leverage", "association", "split Gini", "tree Gini"],
 )
 def test_a_width_that_is_understated_is_caught(
     monkeypatch: pytest.MonkeyPatch, case: Case, factor: int, runs: int

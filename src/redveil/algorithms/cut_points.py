@@ -1,6 +1,6 @@
 """Cut points bought with ε: a noisy histogram on a public grid, and bins of equal share from it.
 
-A column costs one `count`. Proof: privacy/proofs/bought_cuts.md.
+A column costs one `count`. Proof: algorithms/cut_points.md.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def grow_levelwise(
 
     target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
     steps:  the plan's steps, one for each level. The nodes of a level hold disjoint entities, so
-            a level costs its step's price once (proofs/parallel.md).
+            a level costs its step's price once (privacy/parallel.md).
     """
     grown: Released[Tree] | None = None
     tree, splits = Tree(side, ()), data.splits[side]

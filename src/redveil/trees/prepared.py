@@ -16,7 +16,7 @@ from redveil.schema import Schema, Side
 from redveil.sealed import Sealed, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.joint import count_jointly
-from redveil.trees.split_sets import everybody, split_sets
+from redveil.trees.split_sets import all_entities, split_sets
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -72,7 +72,7 @@ class PreparedData:
             splits=splits,
             sets=sets,
             joint=within(count_jointly, sets[Side.LEFT], sets[Side.RIGHT]) if needs.joint else None,
-            entities=within(lambda binned: everybody(binned.rows), table),
+            entities=within(lambda binned: all_entities(binned.rows), table),
             rows=within(lambda binned: binned.rows, table),
             stop=np.zeros(1, dtype=np.uint8) if stop is None else stop,
         )

@@ -3,7 +3,7 @@
 At a matched pair of nodes, over the entities that lie in both, one private choice takes a left
 split, a right split and which of their sides correspond. The two pairs of corresponding children
 are the next matched pairs. The matched pairs of a level hold disjoint entities, so a level costs
-its price once (proofs/parallel.md). No initial target, no chain: the guarantee is exact.
+its price once (privacy/parallel.md). No initial target, no chain: the guarantee is exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Drawing a whole tree at once, exactly: the exponential mechanism over all trees of a view.
 
 No Markov chain: trees of one or two levels are few enough for the law over all of them to be summed
-up (proofs/choose_tree.md), so the promise holds as it stands and not only in the limit.
+up (privacy/choose_tree.md), so the promise holds as it stands and not only in the limit.
 
 **The base measure** is that of the walk in `trees.walks`: at every node a uniform attribute, then a
 uniform split of it. A split of an attribute with v splits weighs L / v, a whole number, with L the

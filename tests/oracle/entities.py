@@ -1,7 +1,7 @@
-"""A few entities seen from two sides, and what trees make of them, entity by entity.
+"""A few entities with values in two views, sent through trees one entity at a time.
 
-An entity is (its left values, its right values), each a bin, or None where it is missing. A tree is
-the splits of its nodes as in a heap, None for a leaf; nothing follows its last split.
+An entity is (left values, right values), each value a bin, or None if it is missing. A tree is the
+list of its nodes' splits in heap order, None for a leaf; the list ends with its last split.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ BOTH = (LEFT, RIGHT)
 
 
 @dataclass(frozen=True, eq=False)
-class World:
-    """Two views: all that is public. What is asked for again and again is kept."""
+class Views:
+    """Two views: everything public. Repeated computations are cached."""
 
     left: View
     right: View
@@ -43,15 +43,15 @@ class World:
                 self._splits[side, number] = split.attribute, split.holds
 
     def view(self, side: int) -> View:
-        """Return one of the views."""
+        """Return the view on one side."""
         return self.right if side else self.left
 
     def attribute(self, side: int, split: int) -> int:
-        """Return which attribute a split asks for."""
+        """Return the attribute that a split tests."""
         return self._splits[side, split][0]
 
     def answer(self, side: int, split: int, entity: Entity) -> bool | None:
-        """Return what an entity says to a split."""
+        """Return whether a split holds for an entity, None if its value is missing."""
         attribute, holds = self._splits[side, split]
         value = entity[side][attribute]
         return None if value is None else value in holds
@@ -71,7 +71,7 @@ class World:
         return self._offered[side, path]
 
     def trees(self, side: int, depth: int) -> dict[Shape, float]:
-        """Return all trees whose splits can divide, each with its base measure."""
+        """Return all trees of informative splits, each with its base measure."""
         if (side, depth) not in self._trees:
             view = self.view(side)
             self._trees[side, depth] = {
@@ -100,39 +100,39 @@ class World:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
-    """Some entities of a world."""
+class Entities:
+    """Some entities, and the views that declare their values."""
 
-    world: World
-    entities: tuple[Entity, ...]
+    views: Views
+    members: tuple[Entity, ...]
 
     def at(self, side: int, tree: Shape, node: int) -> list[Entity]:
-        """Return who ends at a node."""
-        return [one for one in self.entities if self.world.end(side, tree, one) == node]
+        """Return the entities that end at a node."""
+        return [one for one in self.members if self.views.end(side, tree, one) == node]
 
     def cells(self, left: Shape, right: Shape) -> Counter[tuple[int, int]]:
-        """Return how many end at which node of one tree and at which of another."""
-        end = self.world.end
-        return Counter((end(LEFT, left, one), end(RIGHT, right, one)) for one in self.entities)
+        """Return how many entities end at each pair of nodes of two trees."""
+        end = self.views.end
+        return Counter((end(LEFT, left, one), end(RIGHT, right, one)) for one in self.members)
 
     def candidates(self, side: int) -> Candidates:
-        """Return one side, as walks take it."""
-        view = self.world.view(side)
-        values = [[one[side][a] for one in self.entities] for a in range(len(view.attributes))]
+        """Return the splits of one side in the form that walks take."""
+        view = self.views.view(side)
+        values = [[one[side][a] for one in self.members] for a in range(len(view.attributes))]
         runs = [(one.attribute, min(one.holds), max(one.holds)) for one in splits_of(view)]
         return candidates(values, runs)
 
 
 def attribute_target(side: int, number: int) -> Target:
-    """Return a Boolean's values, or categories, as classes."""
+    """Return the target whose classes are the values of an attribute."""
     return lambda entity: entity[side][number]
 
 
-def leaf_target(world: World, side: int, tree: Shape) -> Target:
-    """Return the leaves of a tree as classes; whoever is stopped has none."""
+def leaf_target(views: Views, side: int, tree: Shape) -> Target:
+    """Return the target whose classes are the leaves of a tree; stuck entities have none."""
 
     def leaf(entity: Entity) -> int | None:
-        node = world.end(side, tree, entity)
+        node = views.end(side, tree, entity)
         return node if split_at(tree, node) is None else None
 
     return leaf
@@ -144,7 +144,7 @@ def split_at(tree: Shape, node: int) -> int | None:
 
 
 def trimmed(splits: Iterable[int | None]) -> Shape:
-    """Return a tree up to its last split."""
+    """Return a tree without the leaves after its last split."""
     kept = list(splits)
     while kept and kept[-1] is None:
         kept.pop()
@@ -152,13 +152,13 @@ def trimmed(splits: Iterable[int | None]) -> Shape:
 
 
 def grafted(tree: Shape, new: dict[int, int | None]) -> Shape:
-    """Return a tree with splits at some of its leaves."""
+    """Return a tree with new splits at some of its leaves."""
     known = dict(enumerate(tree)) | new
     return trimmed(known.get(node) for node in range(max(known, default=-1) + 1))
 
 
 def path_to(tree: Shape, node: int) -> Path | None:
-    """Return the way to a node, None if the tree has no such node."""
+    """Return the path to a node, None if the tree has no such node."""
     path: list[tuple[int, bool]] = []
     while node:
         parent = (node - 1) // 2
