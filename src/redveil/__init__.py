@@ -1,4 +1,4 @@
-"""Private redescription mining: what two tables say about the same people, without seeing a row.
+"""Private redescription mining: what two tables say about the same entities, without seeing a row.
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
+    from redveil.owner import truth
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -33,9 +34,10 @@ __all__ = [
     "load",
     "mine",
     "plan",
+    "truth",
 ]
 
-# Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
+# The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
     "Constraints": "redveil.algorithms.parameters",
@@ -49,6 +51,7 @@ _HOMES = {
     "load": "redveil.api",
     "mine": "redveil.api",
     "plan": "redveil.api",
+    "truth": "redveil.owner",
 }
 
 

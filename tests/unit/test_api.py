@@ -151,7 +151,7 @@ def test_a_delta_is_accounted_for_in_rho_and_the_result_can_be_asked(tmp_path: P
     again = redveil.Result.read(tmp_path / "result.json")
     assert again == result
     one = again.redescriptions[0]
-    answer = again.evaluate(one.left.text, one.right.text)
+    answer = again.ask(one.left.text, one.right.text)
     assert answer.jaccard.low <= one.jaccard.estimate <= answer.jaccard.high
 
 

@@ -80,12 +80,12 @@ def test_a_missing_schema_comes_with_two_remedies(clinic_files: Clinic, command:
         (
             KeyboardInterrupt(),
             130,
-            "redveil: stopped; no file was left half-written, and what was charged stays charged\n",
+            "redveil: stopped; no partial files were left, and any charge stands\n",
         ),
         (
             EOFError(),
             130,
-            "redveil: stopped; no file was left half-written, and what was charged stays charged\n",
+            "redveil: stopped; no partial files were left, and any charge stands\n",
         ),
         (
             RuntimeError("row 7 holds asthma"),

@@ -204,7 +204,7 @@ def test_a_delta_is_in_the_certificate_that_is_shown(
     assert done.code == 0
     assert "ε = 1, δ = 1e-06, exact" in done.out
     assert "steps that add up to exactly ρ = " in done.out
-    shown = command("show", clinic_files.result, "--steps").out
+    shown = command("show", clinic_files.result, "--plan").out
     assert "ρ" in shown
     refused = command(*clinic_files.mine, "--delta", "0.1")
     assert refused.code == 2
