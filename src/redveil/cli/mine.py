@@ -83,10 +83,9 @@ def mine(
     ledger: LedgerFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Mine redescriptions of two tables, privately.
+    """Mine redescriptions with ε- or (ε, δ)-differential privacy.
 
-    The run is ε-differentially private, or (ε, δ) with --delta. The result file contains released
-    values only, so it can be shared.
+    The result file contains released values only, so it can be shared.
     """
     given: dict[str, Any] = {
         "algorithm": algorithm,
