@@ -18,7 +18,7 @@ from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.redescription import Interval
 from redveil.findings.statistics import jaccard_bounds, p_values, pessimistic_p_values
-from redveil.query.coverage import Flags, ReleasedTree, extent, tells
+from redveil.query.coverage import Flags, ReleasedTree, coverage, determines
 from redveil.query.formula import Literal, Query, attributes, literals
 from redveil.query.text import number_text, parse_text, to_text
 from redveil.schema import Side
@@ -69,7 +69,7 @@ def parse_side(text: str, side: Side) -> Query:
 
     >>> parse_side("[age < 3]", Side.RIGHT)
     Traceback (most recent call last):
-    redveil.errors.QueryError: right query, position 6: '<' is no literal of redveil; write <= or >
+    redveil.errors.QueryError: right query, position 6: '<' is not supported; write <= or >
     """
     try:
         return parse_text(text)
@@ -108,7 +108,7 @@ def _extents(query: Query, tables: Sequence[ReleasedTable], side: Side) -> dict[
     found: dict[int, Flags] = {}
     for number, table in enumerate(tables):
         try:
-            one = extent(query, table.tree(side))
+            one = coverage(query, table.tree(side))
         except QueryError as error:
             raise QueryError(f"{side} query: {error}") from None
         if one.is_released:
@@ -135,7 +135,7 @@ def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
     for literal in literals(query):
         name = literal.attribute
         related = [split for split in splits if split.attribute == name]
-        if tells(related, literal, trees[0].attributes[name]):
+        if determines(related, literal, trees[0].attributes[name]):
             continue
         if related:
             told = f"{name} was only {_tests(related)}"

@@ -12,7 +12,7 @@ import redveil
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import QueryError, ResultError
 from redveil.findings.estimate import estimate
-from redveil.query.coverage import ReleasedTree, extent
+from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.text import parse_text
 from redveil.report.document import ResultDocument
 from redveil.report.released import released_tables
@@ -49,7 +49,7 @@ def test_a_file_alone_holds_everything_that_questions_need(name: str, tmp_path: 
             assert len(released.tree.ends) == len(tree.ends)
             for place, cell in enumerate(tree.ends):
                 if cell is not None:
-                    found = extent(parse_text(cell.text), released)
+                    found = coverage(parse_text(cell.text), released)
                     assert found.is_released
                     assert np.flatnonzero(found.covered).tolist() in ([place], [])
 
@@ -80,7 +80,7 @@ def test_what_was_reported_can_be_asked_and_is_answered_alike(name: str) -> None
             ("right", one.source.right_ends),
         ):
             tree: ReleasedTree = getattr(table, side)
-            found = extent(parse_text(getattr(one, side).text), tree)
+            found = coverage(parse_text(getattr(one, side).text), tree)
             reported = np.isin(np.arange(len(found.covered)), cells)
             can_be = reachable(tree)
             assert found.is_released
