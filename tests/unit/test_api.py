@@ -168,7 +168,7 @@ def test_a_budget_for_delta_is_the_owners_to_give(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
     schema = replace(clinic_schema(), budget=Fraction(3))
     frames = clinic_frames(200)
-    with pytest.raises(OverBudgetError, match="0 left of the budget_delta of 0; ask for less"):
+    with pytest.raises(OverBudgetError, match="0 left of the budget_delta of 0; spend less"):
         redveil.mine(redveil.load(*frames, schema), 1, delta=1e-6, ledger=ledger)
     generous = replace(schema, budget_delta=Fraction(2, 10**6))
     for _ in range(2):
