@@ -1,14 +1,13 @@
-"""`redveil diagnose`: the owner looks whether the walks settle."""
+"""`redveil diagnose`: check whether Markov chain walks converge."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from redveil.cli.arguments import (
-    Depth,
     Epsilon,
     Left,
     PairScoreName,
@@ -25,16 +24,20 @@ def diagnose(
     right: Right,
     epsilon: Epsilon,
     schema: SchemaFile = None,
-    algorithm: Annotated[str, typer.Option(help="tree-pair, alt-mcmc")] = "tree-pair",
-    depth: Depth = None,
+    algorithm: Annotated[
+        Literal["tree-pair", "alt-mcmc"], typer.Option(help="Algorithm that walks.")
+    ] = "tree-pair",
+    depth: Annotated[
+        int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2]")
+    ] = None,
     steps: Steps = None,
     pair_score: PairScoreName = None,
-    walks: Annotated[int, typer.Option(min=2, max=64, help="Parallel walks.")] = 4,
+    walks: Annotated[int, typer.Option(min=2, max=64, help="Number of parallel walks.")] = 4,
     picture: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the scores (PNG, SVG or PDF).")
+        Path | None, typer.Option("--plot", help="Plot the scores to this file (PNG, SVG or PDF).")
     ] = None,
 ) -> None:
-    """See whether walks settle on this data. NOT PRIVATE: for the data's owner only."""
+    """Check whether Markov chain walks converge here. NOT PRIVATE: for the data's owner only."""
     from redveil.algorithms.parameters import Parameters
     from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
@@ -42,7 +45,7 @@ def diagnose(
     from redveil.report.figures import traces
 
     price = parse_epsilon(epsilon)
-    # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
+    # At small depths alt-mcmc draws exactly, without a Markov chain to diagnose.
     sampler = "walk" if algorithm == "alt-mcmc" else None
     parameters = Parameters.of(
         algorithm=algorithm, depth=depth, steps=steps, pair_score=pair_score, sampler=sampler
@@ -50,7 +53,7 @@ def diagnose(
     declared, _ = find_schema(schema, left)
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
-    say("NOT PRIVATE: this looks at the data. It is for the data's owner only.", "bold red")
+    say("NOT PRIVATE: computed from the data without noise. For the data's owner only.", "bold red")
     found = run(dataset, parameters, price, walks)
     for line in found.lines():
         typer.echo(line)

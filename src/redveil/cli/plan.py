@@ -1,4 +1,4 @@
-"""`redveil plan`: what a run would spend on what, without any data."""
+"""`redveil plan`: show how a run would spend its ε, without any data."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from redveil.cli.arguments import (
     Delta,
     Depth,
     Epsilon,
+    JsonOutput,
     ProfileName,
     RootScoreName,
     SamplerName,
@@ -36,11 +37,11 @@ def plan(
     epsilon: Epsilon,
     delta: Delta = None,
     entities: Annotated[
-        int | None, typer.Option(min=0, help="List the steps for about so many entities.")
+        int | None, typer.Option(min=0, help="Show the plan for about this many entities.")
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option("--schema", "-s", help="Count the splits that this schema offers."),
+        typer.Option("--schema", "-s", help="Plan for this schema's number of splits."),
     ] = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
@@ -52,12 +53,12 @@ def plan(
     sampler: SamplerName = None,
     start: StartName = None,
     root_score: RootScoreName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOutput = False,
 ) -> None:
-    """Show what a run would spend on what. Needs no data; the prices add up exactly.
+    """Show how a run would spend its ε. Needs no data; the prices add up exactly.
 
-    Depth, and trials or alternations, follow from a noisy number of entities that a run buys first
-    (but for walks). Without --entities all cases are listed.
+    Defaults 'by size' follow from a noisy count of the entities, which a run buys first. Without
+    --entities, all cases are listed.
     """
     from redveil.algorithms.parameters import Parameters
     from redveil.algorithms.tuning import cases, tune, tuned_plan

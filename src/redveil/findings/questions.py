@@ -15,7 +15,7 @@ from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.statistics import Statistics, statistics_of
-from redveil.query.coverage import Flags, ReleasedTree, extent, tells
+from redveil.query.coverage import Flags, ReleasedTree, coverage, determines
 from redveil.query.formula import Literal, Query, attributes, literals
 from redveil.query.text import number_text, parse_text, to_text
 from redveil.schema import Side
@@ -30,6 +30,7 @@ class Answer:
     leaf table that the answer comes from, counted from 0 as in the result file. The cost is
     always 0.
 
+    >>> from redveil.findings.statistics import Interval
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
     >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
     >>> answer = Answer("[gout]", "[uric acid > 7]", statistics, table=0)
@@ -62,7 +63,7 @@ def parse_side(text: str, side: Side) -> Query:
 
     >>> parse_side("[age < 3]", Side.RIGHT)
     Traceback (most recent call last):
-    redveil.errors.QueryError: right query, position 6: '<' is no literal of redveil; write <= or >
+    redveil.errors.QueryError: right query, position 6: '<' is not supported; write <= or >
     """
     try:
         return parse_text(text)
@@ -101,7 +102,7 @@ def _covered(query: Query, tables: Sequence[ReleasedTable], side: Side) -> dict[
     found: dict[int, Flags] = {}
     for number, table in enumerate(tables):
         try:
-            one = extent(query, table.tree(side))
+            one = coverage(query, table.tree(side))
         except QueryError as error:
             raise QueryError(f"{side} query: {error}") from None
         if one.is_released:
@@ -128,7 +129,7 @@ def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
     for literal in literals(query):
         name = literal.attribute
         related = [split for split in splits if split.attribute == name]
-        if tells(related, literal, trees[0].attributes[name]):
+        if determines(related, literal, trees[0].attributes[name]):
             continue
         if related:
             told = f"{name} was only {_tests(related)}"
