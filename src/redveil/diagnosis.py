@@ -97,20 +97,7 @@ def diagnose(
     >>> diagnose(dataset, 1, depth=1, walk_steps=400).traces.shape
     (4, 400)
     """
-    # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
-    if algorithm == "alt-mcmc":
-        parameters.setdefault("sampler", "walk")
-    wanted = make_algorithm(algorithm, **parameters)
-    price: Price = parse_epsilon(epsilon)
-    if not wanted.walks:
-        raise InputError(
-            "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with "
-            "sampler = walk"
-        )
-    if wanted.walk_length < FEWEST_STEPS:
-        raise InputError(f"walk_steps must be at least {FEWEST_STEPS} for a diagnosis")
-    if walks < 2:
-        raise InputError("walks must be at least 2, so that they can be compared")
+    wanted, price = walking(algorithm, epsilon, walks, **parameters)
     observed = wanted.profile.observed(dataset)
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
@@ -128,6 +115,31 @@ def diagnose(
         float(np.mean([walked.accepted for walked in done])) / wanted.walk_length,
         traces,
     )
+
+
+def walking(
+    algorithm: str, epsilon: str | float | Fraction, walks: int, **parameters: Any
+) -> tuple[Algorithm, Price]:
+    """Return an algorithm that walks, and its price; refuse what cannot be diagnosed.
+
+    >>> walking("tree-pair", 1, walks=1)
+    Traceback (most recent call last):
+    redveil.errors.InputError: walks must be at least 2, so that they can be compared
+    """
+    # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
+    if algorithm == "alt-mcmc":
+        parameters.setdefault("sampler", "walk")
+    wanted = make_algorithm(algorithm, **parameters)
+    if not wanted.walks:
+        raise InputError(
+            "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with "
+            "sampler = walk"
+        )
+    if wanted.walk_length < FEWEST_STEPS:
+        raise InputError(f"walk_steps must be at least {FEWEST_STEPS} for a diagnosis")
+    if walks < 2:
+        raise InputError("walks must be at least 2, so that they can be compared")
+    return wanted, parse_epsilon(epsilon)
 
 
 def _in_parallel(walks: list[partial[Walked]], stop: NDArray[np.uint8]) -> list[Walked]:

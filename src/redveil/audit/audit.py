@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
 
-from redveil.algorithms.parameters import Parameters, Profile
-from redveil.algorithms.published import PublishedRandomness
-from redveil.algorithms.run import run
+from redveil.algorithms.algorithm import Algorithm
 from redveil.audit.cases import Case
 from redveil.audit.events import best_event, promise
 from redveil.audit.outcome import REFUSED, Observer, Outcome
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError, RedveilError
-from redveil.findings.findings import Mined
+from redveil.findings.reporting import Constraints
+from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
-from redveil.privacy.randomness import SystemRandomness
 
-Runner = Callable[[Dataset, Parameters, Loss], Mined]
+Runner = Callable[[Dataset, Algorithm, Loss], Mined]
 Progress = Callable[[float], None]
 
 # A bound may be too high with this probability.
@@ -35,6 +33,8 @@ OWN_PAIR: Final = Fraction(1, 4)
 MEASUREMENT: Final = Fraction(1, 2)
 # The fewest useful runs: at first, three on each data set of each pair.
 FEWEST: Final = 400
+# Inference comes after every release, so nothing is missed; a single term makes it fast.
+FAST: Final = Constraints(max_disjuncts=1)
 # Outcomes without and with the entity.
 Halves = tuple[list[Outcome], list[Outcome]]
 # By the name of the pair.
@@ -45,13 +45,14 @@ Observed = dict[str, Halves]
 class Piece:
     """Some runs on one data set of a pair, to be sent to another process.
 
+    >>> from redveil.algorithms.twin import Twin
     >>> loss = Loss(Fraction(1))
-    >>> Piece(run_unmodified, Parameters(), loss, "nobody", with_entity=True, runs=3).runs
+    >>> Piece(run_unmodified, Twin(), loss, "nobody", with_entity=True, runs=3).runs
     3
     """
 
     runner: Runner
-    parameters: Parameters
+    algorithm: Algorithm
     loss: Loss
     pair: str
     with_entity: bool
@@ -103,16 +104,16 @@ class Finding:
         return "VIOLATION, as expected" if self.case.published else "VIOLATION"
 
 
-def run_unmodified(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
+def run_unmodified(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
     """Mine as `redveil mine` does, with the system's randomness.
 
+    >>> from redveil.algorithms.twin import Twin
     >>> empty = pair("nobody").dataset(with_entity=False)
-    >>> len(run_unmodified(empty, Parameters(depth=1), Loss(Fraction(1))).tables)
+    >>> len(run_unmodified(empty, Twin(depth=1), Loss(Fraction(1))).run.tables)
     1
     """
-    published = parameters.profile is Profile.PUBLISHED
-    source = PublishedRandomness if published else SystemRandomness
-    return run(dataset, parameters, loss.price, lambda _: source(), workers=1)
+    reporting = algorithm.profile.reporting(FAST, None)
+    return mine(dataset, algorithm, reporting, loss, workers=1)
 
 
 def audit(
@@ -165,8 +166,9 @@ def audit(
 def observe(piece: Piece) -> list[Outcome]:
     """Run on one data set, and return what an adversary observes.
 
+    >>> from redveil.algorithms.twin import Twin
     >>> loss = Loss(Fraction(1))
-    >>> piece = Piece(run_unmodified, Parameters(depth=1), loss, "nobody", with_entity=True, runs=2)
+    >>> piece = Piece(run_unmodified, Twin(depth=1), loss, "nobody", with_entity=True, runs=2)
     >>> len(observe(piece))
     2
     """
@@ -177,7 +179,7 @@ def observe(piece: Piece) -> list[Outcome]:
 
 def _outcome(observer: Observer, piece: Piece, dataset: Dataset) -> Outcome:
     try:
-        return observer.outcome(piece.runner(dataset, piece.parameters, piece.loss))
+        return observer.outcome(piece.runner(dataset, piece.algorithm, piece.loss))
     except RedveilError:
         return REFUSED
 
@@ -194,7 +196,7 @@ def _observe(
     """Return outcomes of every pair, `runs` without and `runs` with the entity."""
     sizes = [min(PIECE, runs - start) for start in range(0, runs, PIECE)]
     pieces = [
-        Piece(runner, case.parameters, loss, one.name, with_entity, size)
+        Piece(runner, case.algorithm, loss, one.name, with_entity, size)
         for one in among
         for size in sizes
         for with_entity in (False, True)

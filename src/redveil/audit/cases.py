@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from redveil.algorithms.parameters import Algorithm, Constraints, Parameters, Profile
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.catalogue import ALGORITHMS, PROFILES, make_algorithm
+from redveil.algorithms.published import Published
 from redveil.errors import InputError
 
 # The share of ε for the trees, where that is a parameter. The smaller it is, the better counts are
@@ -26,33 +28,33 @@ class Case:
     'mostly counts'
     """
 
-    parameters: Parameters
+    algorithm: Algorithm
     spent_on: str
     own_pair: str
 
     @property
     def published(self) -> bool:
         """Whether this is the published profile, which is known to leak."""
-        return self.parameters.profile is Profile.PUBLISHED
+        return isinstance(self.algorithm.profile, Published)
 
 
 def cases(algorithm: str | None = None, profile: str | None = None) -> tuple[Case, ...]:
     """Return the cases of an algorithm and a profile; None means all.
 
-    >>> [str(case.parameters.algorithm) for case in cases(profile="published")]
+    >>> [case.algorithm.name for case in cases(profile="published")]
     ['alt-expm', 'alt-mcmc', 'tree-pair']
     """
     for name, value, known in (
-        ("algorithm", algorithm, list(Algorithm)),
-        ("profile", profile, list(Profile)),
+        ("algorithm", algorithm, ALGORITHMS),
+        ("profile", profile, PROFILES),
     ):
         if value is not None and value not in known:
             raise InputError(f"unknown {name}; use one of {', '.join(known)}")
     found = tuple(
         case
         for case in _all_cases()
-        if algorithm in (None, case.parameters.algorithm)
-        and profile in (None, case.parameters.profile)
+        if algorithm in (None, case.algorithm.name)
+        and profile in (None, case.algorithm.profile.name)
     )
     if not found:
         raise InputError(f"{algorithm} has no {profile} profile; leave out one of the two")
@@ -63,7 +65,7 @@ def _all_cases() -> tuple[Case, ...]:
     twin: dict[str, Any] = {"depth": 1, "trials": 1, "tree_share": MOSTLY_TREES}
     once: dict[str, Any] = {"alternations": 1}
     # There are only a few trees: a short walk is enough.
-    walk: dict[str, Any] = {"depth": 1, "steps": 200}
+    walk: dict[str, Any] = {"depth": 1, "walk_steps": 200}
     published: dict[str, Any] = {"profile": "published", "depth": 1}
     return (
         # Depth, trials and score are left to the tuning rule, which buys the size.
@@ -76,13 +78,10 @@ def _all_cases() -> tuple[Case, ...]:
         _case("tree-pair", "mostly counts", "nobody", tree_share=MOSTLY_COUNTS, **walk),
         _case("tree-pair", "mostly trees", "a broken match", tree_share=MOSTLY_TREES, **walk),
         _case("alt-expm", "trees and counts", "an outlier", **once, **published),
-        _case("alt-mcmc", "trees and counts", "an outlier", steps=1000, **once, **published),
-        _case("tree-pair", "mostly counts", "an outlier", steps=1000, trials=1, **published),
+        _case("alt-mcmc", "trees and counts", "an outlier", walk_steps=1000, **once, **published),
+        _case("tree-pair", "mostly counts", "an outlier", walk_steps=1000, trials=1, **published),
     )
 
 
 def _case(algorithm: str, spent_on: str, own_pair: str, **given: Any) -> Case:
-    # Extraction comes after every release; a single disjunct makes it fast.
-    constraints = Constraints(max_disjuncts=1)
-    parameters = Parameters.of(algorithm=algorithm, constraints=constraints, **given)
-    return Case(parameters, spent_on, own_pair)
+    return Case(make_algorithm(algorithm, **given), spent_on, own_pair)

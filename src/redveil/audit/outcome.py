@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.algorithm import Algorithm
 from redveil.audit.pairs import Pair
 from redveil.data.binning import bin_view
-from redveil.findings.findings import Mined
 from redveil.findings.leaf_table import LeafTable
+from redveil.mining import Mined
 from redveil.query.leaves import split_literal
 from redveil.query.text import to_text
 from redveil.schema import View
@@ -76,20 +76,20 @@ class Observer:
     pair: Pair
     # Caches: the same parameters and trees occur in thousands of results.
     _splits: dict[View, Splits] = field(default_factory=dict)
-    _parameters: dict[Parameters, frozenset[str]] = field(default_factory=dict)
+    _parameters: dict[Algorithm, frozenset[str]] = field(default_factory=dict)
     _trees: dict[tuple[View, Tree], tuple[Positions, frozenset[str]]] = field(default_factory=dict)
 
     def outcome(self, mined: Mined) -> Outcome:
         """Return the adversary's observations."""
         facts = {
-            f"{len(mined.redescriptions)} redescriptions are reported",
-            f"{len(mined.pruned)} redescriptions are pruned",
-            *self._parameter_facts(mined.parameters),
+            f"{len(mined.findings.redescriptions)} redescriptions are reported",
+            f"{len(mined.findings.pruned)} redescriptions are pruned",
+            *self._parameter_facts(mined.run.algorithm),
         }
         numbers: dict[str, float] = {}
         company: list[tuple[int, int, int]] = []
-        for place, measured in enumerate(mined.tables, start=1):
-            sides = (mined.schema.left, measured.left), (mined.schema.right, measured.right)
+        for place, measured in enumerate(mined.run.tables, start=1):
+            sides = (mined.run.schema.left, measured.left), (mined.run.schema.right, measured.right)
             (at_left, left_facts), (at_right, right_facts) = (
                 self._tree_facts(*side) for side in sides
             )
@@ -103,7 +103,7 @@ class Observer:
                 numbers[f"{name} (table {place})"] = number
         return Outcome(frozenset(facts), numbers, tuple(company))
 
-    def _parameter_facts(self, parameters: Parameters) -> frozenset[str]:
+    def _parameter_facts(self, parameters: Algorithm) -> frozenset[str]:
         if parameters not in self._parameters:
             public = parameters.public().items()
             self._parameters[parameters] = frozenset(f"{name} is {value}" for name, value in public)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from typer.core import TyperCommand
 
-from redveil.algorithms.parameters import (
-    Algorithm,
-    Counts,
-    PairScore,
-    Profile,
-    RootScore,
-    Sampler,
-    Start,
-)
 from redveil.errors import InputError
 from redveil.schema import Schema
+
+# Spelled out here, and compared with the algorithms by a test: importing those would make help and
+# completion slow.
+Profile = Literal["hardened", "published"]
+Algorithm = Literal["twin", "alt-expm", "alt-mcmc", "tree-pair"]
+Counts = Literal["cells", "least-squares", "two-pass"]
+Sampler = Literal["exact", "walk"]
+Start = Literal["private", "random"]
+RootScore = Literal["leverage", "agreement"]
+PairScore = Literal["association", "purity"]
 
 PRIVACY: Final = "Privacy"
 SEARCH: Final = "Search"

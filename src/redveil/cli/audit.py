@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from redveil.algorithms.parameters import Algorithm, Profile
-from redveil.cli.arguments import Delta, JsonOutput
+from redveil.cli.arguments import Algorithm, Delta, JsonOutput, Profile
 from redveil.cli.console import output, progress, say
 
 # The published profile leaks in every run, so these suffice.
@@ -49,9 +48,9 @@ def audit(
     from redveil.privacy.loss import parse_loss
 
     claimed = parse_loss(epsilon, delta)
-    wanted = cases(algorithm, profile or (Profile.HARDENED if claimed.delta else None))
+    wanted = cases(algorithm, profile or ("hardened" if claimed.delta else None))
     for case in wanted:
-        case.parameters.must_allow(claimed)
+        case.algorithm.profile.check_loss(claimed)
     findings: list[Finding] = []
     say("generated data only: no file is read", "dim")
     with processes() as spread, progress("auditing") as report:
@@ -74,10 +73,10 @@ def audit(
 
 
 def _plain(one: Finding) -> dict[str, Any]:
-    parameters = one.case.parameters
+    algorithm = one.case.algorithm
     return {
-        "algorithm": parameters.algorithm.value,
-        "profile": parameters.profile.value,
+        "algorithm": algorithm.name,
+        "profile": algorithm.profile.name,
         "spent_on": one.case.spent_on,
         "epsilon": str(one.claimed.epsilon),
         "delta": str(one.claimed.delta),
@@ -111,10 +110,10 @@ def _table(findings: list[Finding]) -> Table:
     table.add_column("seconds", justify="right")
     table.add_column("verdict", no_wrap=True)
     for one in findings:
-        parameters = one.case.parameters
+        algorithm = one.case.algorithm
         row = (
-            parameters.algorithm.value,
-            parameters.profile.value,
+            algorithm.name,
+            algorithm.profile.name,
             one.case.spent_on,
             _claim(one),
             f"{one.bound:.2f}",

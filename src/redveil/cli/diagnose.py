@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -38,23 +38,19 @@ def diagnose(
     ] = None,
 ) -> None:
     """Check whether Markov chain walks converge here. NOT PRIVATE: for the data's owner only."""
-    from redveil.algorithms.parameters import Parameters
     from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
-    from redveil.privacy.loss import parse_epsilon
+    from redveil.diagnosis import walking
     from redveil.report.figures import traces
 
-    price = parse_epsilon(epsilon)
-    # At small depths alt-mcmc draws exactly, without a Markov chain to diagnose.
-    sampler = "walk" if algorithm == "alt-mcmc" else None
-    parameters = Parameters.of(
-        algorithm=algorithm, depth=depth, steps=steps, pair_score=pair_score, sampler=sampler
-    )
+    given: dict[str, Any] = {"depth": depth, "walk_steps": steps, "pair_score": pair_score}
+    # Refuse bad parameters before reading any data.
+    walking(algorithm, epsilon, walks, **given)
     declared, _ = find_schema(schema, left)
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
     say("NOT PRIVATE: computed from the data without noise. For the data's owner only.", "bold red")
-    found = run(dataset, parameters, price, walks)
+    found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():
         typer.echo(line)
     if picture is not None:

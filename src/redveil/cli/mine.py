@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from redveil.algorithms.parameters import Constraints, Parameters, Profile
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
@@ -42,10 +41,6 @@ from redveil.schema import Schema, Status
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
-
-NOT_PRIVATE: Final = (
-    "warning: the published profile is NOT private in practice (docs/known-limits.md)"
-)
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
@@ -93,27 +88,31 @@ def mine(
         "depth": depth,
         "trials": trials,
         "alternations": alternations,
-        "steps": steps,
+        "walk_steps": steps,
         "tree_share": tree_share,
         "counts": counts,
         "pair_score": pair_score,
         "root_score": root_score,
         "sampler": sampler,
         "start": start,
-        "prune": prune,
     }
+    from redveil.algorithms.catalogue import make_algorithm, read_prune
+    from redveil.findings.reporting import Constraints
+
     # Refuse bad parameters before reading any data.
     loss = parse_loss(epsilon, delta)
-    parameters = Parameters.of(**given)
-    parameters.must_allow(loss)
-    leaves = parameters.constraints.max_disjuncts if max_disjuncts is None else max_disjuncts
-    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, leaves)
+    how = make_algorithm(**given).profile
+    how.check_loss(loss)
+    usual = how.reporting(None, read_prune(prune)).constraints
+    terms = usual.max_disjuncts if max_disjuncts is None else max_disjuncts
+    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, terms)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
-    if profile == Profile.PUBLISHED:
-        say(NOT_PRIVATE, "bold red")
+    if how.warning:
+        say(how.warning, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
-    given |= {"constraints": wanted, "ledger": ledger or schema_path.with_suffix(".ledger.sqlite")}
+    given |= {"constraints": wanted, "prune": prune}
+    given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
     _run_and_save(dataset, loss, given, result, quiet)
 
 
