@@ -15,6 +15,7 @@ import pytest
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.published import observed_dataset
+from redveil.algorithms.twin import Twin
 from redveil.audit.audit import FAST, FEWEST, Runner, audit
 from redveil.audit.cases import Case, cases
 from redveil.data.dataset import Dataset
@@ -157,8 +158,8 @@ def test_an_exact_size_in_the_certificate_is_caught() -> None:
 
 
 def test_a_count_without_noise_is_caught() -> None:
-    parameters = Parameters.of(algorithm="twin", tree_share="9/10", counts="two-pass")
-    case = Case(parameters, "mostly trees", "nobody")
+    algorithm = Twin.of(tree_share="9/10", counts="two-pass")
+    case = Case(algorithm, "mostly trees", "nobody")
     found = audit(case, CLAIMED, FEWEST, seeded(ForgetsTheSecondNoise))
     assert found.bound > 1.5
     assert "its left leaf" in found.event
