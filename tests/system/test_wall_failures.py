@@ -120,7 +120,7 @@ def test_the_command_line_tells_neither_the_reason_nor_the_place(
         raise KeyError(SECRET)
 
     # Not foreseen, and outside of any seal: the kind of error is all that is said.
-    monkeypatch.setattr("redveil.data.assembly.join", fail)
+    monkeypatch.setattr("redveil.data.loading.join", fail)
     done = command(*arguments)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("redveil: internal error (KeyError)")

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.cuts import METHODS, MOST_BINS, CutRule, default_rule, faults
-from redveil.schema.problem import Problem, unknown_keys
-from redveil.schema.spelling import misspelt
+from redveil.schema.problem import Problem, misspelt, unknown_keys
 
 
 @dataclass(slots=True)

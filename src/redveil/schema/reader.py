@@ -14,9 +14,8 @@ from redveil.errors import SchemaError
 from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
 from redveil.schema.model import Schema, Side, Status, View
-from redveil.schema.problem import Problem, unknown_keys
+from redveil.schema.problem import Problem, misspelt, unknown_keys
 from redveil.schema.purchase import Purchase
-from redveil.schema.spelling import misspelt
 
 KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
 # "1e999999999" is a short text, but its exact value fills the memory.

@@ -17,10 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from redveil.data.draft import Draft, Remark, draft
+from redveil.data.draft import Draft, Remark, choose_rule, draft, outward
 from redveil.data.layout import Layout, guess_layout
 from redveil.data.loading import load
-from redveil.data.proposal import choose_rule, outward
 from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.sealed import open_for_owner

@@ -461,6 +461,6 @@ def test_more_entities_than_the_proofs_speak_of_are_refused(
 ) -> None:
     tables = clinic_frames(3)
     load(*tables, clinic_schema())
-    monkeypatch.setattr("redveil.data.assembly.MOST_ENTITIES", 2)
+    monkeypatch.setattr("redveil.data.loading.MOST_ENTITIES", 2)
     with pytest.raises(LoadError, match="more than 2 entities; scores are exact up to that many"):
         load(*tables, clinic_schema())
