@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
+    from redveil.owner_api import diagnose, truth
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -30,9 +31,11 @@ __all__ = [
     "Result",
     "Schema",
     "buy_cuts",
+    "diagnose",
     "load",
     "mine",
     "plan",
+    "truth",
 ]
 
 # Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
@@ -46,9 +49,11 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
+    "diagnose": "redveil.owner_api",
     "load": "redveil.api",
     "mine": "redveil.api",
     "plan": "redveil.api",
+    "truth": "redveil.owner_api",
 }
 
 

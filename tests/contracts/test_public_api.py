@@ -24,9 +24,11 @@ PUBLIC = {
     "Result",
     "Schema",
     "buy_cuts",
+    "diagnose",
     "load",
     "mine",
     "plan",
+    "truth",
 }
 HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp")
 

@@ -12,7 +12,7 @@ import pytest
 
 from redveil.algorithms.parameters import Parameters
 from redveil.algorithms.run import run
-from redveil.experiments.worlds import build
+from redveil.experiments.generators import build
 from support.seeded import SeededRandomness
 
 RUNS = 5

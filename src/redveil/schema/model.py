@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -121,6 +122,20 @@ class Schema:
         from redveil.schema.descriptor import describe
 
         return describe(self)
+
+    @classmethod
+    def from_datapackage(cls, descriptor: Mapping[str, object]) -> Schema:
+        """Return the schema that a data package descriptor declares.
+
+        Raises a SchemaError that names the first problem.
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> Schema.from_datapackage(clinic_schema().to_datapackage()) == clinic_schema()
+        True
+        """
+        from redveil.schema.reader import schema_of
+
+        return schema_of(descriptor)
 
     def save(self, path: str | Path) -> None:
         """Write the schema as `datapackage.json`, atomically.

@@ -39,6 +39,21 @@ def read_schema(path: Path) -> Schema:
     return schema
 
 
+def schema_of(descriptor: object) -> Schema:
+    """Return the schema that a descriptor declares, or raise a SchemaError for the first problem.
+
+    >>> schema_of({"resources": []})
+    Traceback (most recent call last):
+    redveil.errors.SchemaError: descriptor: 0 resources; list exactly two: the left view and the \
+right view
+    """
+    schema, problems = parse(descriptor, "descriptor")
+    if schema is None or problems:
+        more = len(problems) - 1
+        raise SchemaError(f"{problems[0]}{f' (and {more} more)' if more else ''}")
+    return schema
+
+
 def check(path: Path) -> tuple[Schema | None, list[Problem]]:
     """Read a schema and list everything that is wrong with it.
 
