@@ -48,7 +48,7 @@ def draft(
     for name in ("view", "attribute", "what was read off the data"):
         table.add_column(name, overflow="fold")
     for remark in proposal.remarks:
-        table.add_row(remark.side.value, Text(remark.attribute), Text(remark.what_was_read))
+        table.add_row(remark.side.value, Text(remark.attribute), Text(remark.text))
     output().print(table)
     say(
         "This draft was read off the data. Replace what it read by what you know from elsewhere, "

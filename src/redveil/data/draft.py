@@ -1,4 +1,4 @@
-"""A schema proposed from the data, for the owner to correct: everything in it was read off rows."""
+"""Draft a schema from the data, for the owner to correct. A draft is NOT private."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ from redveil.schema.cuts import MOST_BINS, CutRule, default_rule
 
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 MOST_CATEGORIES: Final = 50
-# Beyond this a schema's bounds would be too far apart to be subtracted.
+# The difference of two larger bounds would overflow.
 _LARGEST: Final = 8e307
 _FAR_ABOVE_MEDIAN: Final = 50
 _THREE_POWERS: Final = 1000
-# So large a share of a column's values may be slips in a column of numbers.
+# Up to this share of values that are not numbers, a column may be numeric with errors.
 _FEW_ODD: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a draft read off the data about one column, for its owner to check.
+    """What a draft took from the data about one column, for its owner to check.
 
-    >>> print(Remark(Side.LEFT, "sex", "2 categories read off the data"))
-    left, sex: 2 categories read off the data
+    >>> print(Remark(Side.LEFT, "sex", "2 categories taken from the data"))
+    left, sex: 2 categories taken from the data
     """
 
     side: Side
     attribute: str
-    what_was_read: str
+    text: str
 
     def __str__(self) -> str:
-        return f"{self.side}, {self.attribute}: {self.what_was_read}"
+        return f"{self.side}, {self.attribute}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed schema with a remark on every column; NOT private until its owner has edited it.
+    """A proposed schema with a remark on every column. NOT private until its owner has edited it.
 
     >>> import pyarrow as pa
     >>> proposal = draft(
@@ -65,9 +65,9 @@ class Draft:
     >>> for remark in proposal.remarks:
     ...     print(remark)
     left, id: entity key, different in every row
-    left, sick: Boolean, because it holds 0 and 1 only; no value missing
+    left, sick: Boolean, because its only values are 0 and 1; no missing values
     right, id: entity key, different in every row
-    right, age: minimum and maximum read off the data, rounded outward; no value missing
+    right, age: minimum and maximum taken from the data, rounded outwards; no missing values
     """
 
     schema: Schema
@@ -75,9 +75,9 @@ class Draft:
     rules: Mapping[tuple[Side, str], CutRule] = field(default_factory=lambda: MappingProxyType({}))
 
     def to_datapackage(self) -> dict[str, object]:
-        """Return the schema's descriptor, saying beside each field what was read off the data.
+        """Return the schema's descriptor, with the remark on each field under `redveil.draft`.
 
-        Columns that were left out are listed too, as not used, for the owner to decide about.
+        Columns that are left out are listed too, with `use` set to false.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -97,14 +97,14 @@ class Draft:
                     known[remark.attribute] = unused
                     fields.append(unused)
                 extras = known[remark.attribute].setdefault("redveil", {})
-                extras["draft"] = remark.what_was_read
+                extras["draft"] = remark.text
                 rule = self.rules.get((side, remark.attribute))
                 if rule is not None:
                     extras["cuts"] = _described(rule)
         return dict(package)
 
     def save(self, path: str | Path) -> None:
-        """Write the draft as `datapackage.json`, atomically; `Schema.read` reads it.
+        """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
 
         >>> import pyarrow as pa, tempfile
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -121,11 +121,11 @@ class Draft:
 def draft(
     left: object, right: object, *, key: str | None = None, right_key: str | None = None
 ) -> Draft:
-    """Propose a schema for two tables, given as for `load`.
+    """Propose a schema for two tables, which are given as for `load`.
 
-    The key is `key` (on the right `right_key`, if that has another name), or a column named id that
-    both tables have, or the first column of both whose values all differ. The schema's status is
-    `draft` until its owner changes it.
+    The entity key is `key` (in the right table `right_key`, if its name differs), or else a column
+    named id in both tables, or else the first common column whose values all differ. The schema's
+    status is `draft` until its owner changes it.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -145,8 +145,8 @@ def draft(
         attributes = tuple(p.attribute for p in proposals.values() if p.attribute is not None)
         if not attributes:
             raise LoadError(
-                f"{table.source.place}: no column to mine besides the key; add columns of numbers, "
-                "categories or true and false"
+                f"{table.source.place}: no attributes besides the entity key; "
+                "add columns of numbers, categories or Booleans"
             )
         remarks.append(Remark(table.side, key_name, "entity key, different in every row"))
         for column, proposal in proposals.items():
@@ -170,7 +170,7 @@ def draft(
 
 
 def _described(rule: CutRule) -> dict[str, object]:
-    """Write a rule the way an owner would."""
+    """Return a rule as it is written in a descriptor."""
     if rule.method == "equal-width":
         return {"method": rule.method, "count": rule.count}
     return {"method": rule.method}
@@ -178,7 +178,7 @@ def _described(rule: CutRule) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RawSide:
-    """One table as it was read, all of its columns summed up."""
+    """One table before conversion, with a summary of each column."""
 
     side: Side
     source: Source
@@ -187,7 +187,7 @@ class _RawSide:
     markers: tuple[str, ...]
 
     def proposals(self, key: str) -> dict[str, Proposal]:
-        """Return what is proposed for every column but the key, in the table's order."""
+        """Return the proposals for all columns but the key, in the table's order."""
         return {
             name: propose(name, self.summaries.get(name), {*self.markers, *self.raw.markers})
             for name in self.source.names
@@ -195,7 +195,7 @@ class _RawSide:
         }
 
     def is_key(self, name: str) -> bool:
-        """Whether a column could name entities."""
+        """Return whether a column can be the entity key."""
         try:
             entity_keys(self.raw, name, self.markers)
         except LoadError:
@@ -207,7 +207,7 @@ def _read(given: object, side: Side) -> _RawSide:
     source = open_source(given, side, None)
     names = source.names
     if isinstance(source, Frame | ParquetFile):
-        # A column of dates, say, is left out instead of refused.
+        # Columns of unsupported types, such as dates, are left out and do not raise an error.
         names = tuple(name for name in names if _is_readable(source, name)) or names
     raw = source.read(names)
     summaries: dict[str, Summary] = {}
@@ -231,9 +231,9 @@ def _is_readable(source: Source, name: str) -> bool:
 def _keys(
     left: _RawSide, right: _RawSide, key: str | None, right_key: str | None
 ) -> tuple[str, str]:
-    """Find the key columns, and check that they name each entity once."""
+    """Return the key columns, or raise a LoadError if there are none."""
     if right_key is not None and key is None:
-        raise LoadError("a key for the right table alone; name the left one's with --key too")
+        raise LoadError("--right-key without --key; give the left table's key too")
     if key is not None:
         found = key, right_key or key
         for table, name in zip((left, right), found, strict=True):
@@ -260,13 +260,13 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
         if name in right.raw.columns and left.is_key(name) and right.is_key(name):
             return name, name
     raise LoadError(
-        f"{left.source.place} and {right.source.place}: no column that both have is different in "
-        "every row; name the entity key with --key (and --right-key if its name differs)"
+        f"{left.source.place} and {right.source.place}: no common column differs in every row; "
+        "name the entity key with --key (and --right-key if its name differs)"
     )
 
 
 def _view_name(given: object, side: Side) -> str:
-    """Name a view after its file, in the characters a data package allows."""
+    """Return a view's name, made from its file's in the characters that data packages allow."""
     if not isinstance(given, str | Path):
         return side.value
     stem = Path(given).name.partition(".")[0].lower()
@@ -274,7 +274,7 @@ def _view_name(given: object, side: Side) -> str:
 
 
 def _path(given: object) -> str | None:
-    """Return a file's path as it was given; descriptors hold relative paths only."""
+    """Return a file's path for the descriptor, which may not contain absolute paths."""
     if not isinstance(given, str | Path):
         return None
     path = Path(given)
@@ -283,7 +283,7 @@ def _path(given: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """The different values of a column and how often each occurs, int64[values].
+    """The distinct values of a column and their frequencies, int64[values].
 
     >>> Summary(["f", "m"], np.array([3, 4])).counts.sum()
     np.int64(7)
@@ -295,9 +295,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposed attribute, or None where a column is left out, and what was read off the data.
+    """A proposed attribute, None if the column is left out, and a remark on it.
 
-    >>> Proposal("left out: it holds no value").attribute is None
+    >>> Proposal("left out: no values").attribute is None
     True
     """
 
@@ -307,23 +307,24 @@ class Proposal:
 
 
 def propose(name: str, summary: Summary | None, markers: Collection[str]) -> Proposal:
-    """Propose an attribute for a column; a column that could not be read has no summary.
+    """Propose an attribute for a column; columns that cannot be read have no summary.
 
     >>> propose("sex", Summary(["f", "m", ""], np.array([3, 4, 1])), {""}).remark
-    '2 categories read off the data; some values missing'
+    '2 categories taken from the data; some missing values'
     """
     if summary is None:
-        return Proposal("left out: neither texts nor numbers nor true and false")
+        return Proposal("left out: not text, numbers or Booleans")
     texts = [label(value) for value in summary.values]
     present = [i for i, text in enumerate(texts) if text is not None and text not in markers]
     if not present:
-        return Proposal("left out: it holds no value")
+        return Proposal("left out: no values")
     labels = {text for i in present if (text := texts[i]) is not None}
     required = len(present) == len(texts)
-    note = "no value missing" if required else "some values missing"
+    note = "no missing values" if required else "some missing values"
     attribute = _boolean(name, labels)
     if attribute is not None:
-        what = f"Boolean, because it holds {' and '.join(sorted(labels))} only"
+        plural = "values are" if len(labels) > 1 else "value is"
+        what = f"Boolean, because its only {plural} {' and '.join(sorted(labels))}"
         return Proposal(f"{what}; {note}", replace(attribute, required=required))
     numbers = [parse_number(summary.values[i], markers) for i in present]
     if all(number is not None for number in numbers):
@@ -332,22 +333,22 @@ def propose(name: str, summary: Summary | None, markers: Collection[str]) -> Pro
     if not 2 <= len(labels) <= MOST_CATEGORIES:
         return Proposal(f"left out: {_why_not(labels, numbers)}")
     attribute = Attribute(name, Kind.CATEGORICAL, required, categories=tuple(sorted(labels)))
-    return Proposal(f"{len(labels)} categories read off the data; {note}", attribute)
+    return Proposal(f"{len(labels)} categories taken from the data; {note}", attribute)
 
 
 def _why_not(labels: set[str], numbers: Sequence[float | None]) -> str:
-    """Say why different values are neither numbers nor categories. What they are stays unsaid."""
+    """Return why the values are neither numbers nor categories, without quoting them."""
     if len(labels) == 1:
-        return "it holds one text only"
+        return "only one distinct value"
     odd = sum(number is None for number in numbers)
     if odd > _FEW_ODD * len(numbers):
-        return "too many different texts"
-    texts = "one text that is no number" if odd == 1 else f"{odd} texts that are no numbers"
-    return f"numbers, but for {texts}; correct the file, or list them as missingValues"
+        return "too many distinct values"
+    texts = "one value" if odd == 1 else f"{odd} distinct values"
+    return f"numbers except for {texts}; correct the file, or extend missingValues"
 
 
 def _boolean(name: str, labels: set[str]) -> Attribute | None:
-    """Propose a Boolean for 0/1, true/false or yes/no, even if only one of the two occurs."""
+    """Propose a Boolean for 0/1, true/false or yes/no, even if only one of them occurs."""
     plain = Attribute(name, Kind.BOOLEAN)
     folded = {text.casefold() for text in labels}
     if folded <= {"0", "1", "0.0", "1.0"}:
@@ -372,21 +373,21 @@ def _numeric(
     finite = np.isfinite(values)
     values, counts = values[finite], counts[finite]
     if not values.size or values.min() == values.max():
-        return Proposal("left out: it holds one number only")
+        return Proposal("left out: only one distinct value")
     minimum, maximum = outward(float(values.min()), float(values.max()))
     integer = bool((values == np.floor(values)).all())
     rule = choose_rule(values, counts, minimum, maximum, integer=integer)
     cuts = rule.points(minimum, maximum)
     if not 1 <= len(cuts) < MOST_BINS:
-        return Proposal("left out: its numbers are too close together to be cut")
+        return Proposal("left out: values too close together for cut points")
     attribute = Attribute(name, Kind.NUMERIC, required, minimum=minimum, maximum=maximum, cuts=cuts)
-    note = "no value missing" if required else "some values missing"
-    what = "minimum and maximum read off the data, rounded outward"
+    note = "no missing values" if required else "some missing values"
+    what = "minimum and maximum taken from the data, rounded outwards"
     return Proposal(f"{what}; {note}", attribute, rule)
 
 
 def outward(minimum: float, maximum: float) -> tuple[float, float]:
-    """Round bounds outward to two digits of their range, so that they do not repeat the extremes.
+    """Round bounds outwards to two digits of their range, so that they are not the extremes.
 
     >>> outward(0, 164_220)
     (0.0, 170000.0)
@@ -408,7 +409,7 @@ def choose_rule(
     *,
     integer: bool,
 ) -> CutRule:
-    """Choose every integer of a short range, decades for a long tail, equal widths otherwise.
+    """Choose every integer of a short range, decades for a heavy tail, otherwise equal widths.
 
     >>> payments = np.array([0.0, 10, 500, 90_000])
     >>> choose_rule(payments, np.array([90, 5, 4, 1]), 0, 90_000, integer=True).method
@@ -422,7 +423,7 @@ def choose_rule(
 
 
 def _is_heavy(sizes: FloatArray, counts: NDArray[np.int64]) -> bool:
-    """Whether the largest is far above the median, or most of the others are minute beside it."""
+    """Return whether the largest value is far above the median or the smallest values."""
     largest = float(sizes.max())
     positive = sizes > 0
     small = _quantile(sizes[positive], counts[positive], 0.01)
@@ -431,7 +432,7 @@ def _is_heavy(sizes: FloatArray, counts: NDArray[np.int64]) -> bool:
 
 
 def _quantile(values: FloatArray, counts: NDArray[np.int64], share: float) -> float:
-    """Return the smallest value that at least this share of the rows does not exceed."""
+    """Return the smallest value that is not exceeded in at least this share of the rows."""
     order = np.argsort(values)
     below = np.cumsum(counts[order])
     return float(values[order][np.searchsorted(below, share * below[-1])])

@@ -1,4 +1,4 @@
-"""Loading: two files or frames and a schema in, one sealed dataset out."""
+"""Load two files or frames with a schema, as one sealed dataset."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ Progress: TypeAlias = Callable[[str, float], None]
 def load(
     left: object, right: object, schema: Schema | str | Path, *, progress: Progress | None = None
 ) -> Dataset:
-    """Read two tables, fit them to their schema, join them by entity and seal the result.
+    """Read two tables, convert them to their schema, join them by entity key and seal the result.
 
-    A table is a path (`.csv`, `.parquet`, `.arff`, text also with `.gz`) or a pandas, Polars or
-    PyArrow table. The schema may be the path of its `datapackage.json`. What does not fit raises
-    a LoadError that names the place and the remedy, never a value. Numbers out of bounds are
-    clamped, undeclared categories become missing, columns that are not declared are ignored and
-    entities that only one view has are dropped; the sealed report counts all of these.
+    A table is a path (`.csv`, `.parquet`, `.arff`, text files also with `.gz`) or a pandas, Polars
+    or PyArrow table. The schema may be the path of its `datapackage.json`. Data that does not fit
+    the schema raises a LoadError that names the place and the remedy, never a value. Numbers out of
+    bounds are clamped, undeclared categories become missing, undeclared columns are ignored, and
+    entities that are in one view only are dropped; the sealed load report counts them.
 
-    `progress` is called with the stage and the fraction of the work that is done.
+    `progress` is called with the stage and the completed share of the work.
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind, View
@@ -56,7 +56,7 @@ def load(
 
 
 def _assemble(left: object, right: object, schema: Schema, report: Progress) -> Dataset:
-    """Read, join, convert and seal, telling `report` how far it is."""
+    """Read, join, convert and seal. `report` is called with the stage and the completed share."""
     report("reading the left view", 0.0)
     left_side = _read(left, Side.LEFT, schema.left)
     report("reading the right view", 0.3)
@@ -66,12 +66,12 @@ def _assemble(left: object, right: object, schema: Schema, report: Progress) -> 
     if len(both.left_rows) > MOST_ENTITIES:
         raise LoadError(
             f"{left_side.place} and {right_side.place}: more than {MOST_ENTITIES:,} entities; "
-            "scores are exact up to that many, so mine a sample"
+            "scores are exact only up to that number, so mine a sample"
         )
     if not len(both.left_rows):
         raise LoadError(
-            f"{left_side.place} and {right_side.place}: no entity in common; check that columns "
-            f"{shown(schema.left.key)} and {shown(schema.right.key)} hold the same keys"
+            f"{left_side.place} and {right_side.place}: no common entity; check that columns "
+            f"{shown(schema.left.key)} and {shown(schema.right.key)} contain the same keys"
         )
     total = len(schema.left.attributes) + len(schema.right.attributes)
     done = 0
@@ -98,7 +98,7 @@ def _assemble(left: object, right: object, schema: Schema, report: Progress) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RawView:
-    """One view as it was read, with the declarations it has to fit."""
+    """One view before conversion, with its declarations."""
 
     place: str
     side: Side
@@ -112,7 +112,7 @@ class _RawView:
     def columns(
         self, rows: NDArray[np.int64], begin: Callable[[], None]
     ) -> tuple[dict[str, Column], list[AttributeCounts]]:
-        """Convert every column and keep the rows of the joined entities."""
+        """Convert every column and select the rows of the joined entities."""
         columns: dict[str, Column] = {}
         counts: list[AttributeCounts] = []
         for attribute in self.view.attributes:
@@ -124,12 +124,12 @@ class _RawView:
 
 
 def _read(given: object, side: Side, view: View) -> _RawView:
-    """Open a table, check that it has the declared columns, and read those."""
+    """Open a table, check that it has the declared columns, and read them."""
     source = open_source(given, side, Layout(view.delimiter, view.encoding))
     wanted = check_columns(source, view)
     declared = frozenset(wanted)
     ignored = tuple(name for name in source.names if name not in declared)
-    unreadable = f"{source.place}: cannot be read; check that the file is what its name says"
+    unreadable = f"{source.place}: cannot be read; check that its format matches its name"
     raw = quietly(lambda: source.read(wanted), unreadable)
     return _RawView(source.place, side, view, raw, ignored)
 
@@ -137,7 +137,7 @@ def _read(given: object, side: Side, view: View) -> _RawView:
 def _kept(
     converted: Converted, attribute: Attribute, rows: NDArray[np.int64], side: Side
 ) -> tuple[Column, AttributeCounts]:
-    """Keep the joined entities' values, in their order, and count what happened to them."""
+    """Return the values of the joined entities, and the counts for the load report."""
     changed = int(np.count_nonzero(converted.changed[rows]))
     if isinstance(converted.column, NumericColumn):
         numbers = converted.column.values[rows]

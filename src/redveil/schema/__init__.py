@@ -1,4 +1,4 @@
-"""What is public about the data: views, attributes, categories, bounds, cut points, entity key."""
+"""The public description of the data: views, attributes, categories, bounds, cut points, keys."""
 
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.model import Schema, Side, Status, View

@@ -1,4 +1,4 @@
-"""A schema written as a Frictionless data package descriptor."""
+"""Write schemas as Frictionless data package descriptors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Json = dict[str, object]
 
 
 def describe(schema: Schema) -> Json:
-    """Return the descriptor of a schema, with every cut point spelled out.
+    """Return the descriptor of a schema, with explicit cut points.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> describe(clinic_schema())["redveil"]["unit"]

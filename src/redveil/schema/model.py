@@ -1,4 +1,4 @@
-"""The schema of a pair of tables: immutable, public, with a digest that names it."""
+"""The schema of a pair of tables: immutable and public, identified by a digest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redveil.schema.purchase import Purchase
 
 
 class Side(StrEnum):
-    """Which of the two views.
+    """One of the two views.
 
     >>> Side.LEFT.other
     <Side.RIGHT: 'right'>
@@ -26,12 +26,12 @@ class Side(StrEnum):
 
     @property
     def other(self) -> Side:
-        """The opposite view."""
+        """The other view."""
         return Side.RIGHT if self is Side.LEFT else Side.LEFT
 
 
 class Status(StrEnum):
-    """Whether an owner stands behind the declarations, or a draft only proposes them.
+    """Whether the owner has declared the schema, or a draft proposes it.
 
     >>> Status("draft")
     <Status.DRAFT: 'draft'>
@@ -59,7 +59,7 @@ class View:
     encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        # A data package gives every resource a path; with one here too, saving changes nothing.
+        # Every resource of a data package has a path; with a default, saving changes nothing.
         if self.path is None:
             object.__setattr__(self, "path", f"{self.name}.csv")
 
@@ -70,13 +70,13 @@ class View:
 
     @property
     def split_count(self) -> int:
-        """How many candidate splits the view offers."""
+        """The number of candidate splits."""
         return sum(a.splits for a in self.attributes)
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Two views over the same entities, and what their owner says about them.
+    """The declarations of two views of the same entities.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> schema = clinic_schema()
@@ -101,10 +101,10 @@ class Schema:
 
     @property
     def digest(self) -> str:
-        """A hash of every declaration about the data.
+        """A hash of all declarations about the data.
 
-        Formatting, file names, the budget and the status do not matter: accepting a draft or
-        raising a budget does not make it another schema. Buying cut points does.
+        It does not depend on formatting, file names, the budget or the status: accepting a draft
+        or raising a budget does not change it. Buying cut points does.
         """
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
@@ -155,7 +155,7 @@ class Schema:
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
-        """Read `datapackage.json`; a SchemaError names the first problem.
+        """Read `datapackage.json`, or raise a SchemaError that names the first problem.
 
         >>> Schema.read("nowhere.json")
         Traceback (most recent call last):

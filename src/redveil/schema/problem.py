@@ -1,4 +1,4 @@
-"""One thing that is wrong with a schema, and how to put it right."""
+"""Problems of a schema: places, causes and remedies, and misspelt keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-# What is read of each part, and what of the standard looks like it but is another thing.
+# The keys that are read in each part, and other keys of the standard that resemble them.
 _READ: Final = {
     "package": ("name", "resources", "redveil"),
     "resource": ("name", "path", "schema", "dialect", "encoding"),
@@ -25,7 +25,7 @@ _ALIKE: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Where a schema is wrong, what is wrong there, and the remedy.
+    """A place in a schema, what is wrong there, and the remedy.
 
     >>> print(Problem("left, attribute age", "no bounds", "declare constraints.minimum"))
     left, attribute age: no bounds; declare constraints.minimum
@@ -40,7 +40,7 @@ class Problem:
 
 
 def unknown_keys(place: str, given: Iterable[str], known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for every key under `redveil` that means nothing: it may be misspelt.
+    """Yield a problem for every unknown key under `redveil`.
 
     >>> [str(one) for one in unknown_keys("left", ["budgett"], ["budget", "unit"])]
     ['left: unknown key redveil.budgett; did you mean redveil.budget?']
@@ -53,7 +53,10 @@ def unknown_keys(place: str, given: Iterable[str], known: Sequence[str]) -> Iter
 
 
 def misspelt(place: str, part: str, given: object) -> Iterator[Problem]:
-    """Yield a problem for every key that looks like one that is read, but is not.
+    """Yield a problem for every unknown key that resembles a known one.
+
+    Other unknown keys are allowed in a data package. But a misspelt bound would be ignored without
+    a message.
 
     >>> [str(one) for one in misspelt("left, attribute age", "constraints", {"minumum": 0})]
     ['left, attribute age: unknown key minumum in constraints; did you mean minimum?']

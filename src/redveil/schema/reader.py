@@ -1,4 +1,4 @@
-"""A descriptor read as a schema; `check` lists every problem, `read_schema` raises the first."""
+"""Read descriptors as schemas. `check` lists all problems, `read_schema` raises the first."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from redveil.schema.problem import Problem, misspelt, unknown_keys
 from redveil.schema.purchase import Purchase
 
 KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
-# "1e999999999" is a short text, but its exact value fills the memory.
+# Excludes "1e999999999": short as text, but too large for memory as an exact number.
 _SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
-# What was paid is written down exactly, however many digits it was asked for with.
+# Prices of purchases are exact and can have many digits.
 _RATIO: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema or raise a SchemaError that names the first problem.
+    """Read a schema, or raise a SchemaError that names the first problem.
 
     >>> read_schema(Path("nowhere.json"))
     Traceback (most recent call last):
@@ -55,7 +55,7 @@ right view
 
 
 def check(path: Path) -> tuple[Schema | None, list[Problem]]:
-    """Read a schema and list everything that is wrong with it.
+    """Read a schema and list all of its problems.
 
     >>> print(check(Path("nowhere.json"))[1][0])
     nowhere.json: no such file; name the data package's descriptor
@@ -79,7 +79,7 @@ def check(path: Path) -> tuple[Schema | None, list[Problem]]:
 
 
 def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
-    """Turn a descriptor into a schema and a list of problems; the schema is None if there are any.
+    """Return the schema of a descriptor and a list of problems; with problems, None as schema.
 
     >>> schema, problems = parse({"resources": []}, "datapackage.json")
     >>> print(problems[0])
@@ -114,7 +114,7 @@ def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
 
 
 def _status(extras: Mapping[str, object], file: str, problems: list[Problem]) -> Status:
-    """Read the status, once the keys beside it are known."""
+    """Read the status, and report unknown keys under `redveil`."""
     problems.extend(unknown_keys(file, extras, KEYS))
     status = extras.get("status", Status.DECLARED.value)
     if status not in list(Status):
@@ -126,7 +126,7 @@ def _status(extras: Mapping[str, object], file: str, problems: list[Problem]) ->
 def _budget(
     extras: Mapping[str, object], key: str, file: str, problems: list[Problem]
 ) -> Fraction | None:
-    """Read what may be spent in all, of ε or of δ; None if nothing is said."""
+    """Read the total budget, ε or δ; None if it is not declared."""
     if extras.get(key) is None:
         return None
     budget = _fraction(str(extras[key]))
@@ -138,17 +138,17 @@ def _budget(
 
 
 def _purchases(given: object, file: str, problems: list[Problem]) -> tuple[Purchase, ...]:
-    """Read what cut points have cost; a record that cannot be read must not be passed over."""
+    """Read the purchases of cut points; an invalid record is a problem and not ignored."""
     listed = given if isinstance(given, Sequence) and not isinstance(given, str) else [None]
     found = [one for one in map(_purchase, listed) if one is not None]
     if len(found) < len(listed):
-        remedy = "restore what `redveil schema buy-cuts` wrote: it says what was spent"
+        remedy = "restore what `redveil schema buy-cuts` wrote: it records the spent budget"
         problems.append(Problem(file, "redveil.bought is not a list of purchases", remedy))
     return tuple(found)
 
 
 def _purchase(raw: object) -> Purchase | None:
-    """Read one purchase, or None if it is not one."""
+    """Return one purchase, or None if it is invalid."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("columns"), Mapping):
         return None
     epsilon = _fraction(str(raw.get("epsilon")))
@@ -160,7 +160,7 @@ def _purchase(raw: object) -> Purchase | None:
 
 
 def _fraction(text: str) -> Fraction:
-    """Return a number written as text exactly, or 0 if it is not one or absurdly long."""
+    """Return the exact value of a number as text, or 0 if it is invalid or too long."""
     if _SHORT_NUMBER.fullmatch(text) or _RATIO.fullmatch(text):
         try:
             return Fraction(text)
@@ -185,11 +185,13 @@ def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> V
     ):
         for each in fields if isinstance(fields, Sequence) else ():
             problems.extend(misspelt(place, "field", each))
-        problems.append(Problem(place, "fields without names", "list fields, each with a name"))
+        problems.append(Problem(place, "a field without a name", "give every field a name"))
         return None
     names = [f["name"] for f in fields]
     problems.extend(
-        Problem(f"{place}, attribute {name}", "declared twice", "give each field its own name")
+        Problem(
+            f"{place}, attribute {name}", "declared twice", "rename or remove one of the fields"
+        )
         for name, times in Counter(names).items()
         if times > 1
     )
@@ -226,7 +228,7 @@ def _key(declared: object, names: list[str], place: str, problems: list[Problem]
         declared = declared[0]
     if isinstance(declared, str) and declared in names:
         return declared
-    remedy = "set primaryKey to the one field that names an entity"
+    remedy = "set primaryKey to the field that identifies an entity"
     problems.append(Problem(place, "no entity key", remedy))
     return None
 
@@ -234,7 +236,7 @@ def _key(declared: object, names: list[str], place: str, problems: list[Problem]
 def _format(
     resource: Mapping[str, object], table: Mapping[str, object], place: str, problems: list[Problem]
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Read what the file looks like: delimiter, encoding, missing-value markers."""
+    """Read the layout of the file: delimiter, encoding, missing-value markers."""
     dialect = resource.get("dialect", {})
     delimiter = dialect.get("delimiter", ",") if isinstance(dialect, Mapping) else None
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not _can_delimit(delimiter):
@@ -244,7 +246,7 @@ def _format(
         delimiter = ","
     encoding = str(resource.get("encoding", "utf-8"))
     try:
-        # Not codecs.lookup, which also knows codecs that do not make text, such as "hex".
+        # Not codecs.lookup, which also accepts codecs that are not text encodings, such as "hex".
         "text".encode(encoding)
     except (LookupError, ValueError):
         problems.append(Problem(place, "unknown encoding", 'use "utf-8" or "latin-1"'))
@@ -254,11 +256,11 @@ def _format(
         or not isinstance(missing, Sequence)
         or not all(isinstance(m, str) for m in missing)
     ):
-        problems.append(Problem(place, "missingValues is not a list of texts", 'write [""]'))
+        problems.append(Problem(place, "missingValues is not a list of strings", 'write [""]'))
         missing = [""]
     return delimiter, encoding, tuple(missing)
 
 
 def _can_delimit(character: str) -> bool:
-    """Whether a CSV reader can tell the character from text, quotation marks and line ends."""
+    """Return whether a character can be the delimiter of a CSV file."""
     return character.isascii() and character not in '"\r\n\0'

@@ -91,27 +91,27 @@ def test_what_is_declared_is_read() -> None:
         ),
         (
             package(table(fields=3)),
-            "dp.json, left: fields without names; list fields, each with a name",
+            "dp.json, left: a field without a name; give every field a name",
         ),
         (
             package(table(fields=[{}])),
-            "dp.json, left: fields without names; list fields, each with a name",
+            "dp.json, left: a field without a name; give every field a name",
         ),
         (
             package(table(fields=[*resource()["schema"]["fields"], FIELD])),
-            "dp.json, left, attribute sick: declared twice; give each field its own name",
+            "dp.json, left, attribute sick: declared twice; rename or remove one of the fields",
         ),
         (
             package(table(primaryKey=None)),
-            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+            "dp.json, left: no entity key; set primaryKey to the field that identifies an entity",
         ),
         (
             package(table(primaryKey=["id", "sick"])),
-            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+            "dp.json, left: no entity key; set primaryKey to the field that identifies an entity",
         ),
         (
             package(table(primaryKey="nobody")),
-            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+            "dp.json, left: no entity key; set primaryKey to the field that identifies an entity",
         ),
         (
             package(table(fields=[{"name": "id"}])),
@@ -139,11 +139,11 @@ def test_what_is_declared_is_read() -> None:
         ),
         (
             package(table(missingValues="NA")),
-            'dp.json, left: missingValues is not a list of texts; write [""]',
+            'dp.json, left: missingValues is not a list of strings; write [""]',
         ),
         (
             package(table(missingValues=[-1])),
-            'dp.json, left: missingValues is not a list of texts; write [""]',
+            'dp.json, left: missingValues is not a list of strings; write [""]',
         ),
     ],
 )

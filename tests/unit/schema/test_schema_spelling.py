@@ -108,7 +108,7 @@ def test_a_misspelt_key_is_told_of_where_the_right_one_is_missing() -> None:
     age["Name"] = age.pop("name")
     assert [str(one) for one in parse(package, "dp.json")[1]] == [
         "dp.json, left: unknown key Name in field; did you mean name?",
-        "dp.json, left: fields without names; list fields, each with a name",
+        "dp.json, left: a field without a name; give every field a name",
     ]
 
 
@@ -118,6 +118,6 @@ def test_a_column_may_repeat_the_table_s_missing_values() -> None:
 
 def test_a_column_s_own_missing_values_would_be_passed_over_and_are_refused() -> None:
     assert problems(*AGE, key="missingValues", value=["999"]) == [
-        "dp.json, left, attribute age: missing values of one column alone cannot be declared; "
+        "dp.json, left, attribute age: missingValues of a single field are not supported; "
         "list them in the table schema's missingValues"
     ]
