@@ -1,9 +1,10 @@
-"""How long the default run takes: loading and mining, in fresh processes and in warm ones.
+"""Time of the default run: loading and mining, in new processes and in warm ones.
 
-    python benchmarks/default_run.py [--data DIR] [--only MAMMAL --only CMS-ALL …] [--history FILE]
+    python benchmarks/default_run.py DATA [--only MAMMAL --only CMS-ALL …] [--history FILE]
 
-A fresh process pays for imports and reads compiled kernels from disk; a warm one has mined once.
-Seconds by the clock and by the CPU, the smallest of some runs: others share the machine.
+DATA is the folder of the data sets. A new process imports redveil and reads compiled kernels from
+disk; a warm one has mined before. The table shows wall and CPU seconds, the smallest of some runs
+because the machine may be shared.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 import redveil
-from redveil.experiments.datasets import DATA_SETS, default_folder, find
-from redveil.version import software
+from redveil.experiments.console import run, say
+from redveil.experiments.datasets import find, present
 
 FRESH = """
 import sys, time
@@ -36,26 +37,28 @@ print(time.perf_counter() - begin)
 
 
 def fresh(name: str, folder: Path) -> float:
-    """Return the seconds of a whole process: import, load, mine."""
+    """Return the seconds that a new process takes to import, load and mine."""
     command = [sys.executable, "-c", FRESH, name, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
 def main(
-    data: Annotated[Path | None, typer.Option(help="Where the data sets are.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Data sets to run.")] = None,
-    runs: Annotated[int, typer.Option(min=1)] = 3,
-    history: Annotated[Path | None, typer.Option()] = None,
+    data: Annotated[Path, typer.Argument(help="Folder of the data sets.")],
+    only: Annotated[list[str] | None, typer.Option(help="Names of data sets.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs per data set.")] = 3,
+    history: Annotated[Path | None, typer.Option(help="Append the figures to this file.")] = None,
 ) -> None:
     """Print a table of seconds."""
-    folder = data or default_folder()
+    found, skipped = present(data, only or ())
+    for line in skipped:
+        say(line, "yellow")
     table = Table(box=None, header_style="bold")
-    for name in ("data", "load s", "mine s, warm", "CPU s, warm", "all s, fresh process"):
+    for name in ("data", "load s", "mine s, warm", "CPU s, warm", "total s, new process"):
         table.add_column(name, justify="right")
-    for name in only or [one.name for one in DATA_SETS]:
+    for name in (one.name for one in found):
         begin = time.perf_counter()
-        dataset = find(name).load(folder)
+        dataset = find(name).load(data)
         loaded = time.perf_counter() - begin
         redveil.mine(dataset, 1)
         clock, cpu = [], []
@@ -64,20 +67,20 @@ def main(
             redveil.mine(dataset, 1)
             clock.append(time.perf_counter() - begin)
             cpu.append(time.process_time() - busy)
-        whole = min(fresh(name, folder) for _ in range(runs))
+        whole = min(fresh(name, data) for _ in range(runs))
         seconds = loaded, min(clock), min(cpu), whole
         table.add_row(name, *(f"{value:.2f}" for value in seconds))
         if history is not None:
-            line = {
+            entry = {
                 "when": datetime.now(UTC).isoformat(timespec="seconds"),
-                "software": software(),
+                "software": f"redveil {redveil.__version__}",
                 "default_run": name,
                 "seconds": [round(value, 3) for value in seconds],
             }
             with history.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+                file.write(json.dumps(entry) + "\n")
     Console().print(table)
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(main)

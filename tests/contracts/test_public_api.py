@@ -24,6 +24,7 @@ PUBLIC = {
     "Result",
     "Schema",
     "buy_cuts",
+    "diagnose",
     "load",
     "mine",
     "plan",

@@ -13,7 +13,7 @@ from support.source import mentions, modules
 MAY_BE_SEEDED = {
     "data/synthetic.py",
     "experiments/tuning.py",
-    "experiments/worlds.py",
+    "experiments/generators.py",
     "findings/statistics.py",
     "findings/critical_values.py",
     "algorithms/published.py",

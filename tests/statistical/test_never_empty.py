@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import count
 
 import pytest
-
 from redveil.algorithms.parameters import Parameters
+
 from redveil.algorithms.run import run
-from redveil.experiments.worlds import build
+from redveil.experiments.generators import build
 from support.seeded import SeededRandomness
 
 RUNS = 5

@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import redveil
 from redveil.algorithms.parameters import Constraints, Parameters
+
+import redveil
 from redveil.algorithms.run import run
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.privacy.loss import Loss

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from redveil.algorithms.parameters import Parameters
 from scipy.stats import binom
 
 import redveil
 from oracle.printed_query import Supports, read_rows, supports
 from redveil import owner
-from redveil.algorithms.parameters import Parameters
 from redveil.data.draft import draft
 from redveil.data.synthetic import clinic_frames, clinic_schema, write_clinic
 from redveil.errors import ResultError

@@ -13,6 +13,7 @@ from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import output, progress, say, write
 from redveil.errors import SchemaError
 from redveil.files import keep_earlier, write_text
+from redveil.schema import Schema
 
 schema = typer.Typer(
     help="Draft, check and accept schemas (datapackage.json); buy cut points.",
@@ -49,7 +50,7 @@ def draft(
     for name in ("view", "attribute", "taken from the data"):
         table.add_column(name, overflow="fold")
     for remark in proposal.remarks:
-        table.add_row(remark.side.value, Text(remark.attribute), Text(remark.what_was_read))
+        table.add_row(remark.side.value, Text(remark.attribute), Text(remark.text))
     output().print(table)
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
@@ -66,7 +67,7 @@ def check(path: SchemaArgument) -> None:
     """List every problem of a schema, and how to fix it."""
     from redveil.schema.reader import check as list_problems
 
-    read, problems = list_problems(path)
+    read, problems = list_problems(path, Schema)
     for problem in problems:
         write(str(problem))
     if read is None:
@@ -82,9 +83,7 @@ def check(path: SchemaArgument) -> None:
 @schema.command()
 def accept(path: SchemaArgument) -> None:
     """Declare a reviewed draft. Its owner vouches for every bound, category and cut point."""
-    from redveil.schema.reader import read_schema
-
-    read_schema(path)
+    Schema.read(path)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     raw["redveil"] = {**(raw.get("redveil") or {}), "status": "declared"}
     for resource in raw["resources"]:

@@ -1,1 +1,1 @@
-"""Private tables: loading, joining and binning them. Everything here ends up sealed."""
+"""Load, join, convert and bin private tables, and seal them."""

@@ -1,7 +1,7 @@
-"""ARFF files: attribute names from the header, rows dense or sparse, every value as text.
+"""Read ARFF files with dense or sparse rows, every value as text.
 
-The types an ARFF file declares do not matter, the schema's do; only sparse rows need them, to know
-what an unwritten value is.
+The schema decides the types. The types in the ARFF header only matter for sparse rows: they say
+which value an omitted entry has.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class ArffFile:
     place: str
     names: tuple[str, ...]
     layout: Layout
-    # What a sparse row means by not writing a value; None is missing.
+    # The values of omitted entries in sparse rows; None is missing.
     defaults: tuple[str | None, ...]
-    # The line and the text of each row.
+    # The line number and the text of each row.
     data: tuple[tuple[int, str], ...]
 
     def read(self, wanted: Sequence[str]) -> RawTable:
-        """Read some of the columns as texts."""
+        """Read some of the columns as text."""
         positions = [self.names.index(name) for name in wanted]
         body = "\n".join(text for _, text in self.data)
         if any(mark in body for mark in "'\"{%"):
@@ -70,13 +70,13 @@ class ArffFile:
         return RawTable(self.place, len(self.data), named, self._where, (MISSING_MARKER,))
 
     def _plain_columns(self, body: str, positions: list[int]) -> list[pa.ChunkedArray]:
-        """Let Arrow read rows without quotation marks, braces and comments."""
+        """Read rows without quotation marks, braces and comments with Arrow."""
         width = len(self.names)
         columns = quietly(
             lambda: text_columns(
                 body.encode("utf-8"), width=width, wanted=positions, delimiter=",", quote=False
             ),
-            f"{self.place}: cannot be read as ARFF; check its rows",
+            f"{self.place}: cannot be read as ARFF; check the rows",
         )
         if columns is None:
             for line, text in self.data:
@@ -84,7 +84,7 @@ class ArffFile:
         return list(columns or [])
 
     def _row(self, line: int, text: str) -> list[str | None]:
-        """Read one row that Arrow cannot."""
+        """Read one row that Arrow cannot read."""
         if text.startswith("{"):
             return self._sparse_row(line, text)
         cells: list[str | None] = []
@@ -94,7 +94,7 @@ class ArffFile:
             if cell is None:
                 raise LoadError(
                     f"{self.place}, line {line}: a quotation mark is not closed; "
-                    "close it, or put a backslash before it"
+                    "close it, or escape it with a backslash"
                 )
             cells.append(_unquoted(cell[1]))
             position = cell.end()
@@ -112,7 +112,7 @@ class ArffFile:
             if cell is None or int(cell[1]) >= len(row):
                 raise LoadError(
                     f"{self.place}, line {line}: not a sparse row of {len(row)} attributes; "
-                    "write {number value, …} and count attributes from 0"
+                    "write {index value, …} with indices from 0"
                 )
             row[int(cell[1])] = _unquoted(cell[2])
             position = cell.end()
@@ -122,8 +122,8 @@ class ArffFile:
     def _check_width(self, line: int, fields: int) -> None:
         if fields != len(self.names):
             raise LoadError(
-                f"{self.place}, line {line}: {fields} values, the header declares "
-                f"{len(self.names)} attributes; put quotation marks around values with commas"
+                f"{self.place}, line {line}: {fields} values, but the header declares "
+                f"{len(self.names)} attributes; quote values that contain commas"
             )
 
     def _where(self, row: int) -> str:
@@ -142,7 +142,7 @@ def open_arff(data: bytes, layout: Layout, place: str) -> ArffFile:
     defaults: list[str | None] = []
     rows: list[tuple[int, str]] = []
     in_data = False
-    # Not str.splitlines, which also splits at characters that belong to texts.
+    # Not str.splitlines, which also splits at characters that may occur in a value.
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         content = line.strip(TRIMMED)
         if not content or content.startswith("%"):
@@ -161,19 +161,19 @@ def open_arff(data: bytes, layout: Layout, place: str) -> ArffFile:
     if not in_data:
         raise LoadError(f"{place}: no @data line; check that this is an ARFF file")
     if not rows:
-        raise LoadError(f"{place}: no rows; it holds a header only")
+        raise LoadError(f"{place}: no rows after the header; check that the file is complete")
     plain = Layout(encoding=layout.encoding)
     return ArffFile(place, check_names(names, place), plain, tuple(defaults), tuple(rows))
 
 
 def _attribute(content: str, place: str) -> tuple[str, str | None]:
-    """Return an attribute's name and what a sparse row means by not writing it."""
+    """Return an attribute's name and the value of omitted entries in sparse rows."""
     declared = _ATTRIBUTE.match(content)
     if declared is None or not declared[2]:
-        raise LoadError(f"{place}: an attribute without name or type; write @attribute name type")
+        raise LoadError(f"{place}: an attribute without a name or type; write @attribute name type")
     kind = declared[2].strip()
     if kind.lower().startswith("relational"):
-        raise LoadError(f"{place}: a relational attribute; flatten it to one value per row")
+        raise LoadError(f"{place}: relational attributes are not supported; use one value per row")
     if kind.startswith("{"):
         first = _FIRST_CATEGORY.match(kind)
         return _unquoted(declared[1]), _unquoted(first[1]) if first else None
@@ -182,7 +182,7 @@ def _attribute(content: str, place: str) -> tuple[str, str | None]:
 
 
 def _unquoted(text: str) -> str:
-    """Take quotation marks and backslashes off a quoted text; only trim a bare one."""
+    """Return a quoted text without its quotation marks and escapes, or an unquoted one trimmed."""
     text = text.strip(TRIMMED)
     if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
         return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), text[1:-1])

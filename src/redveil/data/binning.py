@@ -1,4 +1,4 @@
-"""Columns cut into the schema's bins and packed: one bit a Boolean, one byte anything else."""
+"""Bin columns by the schema and pack them: one bit per Boolean, one byte per other value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Codes: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedView:
-    """One view, packed column by column. Private; it lives inside a seal.
+    """One view, packed by column. Private, always sealed.
 
     bits:       uint64[Booleans, words], bit i % 64 of word i // 64 is entity i; 0 where missing
     absent:     uint64[Booleans with missing values, words]
@@ -37,7 +37,7 @@ class BinnedView:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTable:
-    """Both views, packed. Private; it lives inside a seal."""
+    """Both views, packed. Private, always sealed."""
 
     rows: int
     left: BinnedView
@@ -49,7 +49,7 @@ class BinnedTable:
 
 
 def bin_table(table: Table, schema: Schema) -> BinnedTable:
-    """Cut and pack both views. Cut points come from the schema, never from the data."""
+    """Bin and pack both views. Cut points come from the schema, never from the data."""
     return BinnedTable(
         table.rows,
         bin_view(table.left, schema.left, table.rows),
@@ -58,7 +58,7 @@ def bin_table(table: Table, schema: Schema) -> BinnedTable:
 
 
 def bin_view(columns: Mapping[str, Column], view: View, rows: int) -> BinnedView:
-    """Cut and pack one view."""
+    """Bin and pack one view."""
     words = -(-rows // 64)
     bits: list[NDArray[np.uint64]] = []
     absent: list[NDArray[np.uint64]] = []
@@ -89,7 +89,7 @@ def bin_view(columns: Mapping[str, Column], view: View, rows: int) -> BinnedView
 
 
 def code_type(view: View) -> np.dtype[Any]:
-    """Return the narrowest type with a code for every bin of a view, and one for missing."""
+    """Return the smallest type with a code for every bin of a view and one for missing."""
     most = max((a.bins for a in view.attributes), default=0)
     return np.dtype(np.uint8 if most <= 255 else np.uint16 if most <= 65_535 else np.uint32)
 

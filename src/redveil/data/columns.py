@@ -1,4 +1,4 @@
-"""Raw columns converted to what the schema declares; what was changed on the way is marked."""
+"""Convert raw columns to the types that the schema declares, and mark changed values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _NUMBER: Final = re.compile(
 )
 _WHOLE: Final = re.compile(r"(-?[0-9]+)\.0+")
 
-# Codes of values that are no category; both become missing, but only one of them is counted.
+# Codes of undeclared values, which become missing and are counted, and of invalid ones.
 _UNDECLARED: Final = -1
 _UNREADABLE: Final = -2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Converted:
-    """A column as long as the file, and where the schema changed a value, bool[N].
+    """A converted column of a whole file, and the values that were changed, bool[N].
 
-    A number was changed if it was clamped to a bound, a category if it was not declared.
+    A number is changed if it is clamped to a bound, a category if it is not declared.
 
     >>> sick = CodedColumn(Attribute("sick", Kind.BOOLEAN), np.array([0, 1], np.uint8))
     >>> Converted(sick, np.array([False, False])).changed.any()
@@ -44,7 +44,7 @@ class Converted:
 
 
 def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]) -> Converted:
-    """Convert one column to what its attribute declares.
+    """Convert one column to the type of its attribute.
 
     >>> raw = RawTable("a.csv", 3, {"age": pa.chunked_array([["30", "", "200"]])}, str)
     >>> age = convert(raw, Attribute("age", Kind.NUMERIC, minimum=0, maximum=120), [""])
@@ -55,7 +55,7 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
     convert_kind = _convert_numeric if attribute.kind is Kind.NUMERIC else _convert_coded
     return quietly(
         lambda: convert_kind(raw, attribute, markers),
-        f"{raw.place}, column {shown(attribute.name)}: cannot be converted; check its values",
+        f"{raw.place}, column {shown(attribute.name)}: cannot be converted; check the values",
     )
 
 
@@ -69,17 +69,17 @@ def _convert_numeric(raw: RawTable, attribute: Attribute, markers: frozenset[str
         if bad.any():
             raise LoadError(
                 f"{raw.cell(int(bad.argmax()), attribute.name)}: not a number; correct it, or list "
-                "it in missingValues if it stands for a missing value"
+                "it in missingValues if it means missing"
             )
         numbers = np.array(parsed, dtype=np.float64)[index]
-    _check_required(raw, attribute, np.isnan(numbers), "no value")
+    _check_required(raw, attribute, np.isnan(numbers), "a missing value")
     outside = (numbers < attribute.minimum) | (numbers > attribute.maximum)
     clamped = np.clip(numbers, attribute.minimum, attribute.maximum)
     return Converted(NumericColumn(attribute, clamped), outside)
 
 
 def _numbers(column: pa.ChunkedArray, markers: frozenset[str]) -> FloatArray | None:
-    """Convert all values at once, float64[N], or return None where that fails."""
+    """Return all values as numbers, float64[N], or None if some cannot be converted at once."""
     if types.is_string(column.type) or types.is_large_string(column.type):
         absent = compute.is_in(column, value_set=pa.array(sorted(markers), column.type))
         present = compute.if_else(absent, pa.scalar(None, column.type), column)
@@ -96,7 +96,7 @@ def _numbers(column: pa.ChunkedArray, markers: frozenset[str]) -> FloatArray | N
 
 def _floats(column: pa.ChunkedArray) -> FloatArray:
     numbers = column.cast(pa.float64(), safe=False).to_numpy()
-    # A copy, because Arrow's own memory cannot be written to.
+    # A copy, because Arrow's memory is read-only.
     return np.array(numbers, dtype=np.float64)
 
 
@@ -132,7 +132,7 @@ def _convert_coded(raw: RawTable, attribute: Attribute, markers: frozenset[str])
     undeclared = codes == _UNDECLARED
     _check_required(raw, attribute, undeclared, "an undeclared category")
     codes[undeclared] = MISSING
-    _check_required(raw, attribute, codes == MISSING, "no value")
+    _check_required(raw, attribute, codes == MISSING, "a missing value")
     return Converted(CodedColumn(attribute, codes.astype(np.uint8)), undeclared)
 
 
@@ -145,7 +145,7 @@ def _boolean_coder(attribute: Attribute) -> Callable[[Value, str], int]:
             return 1
         if text in false:
             return 0
-        # Real Booleans and the numbers 0 and 1 need no declaration.
+        # Booleans and the numbers 0 and 1 need not be declared.
         return int(value) if not isinstance(value, str) and value in (0, 1) else _UNREADABLE
 
     return code
@@ -157,7 +157,7 @@ def _coder(attribute: Attribute) -> Callable[[Value, str], int]:
     def code(_: Value, text: str) -> int:
         if text in codes:
             return codes[text]
-        # Programs write whole numbers as "3.0" when some of them are missing.
+        # Some programs write integers as "3.0" in columns with missing values.
         whole = _WHOLE.fullmatch(text)
         return codes.get(whole[1], _UNDECLARED) if whole else _UNDECLARED
 
@@ -168,5 +168,5 @@ def _check_required(raw: RawTable, attribute: Attribute, fails: BoolArray, what:
     if attribute.required and fails.any():
         raise LoadError(
             f"{raw.cell(int(fails.argmax()), attribute.name)}: {what} in a required attribute; "
-            "correct it, or take required out of its constraints"
+            "correct it, or remove required from its constraints"
         )

@@ -1,4 +1,4 @@
-"""A loaded pair of tables: the schema in the open, the rows under seal."""
+"""The loaded pair of tables: a public schema and sealed rows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from redveil.sealed import Sealed
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dataset:
-    """Two joined views of the same entities. Nothing about the rows shows, not even how many.
+    """Two joined views of the same entities. The rows are sealed, even their number.
 
-    `load` makes one from files or frames; mining takes it from there. The report on what loading
-    changed is under seal too, for the data's owner.
+    Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
+    data's owner.
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> clinic = Schema(

@@ -1,4 +1,4 @@
-"""The different values of a column, so that Python looks at each of them once."""
+"""The distinct values of a column, so that Python code handles each of them once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pyarrow import compute
 
 Value: TypeAlias = str | bool | int | float | Decimal | None
 
-# ASCII whitespace; other spaces may belong to a text.
+# ASCII whitespace; other spaces may be part of a value.
 TRIMMED: Final = " \t\n\v\f\r"
 
 
 def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
-    """Return the different values and, for each row, which of them it holds, int64[N].
+    """Return the distinct values and, for each row, the index of its value, int64[N].
 
     >>> values, index = distinct(pa.chunked_array([["a", "b"], ["a", None]]))
     >>> values, index.tolist()
@@ -29,7 +29,7 @@ def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
 
 
 def label(value: Value) -> str | None:
-    """Return a value's text: trimmed, whole numbers without a point; None if it is missing.
+    """Return a value as trimmed text, integers without a decimal point; None if missing.
 
     >>> label(3.0), label(" x "), label(True), label(float("nan"))
     ('3', 'x', 'true', None)

@@ -1,4 +1,4 @@
-"""Tables that are in memory already or know their types: pandas, Polars, PyArrow, Parquet files."""
+"""Read typed tables: pandas, Polars and PyArrow tables, and Parquet files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARQUET_MAGIC: Final = b"PAR1"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """A table with typed columns, each fetched when it is asked for.
+    """A table with typed columns; a column is converted when it is read.
 
     >>> frame = open_frame(pa.table({"id": [1, 2]}), "left frame")
     >>> frame.read(["id"]).columns["id"].to_pylist()
@@ -39,13 +39,13 @@ class Frame:
         columns = {name: self._column(name) for name in wanted}
         rows = max((len(column) for column in columns.values()), default=0)
         if rows == 0:
-            raise LoadError(f"{self.place}: no rows; check that it was filled")
+            raise LoadError(f"{self.place}: no rows; pass a table with rows")
         return RawTable(self.place, rows, columns, self._where)
 
     def _column(self, name: str) -> pa.ChunkedArray:
         complaint = (
-            f"{self.place}, column {shown(name)}: its values are not all texts, all numbers or all "
-            "true and false; convert the column to one of these"
+            f"{self.place}, column {shown(name)}: mixed or unsupported types; "
+            "convert it to text, numbers or Booleans"
         )
         position = self.names.index(name)
         column = quietly(lambda: simplified(self.fetch(position)), complaint)
@@ -58,7 +58,7 @@ class Frame:
 
 
 def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return a column as plain texts, numbers or Booleans, or None if it holds anything else.
+    """Return a column as text, numbers or Booleans, or None if it has another type.
 
     >>> simplified(pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])).to_pylist()
     ['a', 'b', 'a']
@@ -87,10 +87,10 @@ def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
 
 
 def _decimal_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return decimals as the texts of their values, without the zeros at the end.
+    """Return decimals as text without trailing zeros.
 
-    A library gives a column as many decimal places as its longest value has. What becomes of one
-    entity's value must not depend on another's, so the number of places is dropped here.
+    Libraries give all values of a column the same number of decimal places. The text of one
+    entity's value must not depend on other entities, so trailing zeros are removed.
     """
     values, index = distinct(column)
     texts = [None if value is None else _plain(f"{value:f}") for value in values]
@@ -102,7 +102,7 @@ def _plain(digits: str) -> str:
 
 
 def open_frame(given: object, place: str) -> Frame:
-    """Look at a pandas, Polars or PyArrow table; neither library is imported for it.
+    """Wrap a pandas, Polars or PyArrow table, without importing libraries that are not used.
 
     >>> open_frame([1, 2], "left")
     Traceback (most recent call last):
@@ -162,7 +162,7 @@ class ParquetFile:
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns."""
-        damaged = f"{self.place}: the Parquet data is damaged; copy or write it again"
+        damaged = f"{self.place}: damaged Parquet data; copy or write the file again"
         table = quietly(lambda: self.file.read(columns=list(wanted)), damaged)
         return open_frame(table, self.place).read(wanted)
 
@@ -177,9 +177,9 @@ def open_parquet(path: Path, place: str) -> ParquetFile:
     check_file(path, place)
     with path.open("rb") as raw:
         if raw.read(4) != _PARQUET_MAGIC:
-            raise LoadError(f"{place}: not a Parquet file; let its name end as its format does")
+            raise LoadError(f"{place}: not a Parquet file; rename it to match its format")
 
-    damaged = f"{place}: the Parquet data is damaged; copy or write it again"
+    damaged = f"{place}: damaged Parquet data; copy or write the file again"
     file = quietly(lambda: parquet.ParquetFile(path), damaged)
     names = check_names(quietly(lambda: file.schema_arrow.names, damaged), place)
     return ParquetFile(place, names, file)

@@ -1,4 +1,4 @@
-"""Entities of both views brought together by their keys, in any order of rows."""
+"""Join the two views by entity key. The order of rows does not matter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from redveil.errors import LoadError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Which row of either view each common entity has, int64[N], in the left view's order.
+    """The row of each common entity in either view, int64[N], in the left view's order.
 
     >>> Join(np.array([0, 2]), np.array([1, 0]), left_only=1, right_only=0).right_rows.tolist()
     [1, 0]
@@ -31,7 +31,7 @@ class Join:
 
 
 def join(left: pa.Array, right: pa.Array) -> Join:
-    """Match keys that differ within either view.
+    """Match the keys of two views; keys are unique within each view.
 
     >>> both = join(pa.array(["a", "b", "c"]), pa.array(["c", "a"]))
     >>> both.left_rows.tolist(), both.right_rows.tolist(), both.left_only
@@ -46,7 +46,7 @@ def join(left: pa.Array, right: pa.Array) -> Join:
 
 
 def entity_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> pa.Array:
-    """Return the key column as texts, if every row has one of its own.
+    """Return the key column as text, or raise a LoadError if keys are missing or repeated.
 
     >>> columns = {"id": pa.chunked_array([["x", "x"]])}
     >>> raw = RawTable("a.csv", 2, columns, lambda row: f"a.csv, line {row + 2}")
@@ -56,7 +56,7 @@ def entity_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> pa.
     """
     return quietly(
         lambda: _checked(raw, key, missing_values),
-        f"{raw.place}, column {shown(key)}: cannot be used as keys; use texts or whole numbers",
+        f"{raw.place}, column {shown(key)}: cannot be used as entity keys; use text or integers",
     )
 
 
@@ -68,7 +68,7 @@ def _checked(raw: RawTable, key: str, missing_values: Collection[str]) -> pa.Arr
     ).to_numpy(zero_copy_only=False)
     if absent.any():
         raise LoadError(
-            f"{raw.cell(int(absent.argmax()), key)}: no key; give every row the key of its entity"
+            f"{raw.cell(int(absent.argmax()), key)}: no entity key; give every row a key"
         )
     repeats = raw.rows - len(compute.unique(keys))
     if repeats:
@@ -81,7 +81,7 @@ def _checked(raw: RawTable, key: str, missing_values: Collection[str]) -> pa.Arr
 
 
 def key_texts(column: pa.ChunkedArray) -> pa.Array:
-    """Return keys as texts, so that 7, 7.0 and "7" are one key.
+    """Return keys as text, so that 7, 7.0 and "7" are the same key.
 
     >>> key_texts(pa.chunked_array([[7.0, 8.0]])).to_pylist()
     ['7', '8']

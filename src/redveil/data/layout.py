@@ -1,4 +1,4 @@
-"""What a text file looks like: declared by a schema, or guessed for a draft."""
+"""The layout of a text file: declared by a schema, or guessed for a draft."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DELIMITERS: Final = (",", ";", "\t", "|")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file's bytes become characters, and what stands between its fields.
+    """The delimiter and the encoding of a text file.
 
     >>> Layout().delimiter
     ','
@@ -22,7 +22,7 @@ class Layout:
 
 
 def guess_layout(data: bytes) -> Layout:
-    r"""Guess what a file looks like from its bytes and its first line.
+    r"""Guess a file's layout from its bytes and its first line.
 
     >>> guess_layout("id;größe\n".encode("latin-1"))
     Layout(delimiter=';', encoding='latin-1')

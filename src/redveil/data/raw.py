@@ -1,4 +1,4 @@
-"""Rows as they were read: names and Arrow columns, nothing converted yet."""
+"""Tables before conversion: column names and Arrow columns."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LONGEST_NAME: Final = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawTable:
-    """The columns asked for, each `rows` long: texts from text files, Arrow's own types otherwise.
+    """The requested columns, each of length `rows`: text from text files, otherwise Arrow types.
 
-    `where` says where a row is found ("left.csv, line 7"); it may rescan the file, so it is for
-    errors only. `markers` are texts that the file's format itself reads as missing.
+    `where` returns the place of a row ("left.csv, line 7"). It may read the file again, so it is
+    for errors only. `markers` are texts that mean missing in the file's format.
 
     >>> table = RawTable("left.csv", 2, {}, lambda row: f"left.csv, line {row + 2}")
     >>> table.cell(0, "age")
@@ -35,12 +35,12 @@ class RawTable:
     markers: tuple[str, ...] = ()
 
     def cell(self, row: int, column: str) -> str:
-        """Name the place of one cell, never its value."""
+        """Return the place of one value, never the value."""
         return f"{self.where(row)}, column {shown(column)}"
 
 
 class Source(Protocol):
-    r"""A table whose column names are known and whose rows can be read.
+    r"""An opened table: its column names are known, its rows are not read yet.
 
     >>> from redveil.data.csv_file import open_csv
     >>> source: Source = open_csv(b"id,age\n1,30", Layout(), "left.csv")
@@ -50,22 +50,22 @@ class Source(Protocol):
 
     @property
     def place(self) -> str:
-        """What messages call it: the file's path, or "left frame"."""
+        """The name in messages: the file's path, or "left frame"."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names, in order, all different."""
+        """The names of the columns, in order, all different."""
 
     @property
     def layout(self) -> Layout:
-        """What its text looks like, if it is a text file."""
+        """The layout, if it is a text file."""
 
     def read(self, wanted: Sequence[str]) -> RawTable:
-        """Read some of the columns; a LoadError says what is wrong and where."""
+        """Read some of the columns, or raise a LoadError."""
 
 
 def shown(name: str) -> str:
-    """Return a name fit for a one-line message.
+    """Return a name as short printable text for a one-line message.
 
     >>> shown("two" + chr(10) + "lines")
     'two lines'
@@ -75,14 +75,14 @@ def shown(name: str) -> str:
 
 
 def check_names(names: Sequence[str], place: str) -> tuple[str, ...]:
-    """Return the names if each column has its own.
+    """Return the names of the columns, or raise a LoadError if they are empty or not unique.
 
-    The message counts columns instead of naming them: the first line of a file without a header
-    is a person's row.
+    The message gives numbers instead of names: in a file without a header, the first line is the
+    row of an entity.
 
     >>> check_names(["id", "age", "age"], "left.csv")
     Traceback (most recent call last):
-    redveil.errors.LoadError: left.csv: columns 2 and 3 have the same name; give each its own name
+    redveil.errors.LoadError: left.csv: columns 2 and 3 have the same name; rename one of them
     """
     first: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
@@ -93,16 +93,16 @@ def check_names(names: Sequence[str], place: str) -> tuple[str, ...]:
         if name in first:
             raise LoadError(
                 f"{place}: columns {first[name]} and {position} have the same name; "
-                "give each its own name"
+                "rename one of them"
             )
         first[name] = position
     return tuple(names)
 
 
 def quietly(action: Callable[[], T], message: str) -> T:
-    """Run an action of another library; whatever goes wrong becomes a LoadError with our message.
+    """Return the result of an action; replace errors of other libraries by a LoadError.
 
-    The library's own message is dropped, for it may quote a row.
+    Their own messages are dropped because they may quote a row.
 
     >>> quietly(lambda: float("secret"), "left.csv: cannot be read; save it as CSV")
     Traceback (most recent call last):
@@ -114,5 +114,5 @@ def quietly(action: Callable[[], T], message: str) -> T:
         raise
     except Exception:
         pass
-    # Raised outside the handler, so that no __context__ keeps the original alive.
+    # Raised outside the handler, so that __context__ does not keep the original error.
     raise LoadError(message)

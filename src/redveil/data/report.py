@@ -1,4 +1,4 @@
-"""What loading did to the data, for its owner only."""
+"""The load report, for the data's owner only."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_LISTED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AttributeCounts:
-    """How many values of one attribute are missing, were clamped, or were not declared.
+    """The numbers of missing, clamped and undeclared values of one attribute.
 
-    Values that were not declared became missing, but are not counted as such.
+    Undeclared values become missing, but are not counted as missing.
 
     >>> AttributeCounts(Side.LEFT, "age", missing=2, clamped=1).line()
     'left, age: 2 missing, 1 clamped to a bound'
@@ -34,7 +34,7 @@ class AttributeCounts:
             for count, what in (
                 (self.missing, "missing"),
                 (self.clamped, "clamped to a bound"),
-                (self.undeclared, "of no declared category, now missing"),
+                (self.undeclared, "in undeclared categories, now missing"),
             )
             if count
         ]
@@ -43,13 +43,13 @@ class AttributeCounts:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    r"""What loading found: exact counts over the joined entities. NOT private, never published.
+    r"""True counts over the joined entities. NOT private, for the data's owner only.
 
     >>> report = LoadReport(joined=10, left_only=2, ignored_left=("note",))
     >>> print("\n".join(report.lines()))
     10 entities in both views
     2 entities in the left view only: dropped
-    left, columns that the schema does not use: note
+    left, columns not in the schema: note
     """
 
     joined: int
@@ -60,7 +60,7 @@ class LoadReport:
     ignored_right: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """Return the report as lines; what is zero is left out, long lists are cut short."""
+        """Return the report as lines, without zeros and with long lists shortened."""
         lines = [f"{_entities(self.joined)} in both views"]
         for side, count in ((Side.LEFT, self.left_only), (Side.RIGHT, self.right_only)):
             if count:
@@ -68,7 +68,7 @@ class LoadReport:
         for side, names in ((Side.LEFT, self.ignored_left), (Side.RIGHT, self.ignored_right)):
             if names:
                 listed = ", ".join(_shortened(names))
-                lines.append(f"{side}, columns that the schema does not use: {listed}")
+                lines.append(f"{side}, columns not in the schema: {listed}")
         counts = [line for line in (a.line() for a in self.attributes) if line is not None]
         return lines + _shortened(counts)
 
@@ -78,7 +78,7 @@ def _entities(count: int) -> str:
 
 
 def _shortened(items: Sequence[str]) -> list[str]:
-    """Keep the first items and say how many more there are."""
+    """Return the first items and the number of further ones."""
     more = len(items) - _MOST_LISTED
     if more <= 0:
         return list(items)

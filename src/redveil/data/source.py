@@ -1,4 +1,4 @@
-"""Opening what the owner hands over, whatever it is, as a source of rows."""
+"""Open files and frames of any supported kind."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from redveil.schema import Side, View
 
 
 def open_source(given: object, side: Side, layout: Layout | None) -> Source:
-    """Open a path (its suffix says what it is) or a pandas, Polars or PyArrow table.
+    """Open a file, by the suffix of its path, or a pandas, Polars or PyArrow table.
 
-    A text file's layout is guessed if it is None.
+    If `layout` is None, the layout of a text file is guessed.
 
     >>> open_source("left.xlsx", Side.LEFT, Layout())
     Traceback (most recent call last):
@@ -31,7 +31,7 @@ def open_source(given: object, side: Side, layout: Layout | None) -> Source:
     place = " ".join(str(path).splitlines())
     return quietly(
         lambda: _open_file(path, layout, place),
-        f"{place}: cannot be read; check that the file is what its name says",
+        f"{place}: cannot be read; check that its format matches its name",
     )
 
 
@@ -48,12 +48,12 @@ def _open_file(path: Path, layout: Layout | None, place: str) -> Source:
             data = read_bytes(path, place)
             return opener(data, layout or guess_layout(data), place)
     if path.is_dir():
-        raise LoadError(f"{place}: a folder; name a file in it")
+        raise LoadError(f"{place}: is a folder; name a file in it")
     raise LoadError(f"{place}: unknown file type; use .csv, .parquet or .arff")
 
 
 def check_columns(source: Source, view: View) -> tuple[str, ...]:
-    """Return the key's and the attributes' names, if the source has them all.
+    """Return the names of the key and the attributes, or raise a LoadError if one is missing.
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind
@@ -69,7 +69,7 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
         )
     for name in view.names:
         if name not in source.names:
-            remedy = "are the files swapped? Else add it, or take it out of the schema"
+            remedy = "check the order of the files, add it, or remove it from the schema"
             raise LoadError(
                 f"{source.place}: no column {shown(name)}; "
                 f"{_suggestion(name, source.names, remedy)}"
@@ -78,14 +78,14 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
 
 
 def _key_remedy(source: Source) -> str:
-    """Say what is likeliest to be wrong when there is no key."""
+    """Return the likeliest remedy for a missing key column."""
     if len(source.names) == 1 and not source.place.endswith(" frame"):
-        return "its lines are not divided; set the resource's dialect.delimiter"
+        return "only one column found; check the delimiter (dialect.delimiter)"
     return "set primaryKey, or make the index a column"
 
 
 def _suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
-    """Name columns that are spelled alike; column names are public."""
+    """Suggest columns with a similar name; column names are public."""
     folded = {other.casefold().strip(): other for other in names}
     close = difflib.get_close_matches(name.casefold().strip(), folded, n=3)
     if not close:

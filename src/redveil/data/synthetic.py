@@ -1,6 +1,6 @@
-"""Generated data: a clinic with planted correspondences, for the demo and for tests.
+"""Generated data: a clinic with planted redescriptions, for the demo and for tests.
 
-Nobody's data, so it may be seeded, printed and shared.
+The data is about nobody, so it may be seeded, printed and shared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DIAGNOSES: Final = (
 SMOKING: Final = ("never", "former", "current")
 BLOOD_GROUPS: Final = ("0", "A", "B", "AB")
 
-# name, lowest, highest and the cut rule of each laboratory value, as a handbook would have them
+# Name, minimum, maximum and cut rule of each laboratory value, as in a handbook.
 LABORATORY: Final = (
     ("HbA1c", 3.0, 15.0, CutRule("equal-width", count=24)),
     ("fasting glucose", 40.0, 400.0, CutRule("equal-width", count=24)),
@@ -47,7 +47,7 @@ LABORATORY: Final = (
 
 
 def clinic_schema() -> Schema:
-    """Return the clinic's schema, declared from common knowledge and not from its patients.
+    """Return the clinic's schema, declared from common knowledge and not from the data.
 
     >>> len(clinic_schema().left.attributes), len(clinic_schema().right.attributes)
     (18, 14)
@@ -108,12 +108,12 @@ def clinic_frames(patients: int = 4000, seed: int = 1) -> tuple[pl.DataFrame, pl
         }
     )
     right = pl.DataFrame({"patient": key, **laboratory})
-    # The laboratory keeps its own order: the join has something to do.
+    # In another order than the left view, to exercise the join.
     return left, right.sample(fraction=1, shuffle=True, seed=seed)
 
 
 def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Path, Path, Path]:
-    """Write the clinic's two CSV files and its schema; returns their paths.
+    """Write the clinic's two CSV files and its schema, and return their paths.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -130,9 +130,9 @@ def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Pat
 
 
 def wide_dataset(rows: int, booleans: int = 100, numerics: int = 40, seed: int = 1) -> Dataset:
-    """Generate a data set of any size for benchmarks: Boolean columns left, numbers right.
+    """Generate data of any size for benchmarks: Boolean attributes left, numeric ones right.
 
-    Ten hidden groups move both sides, so that there is something to find.
+    Ten hidden groups affect both views, so that there are redescriptions to find.
 
     >>> wide_dataset(100, booleans=3, numerics=2)
     <Dataset wide: 3 left and 2 right attributes>
@@ -164,7 +164,7 @@ def _age_cuts() -> tuple[float, ...]:
 
 
 def _diagnoses(rng: np.random.Generator, age: np.ndarray) -> Mapping[str, np.ndarray]:
-    """Draw who has what; older patients have more of most things."""
+    """Draw the diagnoses; most are more frequent in older patients."""
     old = (age - 18) / 80
     share = {
         "diabetes type 2": 0.10 + 0.30 * old,
@@ -183,7 +183,7 @@ def _diagnoses(rng: np.random.Generator, age: np.ndarray) -> Mapping[str, np.nda
 def _laboratory(
     rng: np.random.Generator, sick: Mapping[str, np.ndarray], age: np.ndarray
 ) -> dict[str, object]:
-    """Draw laboratory values that follow the diagnoses, with overlap and with gaps."""
+    """Draw laboratory values that depend on the diagnoses, some of them missing."""
     n = age.size
 
     def pick(name: str, ill: np.ndarray, well: np.ndarray, gaps: float) -> object:
@@ -219,6 +219,6 @@ def _laboratory(
 
 
 def _with_gaps(rng: np.random.Generator, values: np.ndarray, share: float) -> list[object]:
-    """Return values with a share of them missing."""
+    """Return the values, with a share of them missing."""
     absent = rng.random(values.size) < share
     return [None if gone else value for gone, value in zip(absent, values.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""Private columns in memory, typed by the schema. They live inside a seal."""
+"""Private columns in memory, typed by the schema. Always sealed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NumericColumn:
 class CodedColumn:
     """Boolean values or categories as codes, uint8[N]; 255 is missing.
 
-    Booleans are coded 0 and 1, categories by their place in the declaration.
+    Booleans have the codes 0 and 1, categories their position in the declaration.
 
     >>> column = CodedColumn(Attribute("sick", Kind.BOOLEAN), np.array([0, 1, 255], np.uint8))
     >>> holds, known = column.test("=", True)
@@ -70,11 +70,11 @@ class CodedColumn:
         if op in ("<=", ">"):
             if self.attribute.kind is not Kind.ORDINAL or code is None:
                 raise QueryError(
-                    f"[{self.attribute.name}] is not ordered by that value; use = or !="
+                    f"[{self.attribute.name}] has no order or no such category; use = or !="
                 )
             below = self.codes <= code
             return (below if op == "<=" else ~below) & known, known
-        # A category that is not declared is a category that nobody has.
+        # No entity has an undeclared category.
         equal = self.codes == code if code is not None else np.zeros_like(known)
         return (equal if op == "=" else ~equal) & known, known
 
@@ -93,7 +93,7 @@ Column: TypeAlias = NumericColumn | CodedColumn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Both views of all entities, joined: columns by name, every column N long.
+    """The joined views of all entities: columns by name, each of length N.
 
     >>> empty = Table(0, {}, {})
     >>> empty.rows

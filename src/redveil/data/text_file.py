@@ -1,4 +1,4 @@
-"""The bytes of a text file, unpacked and decoded, or a LoadError that says why not."""
+"""Read, decompress and decode text files."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import BinaryIO, Final
 
 from redveil.errors import LoadError
 
-# Far above any table that fits in memory as text; a file that unpacks to more is not a table.
+# Larger than any table that fits in memory as text; stops decompression bombs.
 MOST_BYTES: Final = 8 * 2**30
 
 _PIECE: Final = 16 * 2**20
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 _MAGIC: Final = {
-    GZIP_MAGIC: "is packed with gzip; let its name end in .gz",
-    b"PAR1": "is a Parquet file; let its name end in .parquet",
-    b"PK\x03\x04": "is a spreadsheet or archive, not text; save it as CSV",
-    b"\xd0\xcf\x11\xe0": "is a spreadsheet, not text; save it as CSV",
+    GZIP_MAGIC: "compressed with gzip; rename it to end in .gz",
+    b"PAR1": "a Parquet file; rename it to end in .parquet",
+    b"PK\x03\x04": "a spreadsheet or archive, not text; save it as CSV",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet, not text; save it as CSV",
 }
 
 
 def check_file(path: Path, place: str) -> None:
-    """Raise a LoadError unless the path names a file that has something in it.
+    """Raise a LoadError unless the path is a file that is not empty.
 
     >>> check_file(Path("nowhere.csv"), "nowhere.csv")
     Traceback (most recent call last):
@@ -36,15 +36,15 @@ def check_file(path: Path, place: str) -> None:
     except (FileNotFoundError, NotADirectoryError):
         raise LoadError(f"{place}: no such file; check the path") from None
     except (OSError, ValueError):
-        raise LoadError(f"{place}: cannot be read; check the path and its permissions") from None
+        raise LoadError(f"{place}: cannot be read; check the path and the permissions") from None
     if is_folder:
-        raise LoadError(f"{place}: a folder; name a file in it")
+        raise LoadError(f"{place}: is a folder; name a file in it")
     if size == 0:
-        raise LoadError(f"{place}: the file is empty; check that it was written")
+        raise LoadError(f"{place}: the file is empty; export it again")
 
 
 def read_bytes(path: Path, place: str, *, most: int = MOST_BYTES) -> bytes:
-    """Return the file's content, unpacked if its name ends in `.gz`.
+    """Return the content of a file, decompressed if its name ends in `.gz`.
 
     >>> read_bytes(Path("nowhere.csv"), "nowhere.csv")
     Traceback (most recent call last):
@@ -56,21 +56,21 @@ def read_bytes(path: Path, place: str, *, most: int = MOST_BYTES) -> bytes:
             if path.suffix.lower() != ".gz":
                 data = _content(raw, most)
             elif raw.read(2) != GZIP_MAGIC:
-                raise LoadError(f"{place}: not packed with gzip; take .gz off its name")
+                raise LoadError(f"{place}: not compressed with gzip; remove .gz from its name")
             else:
                 raw.seek(0)
                 with gzip.GzipFile(fileobj=raw) as unpacked:
                     data = _content(unpacked, most)
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise LoadError(f"{place}: the gzip data is damaged; copy or pack it again") from None
+        raise LoadError(f"{place}: damaged gzip data; copy or compress the file again") from None
     except MemoryError:
         raise LoadError(f"{place}: does not fit in memory; split it or use Parquet") from None
     except OSError:
-        raise LoadError(f"{place}: cannot be read; check its permissions") from None
+        raise LoadError(f"{place}: cannot be read; check the permissions") from None
     if len(data) > most:
         raise LoadError(f"{place}: more than {most} bytes of text; split it or use Parquet")
     if not data:
-        raise LoadError(f"{place}: the file is empty; check that it was written")
+        raise LoadError(f"{place}: the file is empty; export it again")
     for magic, complaint in _MAGIC.items():
         if data.startswith(magic):
             raise LoadError(f"{place}: {complaint}")
@@ -78,7 +78,7 @@ def read_bytes(path: Path, place: str, *, most: int = MOST_BYTES) -> bytes:
 
 
 def _content(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
-    """Read a file in pieces, and no further than just beyond the limit."""
+    """Read a file in pieces, and stop when the limit is exceeded."""
     pieces: list[bytes] = []
     size = 0
     while size <= most and (piece := file.read(_PIECE)):
@@ -109,14 +109,14 @@ def decode(data: bytes, encoding: str, place: str) -> str:
     if nul >= 0:
         line = line_number(text[:nul])
         raise LoadError(
-            f"{place}, line {line}: a NUL character; save it as text, or declare the "
-            "resource's encoding"
+            f"{place}, line {line}: a NUL character; save the file as text, or declare its "
+            "encoding in the resource"
         )
     return text
 
 
 def line_number(before: str) -> int:
-    r"""Return the number of the line that follows a text; lines end in \n, \r\n or \r.
+    r"""Return the number of the line after a text; lines end in \n, \r\n or \r.
 
     >>> line_number("a\nb\r\nc\rd")
     4

@@ -1,1 +1,4 @@
-"""The paper's tables and figures, redone through the public API. For data that is not sensitive."""
+"""The experiments behind the documentation, through the public API. For data that is not sensitive.
+
+Data folders are arguments: `python -m redveil.experiments.comparison DATA`.
+"""

@@ -1,43 +1,32 @@
-"""Our default algorithm against the published ones, on all data sets, at several prices.
+"""The default algorithm compared with the published ones, on all data sets, at several ε.
 
-    python -m redveil.experiments.comparison [--data DIR] [--runs 20] [--epsilon 1 …]
-        [--only MAMMAL …] [--algorithms twin,alt-mcmc,…] [--worlds] [--out DIR]
+    python -m redveil.experiments.comparison DATA [--runs 20] [--epsilon 1 …]
+        [--only MAMMAL …] [--algorithms twin,alt-mcmc,…] [--out DIR]
+    python -m redveil.experiments.comparison --generated [--rows 1000 …] …
 
-Every finished run is a line of `OUT/comparison.jsonl`, and a command that was stopped goes on from
-there. Then the table and the figure are made anew from all lines. Data sets that are not there are
-skipped. For data that is not sensitive: true values are looked up and written down.
+DATA is the folder of the data sets (see `datasets.py`); those that are not there are skipped. Every
+finished run is a line of `OUT/comparison.jsonl`; run the command again to resume. The table and the
+figure are made from all lines. For data that is not sensitive: the journal contains true values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from redveil.cli.console import say
-from redveil.errors import InputError
-from redveil.experiments import datasets, worlds
+import redveil
+from redveil.experiments import datasets, generators
 from redveil.experiments.comparison_figure import draw
 from redveil.experiments.comparison_table import cells, latest, markdown, ordered
-from redveil.experiments.runs import (
-    append,
-    parameters_of,
-    perform,
-    read,
-    settings_name,
-    settings_of,
-)
-from redveil.files import write_text
-from redveil.privacy.loss import parse_epsilon
-from redveil.waiting import awaited
-
-if TYPE_CHECKING:
-    from redveil.data.dataset import Dataset
+from redveil.experiments.console import run as run_command
+from redveil.experiments.console import say
+from redveil.experiments.runs import append, perform, read, settings_name, settings_of
 
 ALGORITHMS = "twin,alt-expm,alt-mcmc,tree-pair"
 EPSILONS = ("1", "0.25", "0.1", "0.01")
@@ -46,7 +35,7 @@ LARGE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A data set in a folder, or a generated world of so many rows.
+    """A data set in a folder, or generated data with this many rows.
 
     >>> Subject("noise", rows=500).title
     'noise 500'
@@ -58,24 +47,24 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """What the table calls it."""
+        """The name in the table."""
         return self.name if self.folder else f"{self.name} {self.rows}"
 
     @property
     def large(self) -> bool:
-        """Whether it gets the paper's parameters for larger data."""
+        """Whether the paper's parameters for larger data apply."""
         return datasets.find(self.name).large if self.folder else self.rows >= LARGE
 
-    def load(self) -> Dataset:
-        """Load or generate it."""
+    def load(self) -> redveil.Dataset:
+        """Load or generate the data."""
         if self.folder:
             return datasets.find(self.name).load(self.folder)
-        return worlds.build(self.name, self.rows)
+        return generators.build(self.name, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process does: all prices and runs of one algorithm on one subject.
+    """The work of one process: all ε and all runs of one algorithm on one subject.
 
     >>> Task(Subject("noise", rows=500), "twin", ("1",), 20, None, Path("runs.jsonl")).runs
     20
@@ -89,8 +78,8 @@ class Task:
     journal: Path
 
 
-def work(task: Task, dataset: Dataset | None = None) -> None:
-    """Do the runs of a task that the journal does not have yet.
+def work(task: Task, dataset: redveil.Dataset | None = None) -> None:
+    """Do the runs of a task that are not in the journal yet.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -112,11 +101,12 @@ def work(task: Task, dataset: Dataset | None = None) -> None:
             if number in kept:
                 continue
             if kept and task.limit is not None and sum(kept.values()) >= task.limit:
-                say(f"{subject.title}, {algorithm}, ε = {epsilon}: {len(kept)} runs, time is up")
+                done_so_far = f"{len(kept)} runs, time limit reached"
+                say(f"{subject.title}, {algorithm}, ε = {epsilon}: {done_so_far}")
                 break
             if not warm:
-                # Kernels are compiled or read from their cache once; no run should pay for that.
-                small = worlds.build("noise", 200)
+                # Compile the kernels, or read them from their cache, outside the measured time.
+                small = generators.build("noise", 200)
                 perform(small, "", algorithm, epsilon, 0, large=False)
                 warm = True
             run = perform(dataset, *cell, number, large=subject.large)
@@ -129,17 +119,16 @@ def work(task: Task, dataset: Dataset | None = None) -> None:
 
 
 def compare(tasks: Sequence[Task], workers: int = 1) -> None:
-    """Do all tasks, one after the other or in processes of their own.
+    """Do all tasks, one after the other or in parallel processes.
 
     >>> compare([])
     """
     if workers > 1:
-        # Sealed data cannot be passed on, so each process loads its own.
+        # Sealed data cannot be sent to another process, so each process loads its own.
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            for finished in [pool.submit(work, task) for task in tasks]:
-                awaited(finished)
+            _wait_for([pool.submit(work, task) for task in tasks])
         return
-    loaded: tuple[Subject, Dataset] | None = None
+    loaded: tuple[Subject, redveil.Dataset] | None = None
     for task in tasks:
         if loaded is None or loaded[0] != task.subject:
             loaded = None
@@ -147,10 +136,20 @@ def compare(tasks: Sequence[Task], workers: int = 1) -> None:
         work(task, loaded[1])
 
 
+def _wait_for(futures: Sequence[Future[None]]) -> None:
+    """Wait for all work, and raise the first error."""
+    pending = set(futures)
+    while pending:
+        # With a timeout, because Polars restarts interrupted waits: Ctrl-C would be ignored.
+        done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()
+
+
 def report(
     journal: Path, table: Path, figure: Path, subjects: Sequence[str], algorithms: Sequence[str]
 ) -> None:
-    """Make the table and the figure from everything in the journal.
+    """Write the table and the figure from all runs in the journal.
 
     >>> report(Path("nowhere.jsonl"), Path("a.md"), Path("a.png"), [], [])
     """
@@ -158,69 +157,76 @@ def report(
     if not summaries:
         say(f"{journal}: no runs; nothing to report")
         return
-    write_text(table, markdown(summaries))
+    table.write_text(markdown(summaries), encoding="utf-8")
     say(f"written to {table}")
     try:
         draw(summaries, figure)
-    except InputError as error:
+    except redveil.InputError as error:
         say(f"no figure: {error}")
     else:
         say(f"written to {figure}")
 
 
 def subjects_of(data: Path | None, only: Sequence[str], rows: Sequence[int]) -> list[Subject]:
-    """Return what to compare on: data sets that are there, or worlds if `rows` says how large.
+    """Return the data sets in the folder, or generated data of these sizes if there are any.
 
     >>> [subject.title for subject in subjects_of(None, ["noise", "survey"], [300])]
     ['noise 300', 'survey 300']
     """
     if rows:
-        names = only or list(worlds.WORLDS)
-        unknown = [name for name in names if name not in worlds.WORLDS]
-        if unknown:
-            raise InputError(f"no such world; use one of {', '.join(worlds.WORLDS)}")
+        names = only or list(generators.GENERATORS)
+        if not set(names) <= set(generators.GENERATORS):
+            known = ", ".join(generators.GENERATORS)
+            raise redveil.InputError(f"no such generator; use one of {known}")
         return [Subject(name, rows=size) for name in names for size in rows]
-    folder = data or datasets.default_folder()
-    found, missing = datasets.present(folder, only)
-    for line in missing:
+    if data is None:
+        raise redveil.InputError("no data; name the folder of the data sets, or use --generated")
+    if not data.is_dir():
+        raise redveil.InputError(f"{data}: no such folder; name the folder of the data sets")
+    found, skipped = datasets.present(data, only)
+    for line in skipped:
         say(line, "yellow")
-    return [Subject(one.name, folder) for one in found]
+    return [Subject(one.name, data) for one in found]
 
 
-def main(  # noqa: PLR0913 - one argument an option
-    data: Annotated[Path | None, typer.Option(help="The folder of the data sets.")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs in each cell.")] = 20,
-    epsilon: Annotated[list[str] | None, typer.Option(help="1, 0.25, 0.1, 0.01")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Names of data sets or worlds.")] = None,
+def main(  # noqa: PLR0913 - one argument per option
+    data: Annotated[Path | None, typer.Argument(help="Folder of the data sets.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs per cell.")] = 20,
+    epsilon: Annotated[list[str] | None, typer.Option(help="Default: 1, 0.25, 0.1, 0.01.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Names of data sets or generators.")
+    ] = None,
     algorithms: Annotated[
-        str, typer.Option(help="As published, or ours; alt-expm:hardened is ours too.")
+        str,
+        typer.Option(help="twin, or published algorithms; add :hardened for the other profile."),
     ] = ALGORITHMS,
     out: Annotated[Path, typer.Option(help="Folder of the journal.")] = Path("comparison"),
-    table: Annotated[Path | None, typer.Option(help="OUT/comparison.md")] = None,
-    figure: Annotated[Path | None, typer.Option(help="OUT/comparison.png")] = None,
+    table: Annotated[Path | None, typer.Option(help="Default: OUT/comparison.md.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Default: OUT/comparison.png.")] = None,
     limit_seconds: Annotated[
-        float | None, typer.Option(help="No further run in a cell that took this long.")
+        float | None, typer.Option(help="Start no further run in a cell after this time.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    worlds: Annotated[  # noqa: FBT002 - Typer makes a flag of it
-        bool, typer.Option("--worlds", help="On generated worlds instead.")
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    generated: Annotated[  # noqa: FBT002 - Typer makes a flag of it
+        bool, typer.Option("--generated", help="Use generated data instead of DATA.")
     ] = False,
-    rows: Annotated[list[int] | None, typer.Option(min=1, help="Sizes of the worlds.")] = None,
+    rows: Annotated[
+        list[int] | None, typer.Option(min=1, help="Sizes of generated data: 1000, 5000.")
+    ] = None,
 ) -> None:
-    """Run what the journal does not have yet, then write the table and the figure."""
+    """Do the runs that are not in the journal yet, then write the table and the figure."""
     chosen = [name.strip() for name in algorithms.split(",") if name.strip()]
+    epsilons = tuple(epsilon or EPSILONS)
+    # Plans need no data: a misspelt name fails here and not after an hour.
     for name in chosen:
-        # Before anything is loaded: a misspelt name should not cost an hour.
-        parameters_of(settings_of(name, large=False))
-    prices = tuple(epsilon or EPSILONS)
-    for price in prices:
-        parse_epsilon(price)
-    subjects = subjects_of(data, only or [], (rows or [1000, 5000]) if worlds else [])
+        for price in epsilons:
+            redveil.plan(price, **settings_of(name, large=False))
+    subjects = subjects_of(data, only or [], (rows or [1000, 5000]) if generated else [])
     out.mkdir(parents=True, exist_ok=True)
-    journal = out / ("worlds.jsonl" if worlds else "comparison.jsonl")
+    journal = out / ("generated.jsonl" if generated else "comparison.jsonl")
     compare(
         [
-            Task(subject, name, prices, runs, limit_seconds, journal)
+            Task(subject, name, epsilons, runs, limit_seconds, journal)
             for subject in subjects
             for name in chosen
         ],
@@ -236,4 +242,4 @@ def main(  # noqa: PLR0913 - one argument an option
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_command(main)

@@ -1,37 +1,35 @@
-"""The comparison as a picture: true Jaccard indices by ε, a panel for each data set."""
+"""The figure of the comparison: true Jaccard indices by ε, one panel per data set."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from redveil.errors import InputError
+import redveil
 from redveil.experiments.comparison_table import Summary
-from redveil.files import write_bytes
 
 COLOURS = ("#1f5fa8", "#d1791b", "#5b8c3e", "#9a4f96", "#7a7a7a", "#b03a3a", "#3a9a9a")
 FORMATS = (".png", ".svg", ".pdf")
 COLUMNS = 3
 SOLID = 0.95
-NOTE = "hollow: more than 5 % are not truly significant"
+NOTE = "hollow: more than 5 % have a true p-value above 0.01"
 
 
 def draw(summaries: Sequence[Summary], path: Path) -> None:
-    """Draw median true J with its 10 and 90 % quantiles; nothing where nothing was found.
+    """Draw the median true J with its 10 % and 90 % quantiles; no point where nothing was found.
 
-    Points are hollow where more than one in twenty redescriptions is not truly significant: their
-    Jaccard indices are large by chance.
+    A point is hollow where more than one in twenty redescriptions has a true p-value above 0.01:
+    unrelated queries can have large Jaccard indices too.
 
     >>> draw([], Path("comparison.gif"))
     Traceback (most recent call last):
-    redveil.errors.InputError: comparison.gif: unknown kind of figure; use .png, .svg, .pdf
+    redveil.errors.InputError: comparison.gif: unknown figure format; use .png, .svg, .pdf
     """
     if path.suffix not in FORMATS:
-        raise InputError(f"{path}: unknown kind of figure; use {', '.join(FORMATS)}")
+        raise redveil.InputError(f"{path}: unknown figure format; use {', '.join(FORMATS)}")
     data = list(dict.fromkeys(one.data for one in summaries))
     figure, panels = _panels(max(len(data), 1))
     for panel, name in zip(panels, data, strict=False):
@@ -47,17 +45,15 @@ def draw(summaries: Sequence[Summary], path: Path) -> None:
         figure.legend(
             handles=handles, loc="outside lower center", ncols=4, frameon=False, title=NOTE
         )
-    content = BytesIO()
-    figure.savefig(content, format=path.suffix[1:], dpi=160)
-    write_bytes(path, content.getvalue())
+    figure.savefig(path, dpi=160)
 
 
 def _panels(count: int) -> tuple[Any, list[Any]]:
-    """Return a figure and its panels, drawn without a screen."""
+    """Return a figure and its panels; needs no display."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError(
+        raise redveil.InputError(
             "figures need Matplotlib; install it with: pip install 'redveil[plots]'"
         ) from None
     rows = math.ceil(count / COLUMNS)
@@ -66,7 +62,7 @@ def _panels(count: int) -> tuple[Any, list[Any]]:
 
 
 def _draw_panel(panel: Any, name: str, summaries: Sequence[Summary]) -> None:
-    """Draw one data set: ε from small to large, algorithms side by side."""
+    """Draw one data set: ε in increasing order, algorithms side by side."""
     algorithms = list(dict.fromkeys(one.algorithm for one in summaries))
     here = [one for one in summaries if one.data == name]
     prices = sorted({one.epsilon for one in here}, key=Fraction)

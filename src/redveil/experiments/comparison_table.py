@@ -1,4 +1,4 @@
-"""Runs summed up cell by cell, and the table of cells as Markdown."""
+"""The table of the comparison: runs summarised by cell, as Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = (
     ("algorithm", "---"),
     ("runs", "---:"),
     ("empty", "---:"),
-    ("found a run", "---:"),
+    ("found per run", "---:"),
     ("distinct", "---:"),
     ("significant", "---:"),
     ("J median", "---:"),
@@ -26,23 +26,23 @@ COLUMNS = (
     ("abs. ΔJ", "---:"),
     ("J in interval", "---:"),
     ("width", "---:"),
-    ("p held", "---:"),
+    ("p within bound", "---:"),
     ("seconds", "---:"),
     ("CPU s", "---:"),
 )
 LEGEND = """\
-Over all redescriptions of a cell's runs: *significant*, the share with true p ≤ 0.01; *J*, the
-true Jaccard index, its median and 90 % quantile; *abs. ΔJ*, the median distance of noisy and true
-J; *J in interval*, how often the true J lies in its reported interval, and *width*, that
-interval's median width; *p held*, how often the true p-value is at most the reported one. *found a
-run* and *distinct* are means; *distinct* counts different triples of true supports. *seconds* and
-*CPU s* are medians.
+Over all redescriptions of a cell's runs: *significant*, the share with a true p-value of at most
+0.01; *J*, the true Jaccard index, its median and 90 % quantile; *abs. ΔJ*, the median absolute
+difference of noisy and true J; *J in interval*, the share whose true J lies in the reported
+interval, and *width*, the median width of that interval; *p within bound*, the share whose true
+p-value is at most the reported one. *found per run* and *distinct* are means; *distinct* counts
+different triples of true supports. *seconds* and *CPU s* are medians.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One cell of the table. Shares are between 0 and 1; nan where nothing was found.
+    """One cell of the table. Shares lie between 0 and 1; NaN where nothing was found.
 
     >>> summarise([Run("a", "twin", "1", 1, "x", 0.5, 0.4)]).empty
     1
@@ -60,13 +60,13 @@ class Summary:
     difference: float
     inside: float
     width: float
-    p_held: float
+    p_within_bound: float
     seconds: float
     cpu: float
 
 
 def cells(runs: Iterable[Run]) -> list[Summary]:
-    """Sum up every cell; if its settings have changed, only the runs under the latest count.
+    """Summarise every cell. If its settings have changed, only runs with the latest ones count.
 
     >>> old, new = (Run("a", "twin", "1", 1, x, 0.5, 0.4) for x in ("old", "new"))
     >>> [(one.data, one.runs) for one in cells([old, new])]
@@ -79,7 +79,7 @@ def cells(runs: Iterable[Run]) -> list[Summary]:
 
 
 def latest(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that were made under the settings of the last one, each number once.
+    """Return the runs with the same settings as the last one, each number once.
 
     >>> latest([])
     []
@@ -89,7 +89,7 @@ def latest(runs: Sequence[Run]) -> list[Run]:
 
 
 def summarise(runs: Sequence[Run]) -> Summary:
-    """Pool the runs of one cell.
+    """Summarise the pooled runs of one cell.
 
     >>> run = Run("a", "twin", "1", 1, "x", 0.5, 0.4, 1, (0.5,), (0.6,), (0.4,), (0.55,), (0.0,),
     ...           (0.1,))
@@ -114,7 +114,7 @@ def summarise(runs: Sequence[Run]) -> Summary:
         difference=_median(np.abs(noisy - true)),
         inside=_mean((low <= true) & (true <= high)),
         width=_median(high - low),
-        p_held=_mean(true_p <= bound),
+        p_within_bound=_mean(true_p <= bound),
         seconds=_median(np.array([run.seconds for run in runs])),
         cpu=_median(np.array([run.cpu for run in runs])),
     )
@@ -131,7 +131,7 @@ def _median(values: np.ndarray) -> float:
 def ordered(
     summaries: Iterable[Summary], data: Sequence[str], algorithms: Sequence[str]
 ) -> list[Summary]:
-    """Sort cells as they were asked for, others behind; ε from large to small.
+    """Sort cells in the given orders, other cells last, and by decreasing ε.
 
     >>> runs = [Run("a", "twin", e, 1, "x", 0.5, 0.4) for e in ("0.1", "1")]
     >>> [one.epsilon for one in ordered(cells(runs), ["a"], ["twin"])]
@@ -164,7 +164,7 @@ def markdown(summaries: Iterable[Summary]) -> str:
 
 
 def _texts(one: Summary) -> list[str]:
-    """Write a row, – where there is nothing to tell."""
+    """Return the texts of a row, – for missing values."""
     return [
         one.data,
         one.epsilon,
@@ -179,7 +179,7 @@ def _texts(one: Summary) -> list[str]:
         _shown(one.difference, ".3f"),
         _shown(100 * one.inside, ".1f", " %"),
         _shown(one.width, ".2f"),
-        _shown(100 * one.p_held, ".1f", " %"),
+        _shown(100 * one.p_within_bound, ".1f", " %"),
         f"{one.seconds:.2f}",
         f"{one.cpu:.2f}",
     ]

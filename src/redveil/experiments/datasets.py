@@ -1,8 +1,8 @@
-"""Public data sets that may lie beside a checkout, each with a schema declared from its domain.
+"""Public data sets, each with a schema declared from public knowledge of its domain.
 
-They are looked for in `../shared/data`, seen from the project's root, or in a folder of your own.
-Schemas come from what anybody who knows the domain would declare, and from the code books; of the
-files, only the header is read. Numbers beyond a bound are moved to it when the data is loaded.
+Every experiment takes the folder that contains them as an argument. Schemas come from common
+knowledge and from code books; only the headers of the files are read for them. Loading clamps
+numbers that are out of bounds.
 """
 
 from __future__ import annotations
@@ -12,25 +12,17 @@ import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import redveil
-from redveil.errors import InputError
 from redveil.experiments import declarations as declared
-from redveil.experiments.declarations import Rules, attributes
-from redveil.schema import Schema, View
-
-if TYPE_CHECKING:
-    from redveil.data.dataset import Dataset
-
-KEY = "id"
+from redveil.experiments.declarations import KEY, Rules, fields
 
 
 @dataclass(frozen=True, slots=True)
 class PublicData:
-    """Two files of one data set, and how their columns are declared.
+    """The two files of one data set, and the rules that declare their columns.
 
-    `large` data sets get the parameters that the paper has for its larger ones.
+    `large` data sets get the parameters that the paper uses for its larger ones.
 
     >>> find("MAMMAL").left
     'mammals/left.csv'
@@ -45,25 +37,37 @@ class PublicData:
     large: bool = False
 
     def files(self, folder: Path) -> tuple[Path, Path]:
-        """Return where the two files are, or would be."""
+        """Return the paths of the two files in a folder."""
         return folder / self.left, folder / self.right
 
-    def is_in(self, folder: Path) -> bool:
-        """Whether both files are there."""
-        return all(path.is_file() for path in self.files(folder))
+    def missing(self, folder: Path) -> list[str]:
+        """Return the files that the folder lacks.
 
-    def schema(self, folder: Path) -> Schema:
-        """Declare the columns that the two headers name; no row is read."""
+        >>> find("NPAS").missing(Path("nowhere"))
+        ['npas/left.csv', 'npas/right.csv']
+        """
+        return [name for name in (self.left, self.right) if not (folder / name).is_file()]
+
+    def schema(self, folder: Path) -> redveil.Schema:
+        """Declare the columns in the two headers. No row is read."""
         left, right = (header(path) for path in self.files(folder))
-        return Schema(
-            self.name,
-            View("left", KEY, attributes(left, self.left_rules)),
-            View("right", KEY, attributes(right, self.right_rules)),
-            unit=self.unit,
+        return declared.schema(
+            self.name, self.unit, fields(left, self.left_rules), fields(right, self.right_rules)
         )
 
-    def load(self, folder: Path) -> Dataset:
-        """Load the two files under the declared schema."""
+    def load(self, folder: Path) -> redveil.Dataset:
+        """Load the two files with the declared schema.
+
+        >>> find("MIMIC").load(Path("nowhere"))
+        Traceback (most recent call last):
+        redveil.errors.InputError: MIMIC: nowhere has no mimic3_demo/left.csv and no \
+mimic3_demo/right.csv; name the folder that contains them
+        """
+        missing = self.missing(folder)
+        if missing:
+            lacking = " and ".join(f"no {name}" for name in missing)
+            remedy = "name the folder that contains them"
+            raise redveil.InputError(f"{self.name}: {folder} has {lacking}; {remedy}")
         return redveil.load(*self.files(folder), self.schema(folder))
 
 
@@ -146,17 +150,8 @@ DATA_SETS = (
 )
 
 
-def default_folder() -> Path:
-    """Return where the data sets are looked for: `../shared/data`, seen from the project's root.
-
-    >>> default_folder().parts[-2:]
-    ('shared', 'data')
-    """
-    return Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
 def find(name: str) -> PublicData:
-    """Return a data set by its name, in any case.
+    """Return a data set by its name, in upper or lower case.
 
     >>> find("npas-2016").unit
     'respondent'
@@ -169,26 +164,27 @@ NPAS-2016, RWAS, DBLP, DIABETES, MIMIC
         if one.name == name.upper():
             return one
     known = ", ".join(one.name for one in DATA_SETS)
-    raise InputError(f"no such data set; use one of {known}")
+    raise redveil.InputError(f"no such data set; use one of {known}")
 
 
 def present(folder: Path, names: Iterable[str] = ()) -> tuple[list[PublicData], list[str]]:
-    """Return the data sets that are there, and a line about each that is not.
+    """Return the data sets in a folder, and a message for each that is not there.
 
     >>> present(Path("nowhere"), ["MAMMAL"])
-    ([], ['MAMMAL: skipped, no mammals/left.csv and mammals/right.csv in nowhere'])
+    ([], ['MAMMAL: skipped; nowhere has no mammals/left.csv and no mammals/right.csv'])
     """
-    chosen = [find(name) for name in names] or list(DATA_SETS)
-    missing = [
-        f"{one.name}: skipped, no {one.left} and {one.right} in {folder}"
-        for one in chosen
-        if not one.is_in(folder)
-    ]
-    return [one for one in chosen if one.is_in(folder)], missing
+    found, skipped = [], []
+    for one in [find(name) for name in names] or DATA_SETS:
+        missing = " and ".join(f"no {name}" for name in one.missing(folder))
+        if missing:
+            skipped.append(f"{one.name}: skipped; {folder} has {missing}")
+        else:
+            found.append(one)
+    return found, skipped
 
 
 def header(path: Path) -> tuple[str, ...]:
-    """Return a CSV file's column names, the key left out; only the first line is read.
+    """Return a CSV file's column names without the key. Only the first line is read.
 
     >>> header(Path("nowhere.csv"))
     Traceback (most recent call last):
@@ -199,5 +195,5 @@ def header(path: Path) -> tuple[str, ...]:
         with opened(path, "rt", encoding="utf-8", newline="") as file:
             names = next(csv.reader([file.readline()]), [])
     except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: cannot be read; check the path") from None
+        raise redveil.InputError(f"{path}: cannot be read; check the path") from None
     return tuple(name for name in names if name != KEY)

@@ -1,88 +1,130 @@
-"""What is publicly known about the columns of the data sets: kinds, code books, bounds, cuts.
+"""Schemas from public knowledge of the columns: kinds, code books, bounds and cut points.
 
-A table of rules for each view: the first pattern that matches a column's whole name declares it.
-Where a provider has merged rare categories, the merged names are the provider's.
+Each view has a tuple of rules. The first rule whose pattern matches a column's whole name declares
+the column, as a field of a data package. Where a provider has merged rare categories, the merged
+names are the provider's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias
 
-from redveil.errors import InputError
-from redveil.schema import Attribute, Kind
-from redveil.schema.cuts import CutRule
+import redveil
 
-Maker: TypeAlias = Callable[[str], Attribute]
+Field: TypeAlias = dict[str, Any]
+Maker: TypeAlias = Callable[[str], Field]
 Rules: TypeAlias = tuple[tuple[str, Maker], ...]
 
+KEY: Final = "id"
 
-def attributes(names: Iterable[str], rules: Rules) -> tuple[Attribute, ...]:
-    """Declare each column by the first rule whose pattern is its whole name.
 
-    >>> [a.kind.value for a in attributes(["Moose", "Otter"], SPECIES)]
+def fields(names: Iterable[str], rules: Rules) -> list[Field]:
+    """Declare each column by the first rule whose pattern matches its whole name.
+
+    >>> [field["type"] for field in fields(["Moose", "Otter"], SPECIES)]
     ['boolean', 'boolean']
     """
-    return tuple(_declare(name, rules) for name in names)
+    return [_declare(name, rules) for name in names]
 
 
-def _declare(name: str, rules: Rules) -> Attribute:
+def _declare(name: str, rules: Rules) -> Field:
     for pattern, maker in rules:
         if re.fullmatch(pattern, name):
             return maker(name)
-    raise InputError(f"column {name}: nothing is known about it; add a rule for its name")
+    raise redveil.InputError(f"column {name}: no rule declares it; add one to declarations.py")
+
+
+def schema(name: str, unit: str, left: Sequence[Field], right: Sequence[Field]) -> redveil.Schema:
+    """Return the schema of two views with these fields and the key `id`.
+
+    >>> schema("fauna", "grid cell", fields(["Moose"], SPECIES), fields(["t1~"], CLIMATE)).unit
+    'grid cell'
+    """
+    resources = [
+        {
+            "name": side,
+            "schema": {"primaryKey": KEY, "fields": [{"name": KEY, "type": "string"}, *declared]},
+        }
+        for side, declared in (("left", left), ("right", right))
+    ]
+    descriptor = {"name": name, "resources": resources, "redveil": {"unit": unit}}
+    return redveil.Schema.from_datapackage(descriptor)
 
 
 def flag(*, required: bool = True) -> Maker:
-    """Declare a Boolean.
+    """Declare a Boolean attribute.
 
-    >>> flag()("esrd").required
-    True
+    >>> flag()("esrd")
+    {'name': 'esrd', 'type': 'boolean', 'constraints': {'required': True}}
     """
-    return lambda name: Attribute(name, Kind.BOOLEAN, required=required)
+    return lambda name: _field(name, "boolean", required)
 
 
 def one_of(*categories: str, required: bool = True) -> Maker:
     """Declare a categorical attribute by its code book.
 
-    >>> one_of("no", "yes")("voted").bins
-    2
+    >>> one_of("no", "yes")("voted")["constraints"]["enum"]
+    ['no', 'yes']
     """
-    return lambda name: Attribute(name, Kind.CATEGORICAL, required=required, categories=categories)
+    return lambda name: _field(name, "string", required, enum=list(categories))
+
+
+def levels(*categories: str, required: bool = True) -> Maker:
+    """Declare an ordinal attribute by its levels, lowest first.
+
+    >>> levels("low", "high")("risk")["redveil"]
+    {'kind': 'ordinal'}
+    """
+    extras = {"kind": "ordinal"}
+    return lambda name: {**one_of(*categories, required=required)(name), "redveil": extras}
 
 
 def number(
-    minimum: float, maximum: float, cuts: Iterable[float], *, required: bool = True
+    minimum: float, maximum: float, cuts: Iterable[float] | Field, *, required: bool = True
 ) -> Maker:
-    """Declare a number with its bounds, and where it may be cut.
+    """Declare a numeric attribute by its bounds and its cut points, or a rule for these.
 
-    >>> number(0, 110, range(10, 100, 10))("age").bins
-    10
+    >>> number(0, 110, range(50, 70, 10))("age")["redveil"]
+    {'cuts': [50, 60]}
     """
-    points = tuple(float(cut) for cut in cuts)
-    return lambda name: Attribute(
-        name, Kind.NUMERIC, required=required, minimum=minimum, maximum=maximum, cuts=points
-    )
+    extras = {"cuts": cuts if isinstance(cuts, dict) else list(cuts)}
+    bounds = {"minimum": minimum, "maximum": maximum}
+    return lambda name: {**_field(name, "number", required, **bounds), "redveil": extras}
 
 
 def scale(lowest: int, highest: int) -> Maker:
     """Declare an answer on a scale, or a small count, cut between any two values.
 
-    >>> scale(1, 5)("Q1").cuts
-    (1.0, 2.0, 3.0, 4.0)
+    >>> scale(1, 5)("Q1")["redveil"]
+    {'cuts': [1, 2, 3, 4]}
     """
     return number(lowest, highest, range(lowest, highest))
 
 
-def heavy_tailed(smallest: float, maximum: float, *, required: bool = True) -> Maker:
-    """Declare an amount or a duration from 0 on, cut at 0 and at 1-2-5 per power of ten.
+def equal_width(minimum: float, maximum: float, count: int) -> Maker:
+    """Declare a numeric attribute that is cut into intervals of equal width.
 
-    >>> heavy_tailed(10, 200)("dollars").cuts
-    (0.0, 10.0, 20.0, 50.0, 100.0)
+    >>> equal_width(0, 1, 4)("share")["redveil"]
+    {'cuts': {'method': 'equal-width', 'count': 4}}
     """
-    cuts = CutRule("decades", smallest=smallest).points(0.0, maximum)
+    return number(minimum, maximum, {"method": "equal-width", "count": count})
+
+
+def heavy_tailed(smallest: float, maximum: float, *, required: bool = True) -> Maker:
+    """Declare an amount or a duration of at least 0, cut at 0 and at 1-2-5 per power of ten.
+
+    >>> heavy_tailed(10, 200)("dollars")["redveil"]
+    {'cuts': {'method': 'decades', 'smallest': 10}}
+    """
+    cuts = {"method": "decades", "smallest": smallest}
     return number(0.0, maximum, cuts, required=required)
+
+
+def _field(name: str, kind: str, required: bool, **constraints: object) -> Field:  # noqa: FBT001
+    declared = {**constraints, "required": True} if required else constraints
+    return {"name": name, "type": kind, **({"constraints": declared} if declared else {})}
 
 
 FLAGS: Final[Rules] = ((r".*", flag()),)
@@ -90,12 +132,12 @@ FLAGS: Final[Rules] = ((r".*", flag()),)
 # MAMMAL: species by name; monthly temperatures (°C) and precipitation (mm) of European land.
 SPECIES: Final[Rules] = FLAGS
 CLIMATE: Final[Rules] = (
-    (r"t\d+[-+~]", number(-30, 40, CutRule("equal-width", count=28).points(-30, 40))),
+    (r"t\d+[-+~]", equal_width(-30, 40, 28)),
     (r"p\d+~", number(0, 300, range(10, 300, 10))),
 )
 
-# CMS DE-SynPUF: summary and inpatient files of three years. Whoever has died or left by 2009 or
-# 2010 has no summary of that year; claims that did not happen are 0.
+# CMS DE-SynPUF: summary and inpatient files of three years. A beneficiary who has died or left by
+# 2009 or 2010 has no summary for that year. No claim counts as 0.
 _LATER = r"20(09|10)"
 BENEFICIARIES: Final[Rules] = (
     (r"birth_year", number(1900, 1990, range(1905, 1990, 5))),

@@ -1,7 +1,7 @@
-"""Single runs of an experiment: mined, held against the truth, and kept in a journal.
+"""Single runs of an experiment, compared with the truth and recorded in a journal.
 
-A journal is a file of JSON lines. Every run is one line, appended as soon as it is finished, so
-that an experiment that was stopped goes on where it was. NOT private: it holds true values.
+A journal is a file of JSON lines. Every run is one line, appended as soon as the run is finished,
+so that an interrupted experiment can be resumed. NOT private: it contains true values.
 """
 
 from __future__ import annotations
@@ -11,30 +11,26 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import redveil
-from redveil import owner
-from redveil.algorithms.parameters import Algorithm, Parameters, Profile
-from redveil.errors import InputError
-from redveil.version import software
 
-if TYPE_CHECKING:
-    from redveil.data.dataset import Dataset
-
+# data set, algorithm, ε
 Cell: TypeAlias = tuple[str, str, str]
-PAPERS_ALGORITHMS = ("alt-mcmc", "alt-expm", "tree-pair")
+PUBLISHED_ALGORITHMS = ("alt-mcmc", "alt-expm", "tree-pair")
+# What the paper requires of redescriptions in its larger data sets.
+LARGE_CONSTRAINTS = redveil.Constraints(min_support=100, max_disjuncts=4)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run and what became of it; a value a redescription in each list.
+    """One run and its redescriptions. Each list has one value per redescription.
 
-    `settings` names the schema, the parameters and the software that made it. `distinct` counts
-    different triples of true supports (left, right, both): what is the same extent under another
-    wording counts once.
+    `settings` identifies the schema, the parameters and the software. `distinct` counts different
+    triples of true supports (left, right, both), so that two queries with the same support count
+    once.
 
     >>> Run("MAMMAL", "twin", "1", 1, "x", 0.5, 0.5).found
     0
@@ -62,16 +58,16 @@ class Run:
 
     @property
     def cell(self) -> Cell:
-        """The cell of the table that the run belongs to."""
+        """The cell of the table to which the run belongs."""
         return self.data, self.algorithm, self.epsilon
 
 
 def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
-    """Return what `mine` is given for an algorithm's name in the table.
+    """Return the arguments of `mine` for an algorithm's name in the table.
 
-    The paper's algorithms run as published, with the paper's parameters for small or `large` data;
-    `:hardened` after a name means our profile, and any other name our defaults. `+1e-6` at the
-    end is a δ.
+    The paper's algorithms run in the published profile, with the paper's parameters for small or
+    `large` data. `:hardened` after a name selects the hardened profile. All other names run with
+    redveil's defaults. `+1e-6` at the end is a δ.
 
     >>> settings_of("twin", large=True)
     {'algorithm': 'twin'}
@@ -84,42 +80,35 @@ def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
     """
     algorithm, _, delta = algorithm.partition("+")
     name, _, profile = algorithm.partition(":")
-    if profile or name not in PAPERS_ALGORITHMS:
-        ours = {"algorithm": name, "profile": profile, "delta": delta}
-        return {key: value for key, value in ours.items() if value}
-    given: dict[str, Any] = {"algorithm": name, "profile": Profile.PUBLISHED.value}
+    if profile or name not in PUBLISHED_ALGORITHMS:
+        arguments = {"algorithm": name, "profile": profile, "delta": delta}
+        return {key: value for key, value in arguments.items() if value}
+    published: dict[str, Any] = {"algorithm": name, "profile": "published"}
     if not large:
-        return given
-    constraints = Parameters.of(**given).constraints
-    given["constraints"] = replace(constraints, min_support=100)
-    return given | {"trials" if name == Algorithm.TREE_PAIR else "alternations": 20}
+        return published
+    repeats = "trials" if name == "tree-pair" else "alternations"
+    return published | {"constraints": LARGE_CONSTRAINTS, repeats: 20}
 
 
-def parameters_of(given: Mapping[str, Any]) -> Parameters:
-    """Return the parameters among what `mine` is given.
+def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
+    """Return a short hash of everything that a run depends on, except ε and the noise.
 
-    >>> parameters_of({"algorithm": "twin", "delta": "1e-6"}).algorithm.value
-    'twin'
-    """
-    return Parameters.of(**{key: value for key, value in given.items() if key != "delta"})
-
-
-def settings_name(dataset: Dataset, given: Mapping[str, Any]) -> str:
-    """Return a short name of everything that a run depends on, its price and its noise aside.
+    The plan stands for the defaults of parameters that are not given.
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> len(settings_name(wide_dataset(10), {}))
     12
     """
-    parts = [software(), dataset.schema.digest, parameters_of(given).public(), dict(given)]
+    plan = redveil.plan(1, schema=dataset.schema, **given)
+    parts = [redveil.__version__, dataset.schema.digest, plan.steps, dict(given)]
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def perform(
-    dataset: Dataset, data: str, algorithm: str, epsilon: str, number: int, *, large: bool
+    dataset: redveil.Dataset, data: str, algorithm: str, epsilon: str, number: int, *, large: bool
 ) -> Run:
-    """Mine once, timed, and look up the truth.
+    """Mine once, measure the time, and compare with the truth.
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> run = perform(wide_dataset(500), "wide", "alt-expm:hardened", "1", 1, large=False)
@@ -130,7 +119,7 @@ def perform(
     wall, cpu = time.perf_counter(), time.process_time()
     result = redveil.mine(dataset, epsilon=epsilon, **given)
     spent = time.perf_counter() - wall, time.process_time() - cpu
-    found = owner.truth(result, dataset).redescriptions
+    found = redveil.truth(result, dataset).redescriptions
     truths = [one.true for one in found if one.true is not None]
     supports = {(t.support.left, t.support.right, t.support.both) for t in truths}
     return Run(
@@ -152,7 +141,7 @@ def perform(
 
 
 def append(journal: Path, run: Run) -> None:
-    """Add a run to the journal with a single write, so that several processes may.
+    """Append a run to the journal in a single write, so that several processes can share it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -165,18 +154,18 @@ def append(journal: Path, run: Run) -> None:
     try:
         handle = os.open(journal, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            # A line that a crash cut short must not swallow this one.
+            # After a crash the last line may be incomplete; do not append to it.
             size = os.fstat(handle).st_size
-            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-            os.write(handle, f"{chr(10) if torn else ''}{line}\n".encode())
+            incomplete = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            os.write(handle, f"{chr(10) if incomplete else ''}{line}\n".encode())
         finally:
             os.close(handle)
     except OSError:
-        raise InputError(f"{journal}: cannot be written; does its folder exist?") from None
+        raise redveil.InputError(f"{journal}: cannot be written; does its folder exist?") from None
 
 
 def read(journal: Path) -> list[Run]:
-    """Return the runs of a journal; none if there is no such file. Broken lines are passed over.
+    """Return the runs of a journal, none if there is no such file. Incomplete lines are skipped.
 
     >>> read(Path("nowhere.jsonl"))
     []
@@ -188,7 +177,7 @@ def read(journal: Path) -> list[Run]:
 
 
 def _parse(line: str) -> Run | None:
-    """Read a line, or return None if it is not a whole run."""
+    """Return the run on a line, or None if the line is not a complete run."""
     try:
         plain = json.loads(line)
     except ValueError:

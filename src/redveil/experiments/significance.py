@@ -1,9 +1,9 @@
-"""How many redescriptions are truly significant, and how well the noisy Jaccard index ranks them.
+"""The share of truly significant redescriptions, and how well noisy Jaccard indices rank them.
 
-    python -m redveil.experiments.significance LEFT RIGHT --schema S [--paper paper-results.json]
+    python -m redveil.experiments.significance DATA [--dataset MAMMAL] [--paper paper-results.json]
 
-Runs all three algorithms in both profiles with the paper's parameters, pools the runs, and prints
-the paper's own numbers beside ours.
+Runs the paper's three algorithms in both profiles, the published one with the paper's parameters,
+pools the runs, and prints the paper's numbers next to ours. DATA is the folder of the data sets.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ import numpy as np
 import typer
 
 import redveil
-from redveil import owner
-from redveil.cli.console import output, progress
+from redveil.experiments import datasets
+from redveil.experiments.console import run, show, tracked
 
+HEADS = (
+    *("algorithm", "profile", "found", "empty", "significant", "paper", "Spearman", "paper"),
+    *("median J", "|ΔJ|"),
+)
 PAPER_NAMES = {"alt-mcmc": "AltMCMC", "alt-expm": "AltExpM", "tree-pair": "MCMCTreePair"}
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Pooled over runs. Shares are between 0 and 1; nan where there was nothing."""
+    """One algorithm and profile, pooled over runs. Shares lie between 0 and 1; NaN if empty."""
 
     algorithm: str
     profile: str
@@ -41,13 +45,13 @@ class Summary:
 def summarise(
     dataset: redveil.Dataset, algorithm: str, profile: str, runs: int, **parameters: Any
 ) -> Summary:
-    """Mine several times and compare with the truth."""
+    """Mine several times, pool the runs and compare them with the truth."""
     noisy, true, p_values, empty = [], [], [], 0
     for _ in range(runs):
         result = redveil.mine(dataset, algorithm=algorithm, profile=profile, **parameters)
-        evaluated = owner.truth(result, dataset)
-        empty += len(evaluated) == 0
-        for one in evaluated:
+        compared = redveil.truth(result, dataset)
+        empty += len(compared) == 0
+        for one in compared:
             assert one.true is not None
             noisy.append(one.jaccard.estimate)
             true.append(one.true.jaccard)
@@ -65,7 +69,7 @@ def summarise(
 
 
 def spearman(first: np.ndarray, second: np.ndarray) -> float:
-    """Return Spearman's rank correlation, nan if a side does not vary.
+    """Return Spearman's rank correlation, NaN if one side is constant.
 
     >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 9.0]))
     1.0
@@ -76,52 +80,44 @@ def spearman(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return ranks from 1; equal values share the mean of theirs."""
+    """Return ranks from 1; equal values get the mean of their ranks."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place])
 
 
 def main(
-    left: Path,
-    right: Path,
-    schema: Annotated[Path, typer.Option()],
+    data: Annotated[Path, typer.Argument(help="Folder of the data sets.")],
+    dataset: Annotated[str, typer.Option(help="Name of the data set.")] = "MAMMAL",
     paper: Annotated[Path | None, typer.Option(help="The paper's numbers, as JSON.")] = None,
-    dataset: Annotated[str, typer.Option(help="Its name in the paper.")] = "MAMMAL",
     epsilon: str = "1",
-    runs: int = 10,
-    prune: Annotated[str, typer.Option(help="The published pruning threshold.")] = "500",
-    depth: Annotated[int, typer.Option(help="Of the published profile's trees.")] = 4,
+    runs: Annotated[int, typer.Option(min=1)] = 10,
+    prune: Annotated[str, typer.Option(help="Pruning threshold of the published profile.")] = "500",
+    depth: Annotated[int, typer.Option(help="Depth of the published profile's trees.")] = 4,
 ) -> None:
     """Print the table."""
-    loaded = redveil.load(left, right, schema)
-    published = json.loads(paper.read_text(encoding="utf-8")) if paper else {}
-    table = _table()
-    jobs = list(_jobs(prune, depth))
-    with progress("experiment") as report:
-        for number, (algorithm, profile, given) in enumerate(jobs, start=1):
-            line = summarise(loaded, algorithm, profile, runs, epsilon=epsilon, **given)
-            table.add_row(*_cells(line, published, dataset, float(epsilon)))
-            report(number / len(jobs))
-    output().print(table)
+    subject = datasets.find(dataset)
+    loaded = subject.load(data)
+    published = _read_paper(paper) if paper else {}
+    rows = []
+    for algorithm, profile, given in tracked(list(_jobs(prune, depth)), "mining"):
+        line = summarise(loaded, algorithm, profile, runs, epsilon=epsilon, **given)
+        rows.append(_cells(line, published, subject.name, float(epsilon)))
+    show(HEADS, rows, texts=2)
+
+
+def _read_paper(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        raise redveil.InputError(f"{path}: cannot be read as JSON; check the path") from None
 
 
 def _jobs(prune: str, depth: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield what to run: the paper's settings, then our defaults."""
+    """Yield the paper's settings, then redveil's defaults."""
     for algorithm in PAPER_NAMES:
         yield algorithm, "published", {"prune": prune, "depth": depth}
     for algorithm in PAPER_NAMES:
         yield algorithm, "hardened", {}
-
-
-def _table() -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold")
-    for name in ("algorithm", "profile", "found", "empty", "significant", "paper"):
-        table.add_column(name, justify="left" if name in ("algorithm", "profile") else "right")
-    for name in ("Spearman", "paper", "median J", "|ΔJ|"):
-        table.add_column(name, justify="right")
-    return table
 
 
 def _cells(line: Summary, paper: dict[str, Any], dataset: str, epsilon: float) -> list[str]:
@@ -148,4 +144,4 @@ def _cells(line: Summary, paper: dict[str, Any], dataset: str, epsilon: float) -
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(main)

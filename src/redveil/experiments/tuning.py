@@ -1,15 +1,15 @@
-"""The evidence behind the tuning rule: trees of every shape on generated worlds.
+"""The evidence for the tuning rule: trees of several shapes on generated data.
 
     python -m redveil.experiments.tuning [--algorithm twin] [--runs 3] [--table FILE] …
 
-Nobody's data is looked at: the rule must not be fitted to what it will be judged by. Every world is
-generated at several sizes and seeds, and mined at ε = 1 with fixed depth and number of twin pairs,
-or of alternations.
+Needs no data: the rule must not be fitted to the data sets that it is judged by. Every generator
+runs at several sizes and seeds. Its data is mined at ε = 1 with a fixed depth and a fixed number of
+pairs of twin trees, or of alternations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -18,12 +18,10 @@ import numpy as np
 import typer
 
 import redveil
-from redveil import owner
-from redveil.cli.console import progress
-from redveil.experiments.worlds import build
-from redveil.files import write_text
+from redveil.experiments.console import run, tracked
+from redveil.experiments.generators import build
 
-WORLDS: Final = ("gradients", "survey", "claims")
+GENERATORS: Final = ("gradients", "survey", "claims")
 SIZES: Final = (300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000)
 SHAPES: Final = ((1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 4))
 ALTERNATION_SIZES: Final = (300, 700, 1_500, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000)
@@ -32,13 +30,13 @@ SEEDS: Final = (1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Trialled:
-    """How one shape did on one world at one size, over all seeds and runs.
+class Outcome:
+    """The outcome of one shape on generated data of one kind and size, over all seeds and runs.
 
-    repeats: pairs of twins, or alternations.
+    repeats: number of pairs of twin trees, or of alternations.
     """
 
-    world: str
+    data: str
     size: int
     depth: int
     repeats: int
@@ -49,26 +47,26 @@ class Trialled:
     best: float
 
 
-def trialled(world: str, size: int, depth: int, repeats: int, runs: int, **method: Any) -> Trialled:
-    """Mine generated data with a fixed shape, and look at the truth.
+def measure(name: str, size: int, depth: int, repeats: int, runs: int, **method: Any) -> Outcome:
+    """Mine generated data with a fixed shape, and compare with the truth.
 
-    method: what else `redveil.mine` is told.
+    method: further arguments of `redveil.mine`.
 
-    >>> trialled("noise", 60, depth=1, repeats=1, runs=1).empty
+    >>> measure("noise", 60, depth=1, repeats=1, runs=1).empty
     2
     """
     repeated = "trials" if method.get("algorithm", "twin") == "twin" else "alternations"
     shape: dict[str, Any] = {**method, "depth": depth, repeated: repeats}
     true: list[list[float]] = []
     for seed in SEEDS:
-        data = build(world, size, seed)
+        data = build(name, size, seed)
         for _ in range(runs):
             result = redveil.mine(data, 1, **shape)
-            evaluated = owner.truth(result, data)
-            true.append([one.true.jaccard for one in evaluated if one.true])
+            compared = redveil.truth(result, data)
+            true.append([one.true.jaccard for one in compared if one.true])
     every = [value for run in true for value in run]
-    return Trialled(
-        world,
+    return Outcome(
+        name,
         size,
         depth,
         repeats,
@@ -80,20 +78,20 @@ def trialled(world: str, size: int, depth: int, repeats: int, runs: int, **metho
     )
 
 
-def markdown(rows: Iterable[Trialled], repeated: str = "pairs") -> str:
+def markdown(rows: Iterable[Outcome], repeated: str = "pairs") -> str:
     """Return the table for the documentation.
 
-    >>> print(markdown([Trialled("claims", 300, 1, 1, 6, 0, 1.5, 0.61, 0.7)]))
-    | world | entities | depth | pairs | runs | empty | found | median J | best J |
+    >>> print(markdown([Outcome("claims", 300, 1, 1, 6, 0, 1.5, 0.61, 0.7)]))
+    | data | entities | depth | pairs | runs | empty | found | median J | best J |
     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
     | claims | 300 | 1 | 1 | 6 | 0 | 1.5 | 0.61 | 0.70 |
     """
     lines = [
-        f"| world | entities | depth | {repeated} | runs | empty | found | median J | best J |",
+        f"| data | entities | depth | {repeated} | runs | empty | found | median J | best J |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {r.world} | {r.size} | {r.depth} | {r.repeats} | {r.runs} | {r.empty} | {r.found:.1f} "
+        f"| {r.data} | {r.size} | {r.depth} | {r.repeats} | {r.runs} | {r.empty} | {r.found:.1f} "
         f"| {r.median:.2f} | {r.best:.2f} |"
         for r in rows
     ]
@@ -101,27 +99,29 @@ def markdown(rows: Iterable[Trialled], repeated: str = "pairs") -> str:
 
 
 def page(table: str, title: str, runs: int) -> str:
-    """Return the table under a heading, for a file of its own.
+    """Return the table as a page with a title.
 
-    >>> print(page("| world |", "twin", 3).splitlines()[0])
+    >>> print(page("| data |", "twin", 3).splitlines()[0])
     # All rows of the tuning experiment: twin
     """
     return (
         f"# All rows of the tuning experiment: {title}\n\n"
-        f"Generated worlds, ε = 1, {len(SEEDS)} seeds and {runs} runs with each, shapes given. "
-        '"found" is per run;\n"best J" averages the best true J of each run, 0 if it was empty.'
-        f"\n\n{table}\n"
+        f"Generated data, ε = 1, {len(SEEDS)} seeds and {runs} runs with each, fixed shapes. "
+        '"found" is per run;\n"best J" is the mean of the best true J of each run, '
+        f"0 if it was empty.\n\n{table}\n"
     )
 
 
 def main(
     algorithm: Annotated[str, typer.Option(help="twin, alt-expm or alt-mcmc")] = "twin",
-    runs: Annotated[int, typer.Option(min=1, help="Runs for each seed.")] = 3,
+    runs: Annotated[int, typer.Option(min=1, help="Runs per seed.")] = 3,
     root_score: Annotated[str, typer.Option(help="leverage or agreement")] = "leverage",
-    tree_share: Annotated[str | None, typer.Option(help="twin: share of the trees")] = None,
-    table: Annotated[Path | None, typer.Option(help="Write a page with the table here.")] = None,
+    tree_share: Annotated[
+        str | None, typer.Option(help="The trees' share of the budget; for twin only.")
+    ] = None,
+    table: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
 ) -> None:
-    """Mine all worlds with all shapes and print the table."""
+    """Mine all generated data with all shapes and print the table."""
     method: dict[str, Any] = {
         "algorithm": algorithm,
         "root_score": root_score,
@@ -129,19 +129,14 @@ def main(
     }
     twin = algorithm == "twin"
     sizes, shapes = (SIZES, SHAPES) if twin else (ALTERNATION_SIZES, ALTERNATION_SHAPES)
-    cases = [(w, n, depth, repeats) for w in WORLDS for n in sizes for depth, repeats in shapes]
-
-    def rows() -> Iterator[Trialled]:
-        with progress("tuning") as report:
-            for number, case in enumerate(cases, start=1):
-                yield trialled(*case, runs, **method)
-                report(number / len(cases))
-
-    text = markdown(rows(), "pairs" if twin else "alternations")
+    cases = [(name, n, *shape) for name in GENERATORS for n in sizes for shape in shapes]
+    rows = [measure(*case, runs, **method) for case in tracked(cases, "tuning")]
+    text = markdown(rows, "pairs" if twin else "alternations")
     typer.echo(text)
     if table:
-        write_text(table, page(text, ", ".join(said for said in method.values() if said), runs))
+        title = ", ".join(value for value in method.values() if value)
+        table.write_text(page(text, title, runs), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run(main)

@@ -1,7 +1,8 @@
-"""What is public about the data: views, attributes, categories, bounds, cut points, entity key."""
+"""The public description of the data: views, attributes, categories, bounds, cut points, keys."""
 
 from redveil.schema.attribute import Attribute, Kind
-from redveil.schema.model import Schema, Side, Status, View
+from redveil.schema.model import Schema
 from redveil.schema.problem import Problem
+from redveil.schema.view import Side, Status, View
 
 __all__ = ["Attribute", "Kind", "Problem", "Schema", "Side", "Status", "View"]

@@ -1,4 +1,4 @@
-"""One attribute as its owner declares it."""
+"""Declared attributes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Kind(StrEnum):
 
     @property
     def is_ordered(self) -> bool:
-        """Whether literals compare (`<=`, `>`) rather than match (`=`, `!=`)."""
+        """Whether literals are inequalities (`<=`, `>`) and not equalities (`=`, `!=`)."""
         return self in (Kind.ORDINAL, Kind.NUMERIC)
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A declared attribute: everything about it that is public.
+    """A declared attribute. Everything in it is public.
 
-    A value's *bin* is its position among the cut points (numeric) or the categories; a Boolean
-    has bins 0 and 1. `required` declares that no value is missing.
+    The *bin* of a value is its position among the cut points (numeric) or the categories; a Boolean
+    has bins 0 and 1. `required` means that no value is missing.
 
     >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0, 65.0))
     >>> age.bins
@@ -50,7 +50,7 @@ class Attribute:
 
     @property
     def bins(self) -> int:
-        """How many bins the attribute's values fall into, missing not counted."""
+        """The number of bins, not counting missing."""
         if self.kind is Kind.BOOLEAN:
             return 2
         if self.kind is Kind.NUMERIC:
@@ -59,7 +59,7 @@ class Attribute:
 
     @property
     def splits(self) -> int:
-        """How many ways there are to split on this attribute.
+        """The number of possible splits on this attribute.
 
         >>> Attribute("sick", Kind.BOOLEAN).splits
         1

@@ -1,4 +1,4 @@
-"""Cut points: where numeric attributes may be split. Public, declared, never read off the data."""
+"""Cut points of numeric attributes. They are public and declared, never taken from the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, Literal
 Method = Literal["explicit", "equal-width", "decades", "symmetric-decades"]
 METHODS: Final[tuple[Method, ...]] = ("explicit", "equal-width", "decades", "symmetric-decades")
 
-# A bin's code is a byte, and one code is kept for "missing".
+# The code of a bin is a byte, and one code means missing.
 MOST_BINS: Final = 255
 DEFAULT_INTERVALS: Final = 20
 MOST_DEFAULT_INTEGER_CUTS: Final = 64
@@ -19,10 +19,10 @@ MOST_DEFAULT_INTEGER_CUTS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class CutRule:
-    """How an owner declares the cut points of one numeric attribute.
+    """The declared rule for the cut points of one numeric attribute.
 
-    `explicit` lists them, `equal-width` names the number of intervals, `decades` takes 0 and
-    1-2-5 per power of ten from `smallest` on, `symmetric-decades` the same on both sides of 0.
+    `explicit` lists them, `equal-width` gives the number of intervals, `decades` means 0 and 1-2-5
+    per power of ten from `smallest` on, `symmetric-decades` the same on both sides of 0.
 
     >>> CutRule("decades", smallest=1.0).points(0, 30)
     (0.0, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -43,9 +43,9 @@ class CutRule:
             return self.values
         if self.method == "equal-width":
             width = (maximum - minimum) / self.count
-            # A set, because in narrow bounds neighbours may round to the same short number.
+            # A set, because neighbours in narrow bounds may round to the same number.
             steps = range(1, self.count)
-            candidates = sorted({_short(minimum + i * width) for i in steps})
+            candidates = sorted({rounded(minimum + i * width) for i in steps})
         else:
             smallest = self.smallest or default_smallest(minimum, maximum)
             upward = _decades(smallest, max(abs(minimum), abs(maximum)))
@@ -55,9 +55,9 @@ class CutRule:
 
 
 def default_rule(minimum: float, maximum: float, *, integer: bool) -> CutRule:
-    """Return the rule used when bounds are declared and cuts are not.
+    """Return the rule for attributes with declared bounds and no declared cut points.
 
-    Every integer of a short range; otherwise intervals of equal width.
+    Every integer of a short range, otherwise intervals of equal width.
 
     >>> default_rule(1, 5, integer=True).points(1, 5)
     (1.0, 2.0, 3.0, 4.0)
@@ -71,7 +71,7 @@ def default_rule(minimum: float, maximum: float, *, integer: bool) -> CutRule:
 
 
 def default_smallest(minimum: float, maximum: float) -> float:
-    """Return where decades start: 1 for wide bounds, three powers of ten below the top otherwise.
+    """Return the start of decades: 1 for wide bounds, else three powers of ten below the top.
 
     >>> default_smallest(0, 50_000)
     1.0
@@ -85,7 +85,7 @@ def default_smallest(minimum: float, maximum: float) -> float:
 
 
 def faults(values: Sequence[float], minimum: float, maximum: float) -> str | None:
-    """Say what is wrong with explicit cut points, or None.
+    """Return what is wrong with explicit cut points, or None.
 
     >>> faults([3, 2], 0, 10)
     'cut points are not strictly increasing'
@@ -107,6 +107,10 @@ def _decades(smallest: float, largest: float) -> list[float]:
     return [x for x in steps if smallest <= x <= largest]
 
 
-def _short(x: float) -> float:
-    """Round to twelve significant digits, so that cut points print as people write them."""
+def rounded(x: float) -> float:
+    """Round to twelve significant digits, so that cut points print as short numbers.
+
+    >>> rounded(0.1 + 0.2)
+    0.3
+    """
     return float(f"{x:.12g}")

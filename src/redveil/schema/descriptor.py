@@ -1,4 +1,4 @@
-"""A schema written as a Frictionless data package descriptor."""
+"""Write schemas as Frictionless data package descriptors."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.purchase import Purchase
+from redveil.schema.view import View
 
 if TYPE_CHECKING:
-    from redveil.schema.model import Schema, View
+    from redveil.schema.model import Schema
 
 Json = dict[str, object]
 
 
 def describe(schema: Schema) -> Json:
-    """Return the descriptor of a schema, with every cut point spelled out.
+    """Return the descriptor of a schema, with explicit cut points.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> describe(clinic_schema())["redveil"]["unit"]

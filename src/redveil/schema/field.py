@@ -1,4 +1,4 @@
-"""One field of a descriptor read as an attribute, with every problem it has."""
+"""Read a field of a descriptor as an attribute, and list its problems."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.cuts import METHODS, MOST_BINS, CutRule, default_rule, faults
-from redveil.schema.problem import Problem, unknown_keys
-from redveil.schema.spelling import misspelt
+from redveil.schema.problem import Problem, misspelt, unknown_keys
 
 
 @dataclass(slots=True)
 class FieldReader:
-    """Reads one field; what is wrong is collected, not raised, so that a check can list it all.
+    """Reads one field and collects all of its problems, for `redveil schema check`.
 
     >>> reader = FieldReader("left, attribute age", {"name": "age", "type": "number"})
     >>> reader.attribute() is None
@@ -26,11 +25,11 @@ class FieldReader:
     place: str
     raw: Mapping[str, object]
     problems: list[Problem] = field(default_factory=list)
-    # What the table takes for missing, as it is written.
+    # The table schema's missingValues.
     missing: object = None
 
     def attribute(self) -> Attribute | None:
-        """Return the declared attribute, or None when there are problems or it is not used."""
+        """Return the declared attribute, or None if it has problems or is not used."""
         extras = self._extras()
         self.problems.extend(unknown_keys(self.place, extras, ("kind", "cuts", "use", "draft")))
         self.problems.extend(misspelt(self.place, "field", self.raw))
@@ -39,7 +38,7 @@ class FieldReader:
             return None
         if self.raw.get("missingValues", self.missing) != self.missing:
             self._fail(
-                "missing values of one column alone cannot be declared",
+                "missingValues of a single field are not supported",
                 "list them in the table schema's missingValues",
             )
         kind = self._kind()
@@ -56,7 +55,7 @@ class FieldReader:
 
     def _fail(self, what: str, remedy: str) -> None:
         problem = Problem(self.place, what, remedy)
-        # Several readers look at the same part of a field; one complaint about it is enough.
+        # Several methods read the same part of a field; report its problem once.
         if problem not in self.problems:
             self.problems.append(problem)
 
@@ -103,7 +102,7 @@ class FieldReader:
             )
         else:
             self._fail(
-                "its type cannot be mined",
+                "unsupported type",
                 "use boolean, integer, number or string, or set redveil.use to false",
             )
         return None
@@ -135,15 +134,15 @@ class FieldReader:
             self._fail(f"{name} is not a list", f"write {name} as […]")
             return ()
         if not all(isinstance(v, str | int | float) for v in values):
-            self._fail(f"{name} holds something that is not a text or number", "write texts")
+            self._fail(f"{name} contains something other than strings and numbers", "write strings")
             return ()
         return tuple(_label(v) for v in values)
 
     def _numeric(self, kind: Kind) -> Attribute | None:
         if self.raw.get("decimalChar", ".") != "." or self.raw.get("groupChar", "") != "":
             self._fail(
-                "numbers are read with a decimal point and without grouping",
-                "rewrite the column so, and leave out decimalChar and groupChar",
+                "decimalChar and groupChar are not supported",
+                "write numbers with a decimal point and without grouping, and remove the keys",
             )
             return None
         minimum = self._number(self._constraints().get("minimum"), "constraints.minimum")
@@ -204,7 +203,7 @@ class FieldReader:
         if smallest is not None and not smallest > 0:
             self._fail("redveil.cuts.smallest is not positive", "use a positive number")
             return None
-        # By way of text: an integer too large for a float becomes infinite, which is a fault.
+        # Through str: an integer that is too large for a float becomes infinite and is reported.
         return CutRule(method, count, tuple(float(str(v)) for v in values), smallest)
 
     def _number(self, value: object, name: str) -> float | None:
@@ -221,7 +220,7 @@ def _is_number(value: object) -> bool:
 
 
 def _label(value: str | float) -> str:
-    """Return a category's text as data files write it; whole numbers without a point."""
+    """Return a category as text, as in data files: integers without a decimal point."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():

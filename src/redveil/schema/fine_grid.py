@@ -1,4 +1,4 @@
-"""The fine grid: where a numeric attribute could be cut, before anybody looks at its values."""
+"""The fine grid: candidate cut points of a numeric attribute, independent of its values."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from itertools import pairwise
 from typing import Final
 
 from redveil.schema.attribute import Attribute, Kind
-from redveil.schema.cuts import default_smallest
+from redveil.schema.cuts import default_smallest, rounded
 
-# Round numbers per power of ten, nearly evenly spaced in ratio.
+# Round numbers per power of ten, with nearly equal ratios.
 _ROUND: Final = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
-# Below this share of the largest bound, powers of ten are not followed any further.
+# The smallest power of ten, as a share of the largest bound.
 _DEPTH: Final = 1e-9
 _FEWEST_INTERVALS: Final = 100
-# Closer to 0 than this many equal steps, round numbers lie closer together than the steps do.
+# Within this many equal steps from 0, round numbers are denser than the steps.
 _NEAR: Final = 4
-# Cut points spaced this unevenly were declared for a heavy tail.
+# The ratio of the widest to the narrowest interval from which on a tail counts as heavy.
 _UNEVEN: Final = 50
 
 
 def is_heavy_tailed(attribute: Attribute) -> bool:
-    """Whether an attribute's declared cut points are spaced as for a heavy tail, like decades.
+    """Return whether declared cut points are spaced as for a heavy tail, like decades.
 
     >>> is_heavy_tailed(Attribute("cost", Kind.NUMERIC, maximum=900, cuts=(0, 1, 10, 100)))
     True
@@ -35,12 +35,12 @@ def is_heavy_tailed(attribute: Attribute) -> bool:
 
 
 def fine_grid(attribute: Attribute) -> tuple[float, ...]:
-    """Return the candidate cut points of a numeric attribute: a function of its declaration.
+    """Return the candidate cut points of a numeric attribute, from its declaration alone.
 
     0, ten round numbers per power of ten on either side of it, and the declared cut points. Unless
-    these say that the tail is heavy, equal steps take over where round numbers grow sparser. All
-    points are at least the minimum (a cut there tells the minimum from the rest) and below the
-    maximum.
+    the declared cut points indicate a heavy tail, equal steps replace round numbers where these are
+    sparser. All points are at least the minimum (a cut there separates the minimum from all other
+    values) and below the maximum.
 
     >>> fine_grid(Attribute("cost", Kind.NUMERIC, maximum=12, cuts=(0, 0.01, 0.7)))[:6]
     (0.0, 0.01, 0.7, 1.0, 1.2, 1.5)
@@ -54,14 +54,14 @@ def fine_grid(attribute: Attribute) -> tuple[float, ...]:
         step = _equal_step(high - low)
         points = {x for x in points if abs(x) < _NEAR * step}
         first, last = math.ceil(low / step), math.ceil(high / step)
-        equal = (_short(i * step) for i in range(first, last))
+        equal = (rounded(i * step) for i in range(first, last))
         points |= {x for x in equal if abs(x) >= _NEAR * step}
     points |= {low, *map(float, attribute.cuts)}
     return tuple(x for x in sorted(points) if low <= x < high)
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Return round numbers up to the larger bound, from where decades usually start."""
+    """Return round numbers from the default start of decades up to the larger bound."""
     top = max(abs(low), abs(high))
     start = max(default_smallest(low, high), top * _DEPTH)
     powers = range(math.floor(math.log10(start)), math.ceil(math.log10(top)) + 1)
@@ -70,12 +70,7 @@ def _round_numbers(low: float, high: float) -> list[float]:
 
 
 def _equal_step(span: float) -> float:
-    """Return the largest of 1, 2 and 5 times a power of ten that makes enough intervals."""
+    """Return the largest of 1, 2 or 5 times a power of ten that gives enough intervals."""
     power = math.floor(math.log10(span)) - 2
     steps = [float(f"{m}e{p}") for p in range(power - 1, power + 2) for m in (1, 2, 5)]
     return max(x for x in steps if x * _FEWEST_INTERVALS <= span) or math.ulp(0.0)
-
-
-def _short(x: float) -> float:
-    """Round to twelve significant digits, so that cut points print as people write them."""
-    return float(f"{x:.12g}")

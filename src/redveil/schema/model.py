@@ -1,81 +1,23 @@
-"""The schema of a pair of tables: immutable, public, with a digest that names it."""
+"""The schema of a pair of tables: immutable and public, identified by a digest."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
-from redveil.schema.attribute import Attribute
+from redveil.schema.descriptor import describe
 from redveil.schema.purchase import Purchase
-
-
-class Side(StrEnum):
-    """Which of the two views.
-
-    >>> Side.LEFT.other
-    <Side.RIGHT: 'right'>
-    """
-
-    LEFT = "left"
-    RIGHT = "right"
-
-    @property
-    def other(self) -> Side:
-        """The opposite view."""
-        return Side.RIGHT if self is Side.LEFT else Side.LEFT
-
-
-class Status(StrEnum):
-    """Whether an owner stands behind the declarations, or a draft only proposes them.
-
-    >>> Status("draft")
-    <Status.DRAFT: 'draft'>
-    """
-
-    DECLARED = "declared"
-    DRAFT = "draft"
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One of the two tables: its entity key and its attributes in declared order.
-
-    >>> from redveil.schema import Kind
-    >>> View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)).names
-    ('asthma',)
-    """
-
-    name: str
-    key: str
-    attributes: tuple[Attribute, ...]
-    path: str | None = None
-    missing_values: tuple[str, ...] = ("",)
-    delimiter: str = ","
-    encoding: str = "utf-8"
-
-    def __post_init__(self) -> None:
-        # A data package gives every resource a path; with one here too, saving changes nothing.
-        if self.path is None:
-            object.__setattr__(self, "path", f"{self.name}.csv")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The attributes' names, in order."""
-        return tuple(a.name for a in self.attributes)
-
-    @property
-    def split_count(self) -> int:
-        """How many candidate splits the view offers."""
-        return sum(a.splits for a in self.attributes)
+from redveil.schema.reader import read_schema, schema_of
+from redveil.schema.view import Side, Status, View
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Two views over the same entities, and what their owner says about them.
+    """The declarations of two views of the same entities.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> schema = clinic_schema()
@@ -100,10 +42,10 @@ class Schema:
 
     @property
     def digest(self) -> str:
-        """A hash of every declaration about the data.
+        """A hash of all declarations about the data.
 
-        Formatting, file names, the budget and the status do not matter: accepting a draft or
-        raising a budget does not make it another schema. Buying cut points does.
+        It does not depend on formatting, file names, the budget or the status: accepting a draft
+        or raising a budget does not change it. Buying cut points does.
         """
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
@@ -118,9 +60,19 @@ class Schema:
         >>> [r["name"] for r in clinic_schema().to_datapackage()["resources"]]
         ['diagnoses', 'laboratory']
         """
-        from redveil.schema.descriptor import describe
-
         return describe(self)
+
+    @classmethod
+    def from_datapackage(cls, descriptor: Mapping[str, object]) -> Schema:
+        """Return the schema that a data package descriptor declares.
+
+        Raises a SchemaError that names the first problem.
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> Schema.from_datapackage(clinic_schema().to_datapackage()) == clinic_schema()
+        True
+        """
+        return schema_of(descriptor, cls)
 
     def save(self, path: str | Path) -> None:
         """Write the schema as `datapackage.json`, atomically.
@@ -140,12 +92,10 @@ class Schema:
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
-        """Read `datapackage.json`; a SchemaError names the first problem.
+        """Read `datapackage.json`, or raise a SchemaError that names the first problem.
 
         >>> Schema.read("nowhere.json")
         Traceback (most recent call last):
         redveil.errors.SchemaError: nowhere.json: no such file; name the data package's descriptor
         """
-        from redveil.schema.reader import read_schema
-
-        return read_schema(Path(path))
+        return read_schema(Path(path), cls)

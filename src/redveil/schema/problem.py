@@ -1,15 +1,31 @@
-"""One thing that is wrong with a schema, and how to put it right."""
+"""Problems of a schema: places, causes and remedies, and misspelt keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
+
+# The keys that are read in each part, and other keys of the standard that resemble them.
+_READ: Final = {
+    "package": ("name", "resources", "redveil"),
+    "resource": ("name", "path", "schema", "dialect", "encoding"),
+    "dialect": ("delimiter",),
+    "schema": ("fields", "primaryKey", "missingValues"),
+    "field": (
+        *("name", "type", "constraints", "redveil", "trueValues", "falseValues"),
+        *("categories", "categoriesOrdered", "decimalChar", "groupChar"),
+    ),
+    "constraints": ("minimum", "maximum", "enum", "required"),
+}
+_ALSO: Final = {"package": ("sources",), "resource": ("scheme", "$schema")}
+_ALIKE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Where a schema is wrong, what is wrong there, and the remedy.
+    """A place in a schema, what is wrong there, and the remedy.
 
     >>> print(Problem("left, attribute age", "no bounds", "declare constraints.minimum"))
     left, attribute age: no bounds; declare constraints.minimum
@@ -24,7 +40,7 @@ class Problem:
 
 
 def unknown_keys(place: str, given: Iterable[str], known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for every key under `redveil` that means nothing: it may be misspelt.
+    """Yield a problem for every unknown key under `redveil`.
 
     >>> [str(one) for one in unknown_keys("left", ["budgett"], ["budget", "unit"])]
     ['left: unknown key redveil.budgett; did you mean redveil.budget?']
@@ -34,3 +50,26 @@ def unknown_keys(place: str, given: Iterable[str], known: Sequence[str]) -> Iter
             close = get_close_matches(str(key), known, n=1)
             remedy = f"did you mean redveil.{close[0]}?" if close else f"use {', '.join(known)}"
             yield Problem(place, f"unknown key redveil.{key}", remedy)
+
+
+def misspelt(place: str, part: str, given: object) -> Iterator[Problem]:
+    """Yield a problem for every unknown key that resembles a known one.
+
+    Other unknown keys are allowed in a data package. But a misspelt bound would be ignored without
+    a message.
+
+    >>> [str(one) for one in misspelt("left, attribute age", "constraints", {"minumum": 0})]
+    ['left, attribute age: unknown key minumum in constraints; did you mean minimum?']
+    >>> list(misspelt("left, attribute age", "constraints", {"unit of measurement": "years"}))
+    []
+    """
+    if not isinstance(given, Mapping):
+        return
+    read = {key.casefold(): key for key in _READ[part]}
+    for key in map(str, given):
+        if key in _READ[part] or key in _ALSO.get(part, ()):
+            continue
+        close = get_close_matches(key.casefold(), read, n=1, cutoff=_ALIKE)
+        if close:
+            remedy = f"did you mean {read[close[0]]}?"
+            yield Problem(place, f"unknown key {key} in {part}", remedy)

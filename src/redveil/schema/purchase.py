@@ -1,4 +1,4 @@
-"""Cut points that were bought: what they cost, and whose they are. Public, like all of a schema."""
+"""Records of bought cut points. Public, like the whole schema."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil.schema.model import Side
+    from redveil.schema.view import Side
 
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """One purchase: these attributes' cut points were learned from the rows, for this much ε.
+    """One purchase: the attributes whose cut points were chosen privately, and the price in ε.
 
     >>> from redveil.schema import Side
     >>> Purchase(Fraction(1, 10), right=("cost",)).names(Side.RIGHT)

@@ -1,38 +1,42 @@
-"""A descriptor read as a schema; `check` lists every problem, `read_schema` raises the first."""
+"""Read descriptors as schemas. `check` lists all problems, `read_schema` raises the first."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from redveil.errors import SchemaError
 from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
-from redveil.schema.model import Schema, Side, Status, View
-from redveil.schema.problem import Problem, unknown_keys
+from redveil.schema.problem import Problem, misspelt, unknown_keys
 from redveil.schema.purchase import Purchase
-from redveil.schema.spelling import misspelt
+from redveil.schema.view import Side, Status, View
+
+S = TypeVar("S")
+# Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases.
+Build = Callable[[str, View, View, str, Status, Fraction | None, Fraction, tuple[Purchase, ...]], S]
 
 KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
-# "1e999999999" is a short text, but its exact value fills the memory.
+# Excludes "1e999999999": short as text, but too large for memory as an exact number.
 _SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
-# What was paid is written down exactly, however many digits it was asked for with.
+# Prices of purchases are exact and can have many digits.
 _RATIO: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
 
 
-def read_schema(path: Path) -> Schema:
-    """Read a schema or raise a SchemaError that names the first problem.
+def read_schema(path: Path, build: Build[S]) -> S:
+    """Read a schema, or raise a SchemaError that names the first problem.
 
-    >>> read_schema(Path("nowhere.json"))
+    >>> from redveil.schema import Schema
+    >>> read_schema(Path("nowhere.json"), Schema)
     Traceback (most recent call last):
     redveil.errors.SchemaError: nowhere.json: no such file; name the data package's descriptor
     """
-    schema, problems = check(path)
+    schema, problems = check(path, build)
     if schema is None or problems:
         more = len(problems) - 1
         rest = f" (and {more} more: redveil schema check {path})" if more else ""
@@ -40,10 +44,27 @@ def read_schema(path: Path) -> Schema:
     return schema
 
 
-def check(path: Path) -> tuple[Schema | None, list[Problem]]:
-    """Read a schema and list everything that is wrong with it.
+def schema_of(descriptor: object, build: Build[S]) -> S:
+    """Return the schema that a descriptor declares, or raise a SchemaError for the first problem.
 
-    >>> print(check(Path("nowhere.json"))[1][0])
+    >>> from redveil.schema import Schema
+    >>> schema_of({"resources": []}, Schema)
+    Traceback (most recent call last):
+    redveil.errors.SchemaError: descriptor: 0 resources; list exactly two: the left view and the \
+right view
+    """
+    schema, problems = parse(descriptor, "descriptor", build)
+    if schema is None or problems:
+        more = len(problems) - 1
+        raise SchemaError(f"{problems[0]}{f' (and {more} more)' if more else ''}")
+    return schema
+
+
+def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:
+    """Read a schema and list all of its problems.
+
+    >>> from redveil.schema import Schema
+    >>> print(check(Path("nowhere.json"), Schema)[1][0])
     nowhere.json: no such file; name the data package's descriptor
     """
     try:
@@ -61,13 +82,14 @@ def check(path: Path) -> tuple[Schema | None, list[Problem]]:
         return None, [Problem(str(path), "a number with too many digits", "shorten it")]
     except RecursionError:
         return None, [Problem(str(path), "nested too deeply", "write a data package descriptor")]
-    return parse(raw, str(path))
+    return parse(raw, str(path), build)
 
 
-def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
-    """Turn a descriptor into a schema and a list of problems; the schema is None if there are any.
+def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Problem]]:
+    """Return the schema of a descriptor and a list of problems; with problems, None as schema.
 
-    >>> schema, problems = parse({"resources": []}, "datapackage.json")
+    >>> from redveil.schema import Schema
+    >>> schema, problems = parse({"resources": []}, "datapackage.json", Schema)
     >>> print(problems[0])
     datapackage.json: 0 resources; list exactly two: the left view and the right view
     """
@@ -96,11 +118,11 @@ def parse(raw: object, file: str) -> tuple[Schema | None, list[Problem]]:
     if problems or left is None or right is None:
         return None, problems
     name, unit = str(raw.get("name", "dataset")), str(extras.get("unit", "entity"))
-    return Schema(name, left, right, unit, status, budget, budget_delta or Fraction(0), bought), []
+    return build(name, left, right, unit, status, budget, budget_delta or Fraction(0), bought), []
 
 
 def _status(extras: Mapping[str, object], file: str, problems: list[Problem]) -> Status:
-    """Read the status, once the keys beside it are known."""
+    """Read the status, and report unknown keys under `redveil`."""
     problems.extend(unknown_keys(file, extras, KEYS))
     status = extras.get("status", Status.DECLARED.value)
     if status not in list(Status):
@@ -112,7 +134,7 @@ def _status(extras: Mapping[str, object], file: str, problems: list[Problem]) ->
 def _budget(
     extras: Mapping[str, object], key: str, file: str, problems: list[Problem]
 ) -> Fraction | None:
-    """Read what may be spent in all, of ε or of δ; None if nothing is said."""
+    """Read the total budget, ε or δ; None if it is not declared."""
     if extras.get(key) is None:
         return None
     budget = _fraction(str(extras[key]))
@@ -124,17 +146,17 @@ def _budget(
 
 
 def _purchases(given: object, file: str, problems: list[Problem]) -> tuple[Purchase, ...]:
-    """Read what cut points have cost; a record that cannot be read must not be passed over."""
+    """Read the purchases of cut points; an invalid record is a problem and not ignored."""
     listed = given if isinstance(given, Sequence) and not isinstance(given, str) else [None]
     found = [one for one in map(_purchase, listed) if one is not None]
     if len(found) < len(listed):
-        remedy = "restore what `redveil schema buy-cuts` wrote: it says what was spent"
+        remedy = "restore what `redveil schema buy-cuts` wrote: it records the spent budget"
         problems.append(Problem(file, "redveil.bought is not a list of purchases", remedy))
     return tuple(found)
 
 
 def _purchase(raw: object) -> Purchase | None:
-    """Read one purchase, or None if it is not one."""
+    """Return one purchase, or None if it is invalid."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("columns"), Mapping):
         return None
     epsilon = _fraction(str(raw.get("epsilon")))
@@ -146,7 +168,7 @@ def _purchase(raw: object) -> Purchase | None:
 
 
 def _fraction(text: str) -> Fraction:
-    """Return a number written as text exactly, or 0 if it is not one or absurdly long."""
+    """Return the exact value of a number as text, or 0 if it is invalid or too long."""
     if _SHORT_NUMBER.fullmatch(text) or _RATIO.fullmatch(text):
         try:
             return Fraction(text)
@@ -171,11 +193,13 @@ def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> V
     ):
         for each in fields if isinstance(fields, Sequence) else ():
             problems.extend(misspelt(place, "field", each))
-        problems.append(Problem(place, "fields without names", "list fields, each with a name"))
+        problems.append(Problem(place, "a field without a name", "give every field a name"))
         return None
     names = [f["name"] for f in fields]
     problems.extend(
-        Problem(f"{place}, attribute {name}", "declared twice", "give each field its own name")
+        Problem(
+            f"{place}, attribute {name}", "declared twice", "rename or remove one of the fields"
+        )
         for name, times in Counter(names).items()
         if times > 1
     )
@@ -212,7 +236,7 @@ def _key(declared: object, names: list[str], place: str, problems: list[Problem]
         declared = declared[0]
     if isinstance(declared, str) and declared in names:
         return declared
-    remedy = "set primaryKey to the one field that names an entity"
+    remedy = "set primaryKey to the field that identifies an entity"
     problems.append(Problem(place, "no entity key", remedy))
     return None
 
@@ -220,7 +244,7 @@ def _key(declared: object, names: list[str], place: str, problems: list[Problem]
 def _format(
     resource: Mapping[str, object], table: Mapping[str, object], place: str, problems: list[Problem]
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Read what the file looks like: delimiter, encoding, missing-value markers."""
+    """Read the layout of the file: delimiter, encoding, missing-value markers."""
     dialect = resource.get("dialect", {})
     delimiter = dialect.get("delimiter", ",") if isinstance(dialect, Mapping) else None
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not _can_delimit(delimiter):
@@ -230,7 +254,7 @@ def _format(
         delimiter = ","
     encoding = str(resource.get("encoding", "utf-8"))
     try:
-        # Not codecs.lookup, which also knows codecs that do not make text, such as "hex".
+        # Not codecs.lookup, which also accepts codecs that are not text encodings, such as "hex".
         "text".encode(encoding)
     except (LookupError, ValueError):
         problems.append(Problem(place, "unknown encoding", 'use "utf-8" or "latin-1"'))
@@ -240,11 +264,11 @@ def _format(
         or not isinstance(missing, Sequence)
         or not all(isinstance(m, str) for m in missing)
     ):
-        problems.append(Problem(place, "missingValues is not a list of texts", 'write [""]'))
+        problems.append(Problem(place, "missingValues is not a list of strings", 'write [""]'))
         missing = [""]
     return delimiter, encoding, tuple(missing)
 
 
 def _can_delimit(character: str) -> bool:
-    """Whether a CSV reader can tell the character from text, quotation marks and line ends."""
+    """Return whether a character can be the delimiter of a CSV file."""
     return character.isascii() and character not in '"\r\n\0'

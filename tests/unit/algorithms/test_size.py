@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from redveil.algorithms.schedule import size_step
 from redveil.algorithms.size import private_size
+
 from redveil.sealed import Sealed
 from support.seeded import FixedNoise, SeededRandomness
 from support.tiny import table_of, tiny_entities

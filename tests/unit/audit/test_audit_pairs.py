@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
 from redveil.algorithms.parameters import Parameters
+
 from redveil.algorithms.run import run
 from redveil.audit.audit import FEWEST, audit
 from redveil.audit.cases import cases

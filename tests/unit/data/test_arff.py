@@ -87,42 +87,42 @@ def test_a_row_knows_its_line() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("", "a.arff: no rows; it holds a header only"),
-        ("% only a comment", "a.arff: no rows; it holds a header only"),
+        ("", "a.arff: no rows after the header; check that the file is complete"),
+        ("% only a comment", "a.arff: no rows after the header; check that the file is complete"),
         (
             "p1,yes,1,bad,x,7\np2,yes",
-            "a.arff, line 12: 2 values, the header declares 6 attributes; put quotation marks "
-            "around values with commas",
+            "a.arff, line 12: 2 values, but the header declares 6 attributes; "
+            "quote values that contain commas",
         ),
         (
             "'p1',yes",
-            "a.arff, line 11: 2 values, the header declares 6 attributes; put quotation marks "
-            "around values with commas",
+            "a.arff, line 11: 2 values, but the header declares 6 attributes; "
+            "quote values that contain commas",
         ),
         (
             """"say ""x", yes, 1, bad, x, 7""",
-            "a.arff, line 11: a quotation mark is not closed; close it, or put a backslash before "
-            "it",
+            "a.arff, line 11: a quotation mark is not closed; close it, or "
+            "escape it with a backslash",
         ),
         (
             "'p1,yes,1,bad,x,7",
-            "a.arff, line 11: a quotation mark is not closed; close it, or put a backslash before "
-            "it",
+            "a.arff, line 11: a quotation mark is not closed; close it, or "
+            "escape it with a backslash",
         ),
         (
             "{6 x}",
-            "a.arff, line 11: not a sparse row of 6 attributes; write {number value, …} and count "
-            "attributes from 0",
+            "a.arff, line 11: not a sparse row of 6 attributes; write {index value, …} "
+            "with indices from 0",
         ),
         (
             "{0 x",
-            "a.arff, line 11: not a sparse row of 6 attributes; write {number value, …} and count "
-            "attributes from 0",
+            "a.arff, line 11: not a sparse row of 6 attributes; write {index value, …} "
+            "with indices from 0",
         ),
         (
             "{-1 x}",
-            "a.arff, line 11: not a sparse row of 6 attributes; write {number value, …} and count "
-            "attributes from 0",
+            "a.arff, line 11: not a sparse row of 6 attributes; write {index value, …} "
+            "with indices from 0",
         ),
     ],
 )
@@ -138,15 +138,15 @@ def test_bad_rows(rows: str, message: str) -> None:
         ("hello\n", "a.arff, line 1: not an ARFF header line; write @attribute"),
         (
             "@attribute x\n",
-            "a.arff, line 1: an attribute without name or type; write @attribute name type",
+            "a.arff, line 1: an attribute without a name or type; write @attribute name type",
         ),
         (
             "@attribute x relational\n",
-            "a.arff, line 1: a relational attribute; flatten it to one value per row",
+            "a.arff, line 1: relational attributes are not supported; use one value per row",
         ),
         (
             "@attribute x real\n@attribute 'x' real\n",
-            "a.arff: columns 1 and 2 have the same name; give each its own name",
+            "a.arff: columns 1 and 2 have the same name; rename one of them",
         ),
         (
             "@attribute '' real\n",

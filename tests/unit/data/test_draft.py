@@ -17,17 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from redveil.data.draft import Draft, Remark, draft
+from redveil.data.draft import Draft, Remark, choose_rule, draft, outward
 from redveil.data.layout import Layout, guess_layout
 from redveil.data.loading import load
-from redveil.data.proposal import choose_rule, outward
 from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.sealed import open_for_owner
 
 RNG = np.random.default_rng(7)
-SURE = "; no value missing"
-READ = "minimum and maximum read off the data, rounded outward"
+SURE = "; no missing values"
+READ = "minimum and maximum taken from the data, rounded outwards"
 
 
 def drafted(values: Any) -> Draft:
@@ -40,7 +39,7 @@ def drafted(values: Any) -> Draft:
 def proposed(values: Any) -> tuple[Attribute | None, str]:
     found = drafted(values)
     attribute = next((a for a in found.schema.left.attributes if a.name == "x"), None)
-    return attribute, next(r.what_was_read for r in found.remarks if r.attribute == "x")
+    return attribute, next(r.text for r in found.remarks if r.attribute == "x")
 
 
 def rule_of(values: Any) -> str:
@@ -51,17 +50,23 @@ def rule_of(values: Any) -> str:
 @pytest.mark.parametrize(
     ("values", "what"),
     [
-        ([0, 1, 0], "Boolean, because it holds 0 and 1 only; no value missing"),
-        ([0.0, 1.0, None], "Boolean, because it holds 0 and 1 only; some values missing"),
-        (["0", "1", ""], "Boolean, because it holds 0 and 1 only; some values missing"),
-        ([True, False, True], "Boolean, because it holds false and true only; no value missing"),
-        (["TRUE", "FALSE"], "Boolean, because it holds FALSE and TRUE only; no value missing"),
-        ([0, 0, 0], "Boolean, because it holds 0 only; no value missing"),
-        ([True, True], "Boolean, because it holds true only; no value missing"),
+        ([0, 1, 0], "Boolean, because its only values are 0 and 1; no missing values"),
+        ([0.0, 1.0, None], "Boolean, because its only values are 0 and 1; some missing values"),
+        (["0", "1", ""], "Boolean, because its only values are 0 and 1; some missing values"),
+        (
+            [True, False, True],
+            "Boolean, because its only values are false and true; no missing values",
+        ),
+        (
+            ["TRUE", "FALSE"],
+            "Boolean, because its only values are FALSE and TRUE; no missing values",
+        ),
+        ([0, 0, 0], "Boolean, because its only value is 0; no missing values"),
+        ([True, True], "Boolean, because its only value is true; no missing values"),
     ],
 )
 def test_booleans(values: Any, what: str) -> None:
-    plain = Attribute("x", Kind.BOOLEAN, required="no value" in what)
+    plain = Attribute("x", Kind.BOOLEAN, required="no missing" in what)
     assert proposed(values) == (plain, what)
 
 
@@ -84,35 +89,34 @@ def test_booleans_in_words(values: Any, true: tuple[str, ...], false: tuple[str,
 def test_categories() -> None:
     assert proposed(["b", " a", "b", "c", None]) == (
         Attribute("x", Kind.CATEGORICAL, categories=("a", "b", "c")),
-        "3 categories read off the data; some values missing",
+        "3 categories taken from the data; some missing values",
     )
     fifty = [f"c{i:02}" for i in range(50)]
-    assert proposed(fifty)[1] == "50 categories read off the data; no value missing"
+    assert proposed(fifty)[1] == "50 categories taken from the data; no missing values"
 
 
 @pytest.mark.parametrize(
     ("values", "what"),
     [
-        ([f"name {i}" for i in range(51)], "left out: too many different texts"),
+        ([f"name {i}" for i in range(51)], "left out: too many distinct values"),
         (
             [*map(str, range(60)), "12,5"],
-            "left out: numbers, but for one text that is no number; correct the file, or list them "
-            "as missingValues",
+            "left out: numbers except for one value; correct the file, or extend missingValues",
         ),
         (
             [*map(str, range(60)), "12,5", "unknown"],
-            "left out: numbers, but for 2 texts that are no numbers; correct the file, or list "
-            "them as missingValues",
+            "left out: numbers except for 2 distinct values; "
+            "correct the file, or extend missingValues",
         ),
-        ([*map(str, range(40)), *"abcdefghijklmno"], "left out: too many different texts"),
-        (["a", "a"], "left out: it holds one text only"),
-        ([5, 5, None], "left out: it holds one number only"),
-        ([math.inf, -math.inf], "left out: it holds one number only"),
-        (["", None], "left out: it holds no value"),
-        ([None, math.nan], "left out: it holds no value"),
-        (pa.nulls(2), "left out: it holds no value"),
-        ([date(2020, 1, 1)] * 2, "left out: neither texts nor numbers nor true and false"),
-        ([1e15 + 0.25, 1e15 + 0.5], "left out: its numbers are too close together to be cut"),
+        ([*map(str, range(40)), *"abcdefghijklmno"], "left out: too many distinct values"),
+        (["a", "a"], "left out: only one distinct value"),
+        ([5, 5, None], "left out: only one distinct value"),
+        ([math.inf, -math.inf], "left out: only one distinct value"),
+        (["", None], "left out: no values"),
+        ([None, math.nan], "left out: no values"),
+        (pa.nulls(2), "left out: no values"),
+        ([date(2020, 1, 1)] * 2, "left out: not text, numbers or Booleans"),
+        ([1e15 + 0.25, 1e15 + 0.5], "left out: values too close together for cut points"),
     ],
 )
 def test_what_is_left_out(values: Any, what: str) -> None:
@@ -227,7 +231,7 @@ def test_the_key_is_given(tmp_path: Path) -> None:
     assert (other.left.key, other.right.key) == ("p", "person")
     with pytest.raises(LoadError, match=r"n.csv: no key column p; check --key and --right-key"):
         draft(left, named, key="p")
-    with pytest.raises(LoadError, match="name the left one's with --key too"):
+    with pytest.raises(LoadError, match="--right-key without --key"):
         draft(left, named, right_key="person")
     twice = write(tmp_path, "t.csv", "id,b\n1,3\n2,3\n")
     with pytest.raises(LoadError, match="line 3, column b: 1 row repeats a key"):
@@ -240,14 +244,14 @@ def test_no_key_is_found(tmp_path: Path) -> None:
     with pytest.raises(LoadError) as caught:
         draft(left, right)
     assert str(caught.value) == (
-        f"{left} and {right}: no column that both have is different in every row; name the entity "
+        f"{left} and {right}: no common column differs in every row; name the entity "
         "key with --key (and --right-key if its name differs)"
     )
 
 
 def test_nothing_to_mine(tmp_path: Path) -> None:
     left = write(tmp_path, "l.csv", "id,a\n1,x\n2,x\n")
-    with pytest.raises(LoadError, match="no column to mine besides the key"):
+    with pytest.raises(LoadError, match="no attributes besides the entity key"):
         draft(left, left)
 
 
@@ -302,7 +306,7 @@ def test_a_draft_loads_the_data_it_was_made_from(files: tuple[str, str]) -> None
     report = open_for_owner(dataset.report)
     assert report.lines() == [
         "60 entities in both views",
-        "left, columns that the schema does not use: note",
+        "left, columns not in the schema: note",
     ]
 
 
@@ -311,14 +315,14 @@ def test_every_field_says_what_was_read_off_the_data(files: tuple[str, str]) -> 
     package: Any = found.to_datapackage()
     fields = {f["name"]: f for r in package["resources"] for f in r["schema"]["fields"]}
     assert fields["id"]["redveil"]["draft"] == "entity key, different in every row"
-    assert fields["sex"]["redveil"] == {"draft": "2 categories read off the data" + SURE}
+    assert fields["sex"]["redveil"] == {"draft": "2 categories taken from the data" + SURE}
     assert fields["paid"]["redveil"] == {"draft": READ + SURE, "cuts": {"method": "decades"}}
     assert fields["age"]["redveil"]["cuts"] == {"method": "equal-width", "count": 20}
     assert fields["x.y"]["redveil"]["cuts"] == {"method": "explicit", "values": [0, 1, 2, 3]}
     assert fields["note"] == {
         "name": "note",
         "type": "any",
-        "redveil": {"use": False, "draft": "left out: too many different texts"},
+        "redveil": {"use": False, "draft": "left out: too many distinct values"},
     }
     columns = [(remark.side, remark.attribute) for remark in found.remarks]
     assert columns == [
@@ -362,7 +366,7 @@ def test_frames_parquet_and_arff(tmp_path: Path) -> None:
             found = draft(left, right)
             load(left, right, found.schema)
             assert (
-                Remark(Side.RIGHT, "when", "left out: neither texts nor numbers nor true and false")
+                Remark(Side.RIGHT, "when", "left out: not text, numbers or Booleans")
                 in found.remarks
             )
 

@@ -28,10 +28,10 @@ def test_everything_happened() -> None:
         "1 entity in both views",
         "1 entity in the left view only: dropped",
         "3 entities in the right view only: dropped",
-        "left, columns that the schema does not use: note, when",
-        "right, columns that the schema does not use: x",
+        "left, columns not in the schema: note, when",
+        "right, columns not in the schema: x",
         "left, age: 2 missing, 1 clamped to a bound",
-        "right, sex: 4 of no declared category, now missing",
+        "right, sex: 4 in undeclared categories, now missing",
     ]
 
 

@@ -47,24 +47,30 @@ def complaint(left: object, schema: Schema, right: object = RIGHT) -> str:
 
 
 HOSTILE = {
-    "empty": (b"", "left.csv: the file is empty; check that it was written"),
-    "blank": (b"\n\r\n\n", "left.csv: the file is empty; check that it was written"),
-    "header only": (b"id,age", "left.csv: no rows; it holds a header only"),
-    "header and blank lines": (b"id,age\n\r\n\n", "left.csv: no rows; it holds a header only"),
+    "empty": (b"", "left.csv: the file is empty; export it again"),
+    "blank": (b"\n\r\n\n", "left.csv: the file is empty; export it again"),
+    "header only": (
+        b"id,age",
+        "left.csv: no rows after the header; check that the file is complete",
+    ),
+    "header and blank lines": (
+        b"id,age\n\r\n\n",
+        "left.csv: no rows after the header; check that the file is complete",
+    ),
     "short line": (
         b"id,age\n1,2\n\n3\n",
-        "left.csv, line 4: 1 field, the header has 2; check the delimiter, and put quotation marks "
-        "around fields that contain it",
+        "left.csv, line 4: 1 field, but the header has 2; check the delimiter, and "
+        "quote fields that contain it",
     ),
     "long line": (
         b'id,age\n1,"2\n\n"\n3,4,5\n',
-        "left.csv, line 5: 3 fields, the header has 2; check the delimiter, and put quotation "
-        "marks around fields that contain it",
+        "left.csv, line 5: 3 fields, but the header has 2; check the delimiter, and "
+        "quote fields that contain it",
     ),
     "long line after a very long field": (
         b"id,age\n" + b"1" * 200_000 + b",2\n3,4,5\n",
-        "left.csv, line 3: 3 fields, the header has 2; check the delimiter, and put quotation "
-        "marks around fields that contain it",
+        "left.csv, line 3: 3 fields, but the header has 2; check the delimiter, and "
+        "quote fields that contain it",
     ),
     "not UTF-8": (
         b"id,age\n1,2\n\xe9,3\n",
@@ -76,15 +82,17 @@ HOSTILE = {
     ),
     "UTF-16 without a mark": (
         "id,age\n1,2\n".encode("utf-16-le"),
-        "left.csv, line 1: a NUL character; save it as text, or declare the resource's encoding",
+        "left.csv, line 1: a NUL character; save the file as text, or "
+        "declare its encoding in the resource",
     ),
     "NUL": (
         b"id,age\n1,2\n3,\0\n",
-        "left.csv, line 3: a NUL character; save it as text, or declare the resource's encoding",
+        "left.csv, line 3: a NUL character; save the file as text, or "
+        "declare its encoding in the resource",
     ),
     "duplicate columns": (
         b"id,age,x,age\n1,2,3,4\n",
-        "left.csv: columns 2 and 4 have the same name; give each its own name",
+        "left.csv: columns 2 and 4 have the same name; rename one of them",
     ),
     "empty name": (
         b"id,,age\n1,2,3\n",
@@ -96,13 +104,13 @@ HOSTILE = {
     ),
     "open quotation mark": (
         b'id,age\n1,2\n3,"4\n5,6\n',
-        "left.csv, line 3: a quotation mark is not closed; close it, or double a quotation mark "
-        "that belongs to the text",
+        "left.csv, line 3: a quotation mark is not closed; close it, or double "
+        "quotation marks within a field",
     ),
     "open quotation mark in the header": (
         b'id,"age\n1,2\n',
-        "left.csv, line 1: a quotation mark in the header is not closed; close it, or double a "
-        "quotation mark that belongs to the text",
+        "left.csv, line 1: a quotation mark in the header is not closed; close it, or double "
+        "quotation marks within a field",
     ),
     "other spelling": (b"id,Age \n1,2\n", "left.csv: no column age; did you mean Age ?"),
     "several close names": (
@@ -111,7 +119,8 @@ HOSTILE = {
     ),
     "absent column": (
         b"id,x\n1,2\n",
-        "left.csv: no column age; are the files swapped? Else add it, or take it out of the schema",
+        "left.csv: no column age; check the order of the files, add it, or "
+        "remove it from the schema",
     ),
     "absent key": (
         b"person,age\n1,2\n",
@@ -120,11 +129,11 @@ HOSTILE = {
     "key of another spelling": (b"ID,age\n1,2\n", "left.csv: no key column id; did you mean ID?"),
     "empty key": (
         b"id,age\n1,2\n ,3\n",
-        "left.csv, line 3, column id: no key; give every row the key of its entity",
+        "left.csv, line 3, column id: no entity key; give every row a key",
     ),
     "marked key": (
         b"id,age\n1,2\nNA,3\n",
-        "left.csv, line 3, column id: no key; give every row the key of its entity",
+        "left.csv, line 3, column id: no entity key; give every row a key",
     ),
     "one duplicate key": (
         b"id,age\n1,2\n2,3\n1 ,4\n",
@@ -137,39 +146,39 @@ HOSTILE = {
     "text for a number": (
         b"id,age\n1,2\n2,young\n3,old\n",
         "left.csv, line 3, column age: not a number; correct it, or list it in missingValues if it "
-        "stands for a missing value",
+        "means missing",
     ),
     "decimal comma": (
         b'id,age\n1,"1,5"\n',
         "left.csv, line 2, column age: not a number; correct it, or list it in missingValues if it "
-        "stands for a missing value",
+        "means missing",
     ),
     "digits that are not ASCII": (
         "id,age\n1,٣\n".encode(),
         "left.csv, line 2, column age: not a number; correct it, or list it in missingValues if it "
-        "stands for a missing value",
+        "means missing",
     ),
     "text for a number, after a very long field": (
         b"id,age\n" + b"1" * 200_000 + b",2\n2,young\n",
         "left.csv, line 3, column age: not a number; correct it, or list it in missingValues if it "
-        "stands for a missing value",
+        "means missing",
     ),
     "no entity in common": (
         b"id,age\n3,2\n4,3\n",
-        "left.csv and right frame: no entity in common; check that columns id and id hold the same "
-        "keys",
+        "left.csv and right frame: no common entity; check that columns id and id contain the "
+        "same keys",
     ),
     "gzip without its name": (
         gzip.compress(b"id,age\n1,2\n"),
-        "left.csv: is packed with gzip; let its name end in .gz",
+        "left.csv: compressed with gzip; rename it to end in .gz",
     ),
     "Parquet as CSV": (
         b"PAR1....PAR1",
-        "left.csv: is a Parquet file; let its name end in .parquet",
+        "left.csv: a Parquet file; rename it to end in .parquet",
     ),
     "spreadsheet as CSV": (
         b"PK\x03\x04....",
-        "left.csv: is a spreadsheet or archive, not text; save it as CSV",
+        "left.csv: a spreadsheet or archive, not text; save it as CSV",
     ),
 }
 
@@ -197,18 +206,18 @@ def test_a_boolean_that_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("attribute", "values", "what"),
     [
-        (Attribute("x", Kind.NUMERIC, required=True), ["1", ""], "no value"),
-        (Attribute("x", Kind.NUMERIC, required=True), [1.0, float("nan")], "no value"),
-        (Attribute("x", Kind.BOOLEAN, required=True), [True, None], "no value"),
-        (Attribute("x", Kind.CATEGORICAL, True, ("a", "b")), ["a", None], "no value"),  # noqa: FBT003 - short
+        (Attribute("x", Kind.NUMERIC, required=True), ["1", ""], "a missing value"),
+        (Attribute("x", Kind.NUMERIC, required=True), [1.0, float("nan")], "a missing value"),
+        (Attribute("x", Kind.BOOLEAN, required=True), [True, None], "a missing value"),
+        (Attribute("x", Kind.CATEGORICAL, True, ("a", "b")), ["a", None], "a missing value"),  # noqa: FBT003 - short
         (Attribute("x", Kind.ORDINAL, True, ("a", "b")), ["a", "c"], "an undeclared category"),  # noqa: FBT003 - short
     ],
 )
 def test_a_required_value_that_is_missing(attribute: Attribute, values: Any, what: str) -> None:
     frame = pa.table({"id": ["1", "2"], "x": values})
     assert complaint(frame, schema_of(attribute)) == (
-        f"left frame, row 2, column x: {what} in a required attribute; correct it, or take "
-        "required out of its constraints"
+        f"left frame, row 2, column x: {what} in a required attribute; correct it, "
+        "or remove required from its constraints"
     )
 
 
@@ -225,16 +234,16 @@ def test_the_right_view_is_checked_too() -> None:
         ("nowhere.parquet", "no such file; check the path"),
         ("nowhere.arff.gz", "no such file; check the path"),
         ("file.csv/left.csv", "no such file; check the path"),
-        ("folder", "a folder; name a file in it"),
-        ("folder.csv", "a folder; name a file in it"),
-        ("folder.parquet", "a folder; name a file in it"),
+        ("folder", "is a folder; name a file in it"),
+        ("folder.csv", "is a folder; name a file in it"),
+        ("folder.parquet", "is a folder; name a file in it"),
         ("left.xlsx", "unknown file type; use .csv, .parquet or .arff"),
         ("left", "unknown file type; use .csv, .parquet or .arff"),
-        ("empty.parquet", "the file is empty; check that it was written"),
-        ("text.parquet", "not a Parquet file; let its name end as its format does"),
-        ("text.csv.gz", "not packed with gzip; take .gz off its name"),
-        ("empty.csv.gz", "the file is empty; check that it was written"),
-        ("loop.csv", "cannot be read; check the path and its permissions"),
+        ("empty.parquet", "the file is empty; export it again"),
+        ("text.parquet", "not a Parquet file; rename it to match its format"),
+        ("text.csv.gz", "not compressed with gzip; remove .gz from its name"),
+        ("empty.csv.gz", "the file is empty; export it again"),
+        ("loop.csv", "cannot be read; check the path and the permissions"),
     ],
 )
 def test_a_path_that_leads_nowhere(tmp_path: Path, name: str, message: str) -> None:
@@ -263,7 +272,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError
 
     monkeypatch.setattr(text_file, "_content", refuse)
-    assert complaint(path, schema_of(AGE)) == f"{path}: cannot be read; check its permissions"
+    assert complaint(path, schema_of(AGE)) == f"{path}: cannot be read; check the permissions"
 
 
 def test_a_file_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +315,7 @@ def test_damaged_gzip(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "left.csv.gz"
     rows = "".join(f"{i},{i * 7919 % 120}\n" for i in range(1000))
     path.write_bytes(damage(gzip.compress(f"id,age\n{rows}".encode())))
-    message = f"{path}: the gzip data is damaged; copy or pack it again"
+    message = f"{path}: damaged gzip data; copy or compress the file again"
     assert complaint(path, schema_of(AGE)) == message
 
 
@@ -316,14 +325,14 @@ def test_damaged_parquet(tmp_path: Path, damage: Callable[[bytes], bytes]) -> No
     table = pa.table({"id": [str(i) for i in range(1000)], "age": [i % 120 for i in range(1000)]})
     parquet.write_table(table, path, use_dictionary=False, compression="gzip")
     path.write_bytes(damage(path.read_bytes()))
-    message = f"{path}: the Parquet data is damaged; copy or write it again"
+    message = f"{path}: damaged Parquet data; copy or write the file again"
     assert complaint(path, schema_of(AGE)) == message
 
 
 def test_parquet_without_rows(tmp_path: Path) -> None:
     path = tmp_path / "left.parquet"
     parquet.write_table(pa.table({"id": pa.array([], pa.string()), "age": pa.array([])}), path)
-    assert complaint(path, schema_of(AGE)) == f"{path}: no rows; check that it was filled"
+    assert complaint(path, schema_of(AGE)) == f"{path}: no rows; pass a table with rows"
 
 
 def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
@@ -331,7 +340,7 @@ def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
     twice = pa.Table.from_arrays([pa.array(["1"])] * 2, names=["id", "id"])
     parquet.write_table(twice, path)
     assert complaint(path, schema_of(AGE)) == (
-        f"{path}: columns 1 and 2 have the same name; give each its own name"
+        f"{path}: columns 1 and 2 have the same name; rename one of them"
     )
 
 
@@ -373,8 +382,8 @@ def test_a_lazy_frame_has_to_be_collected(frame: object) -> None:
 def test_a_column_of_a_strange_type(values: Any) -> None:
     frame = pd.DataFrame({"id": ["1", "2"], "age": values})
     assert complaint(frame, schema_of(AGE)) == (
-        "left frame, column age: its values are not all texts, all numbers or all true and false; "
-        "convert the column to one of these"
+        "left frame, column age: mixed or unsupported types; "
+        "convert it to text, numbers or Booleans"
     )
 
 
@@ -393,7 +402,7 @@ def test_strange_columns_that_are_not_declared_do_not_matter() -> None:
     ],
 )
 def test_a_frame_without_rows(frame: object) -> None:
-    assert complaint(frame, schema_of(AGE)) == "left frame: no rows; check that it was filled"
+    assert complaint(frame, schema_of(AGE)) == "left frame: no rows; pass a table with rows"
 
 
 def test_a_frame_with_the_key_in_its_index() -> None:
@@ -407,7 +416,7 @@ def test_a_missing_key_in_a_frame() -> None:
     for keys in (["1", None], [1.0, float("nan")], [1.5, float("nan")]):
         frame = pa.table({"id": keys, "age": [1, 2]})
         assert complaint(frame, schema_of(AGE)) == (
-            "left frame, row 2, column id: no key; give every row the key of its entity"
+            "left frame, row 2, column id: no entity key; give every row a key"
         )
 
 
@@ -461,6 +470,8 @@ def test_more_entities_than_the_proofs_speak_of_are_refused(
 ) -> None:
     tables = clinic_frames(3)
     load(*tables, clinic_schema())
-    monkeypatch.setattr("redveil.data.assembly.MOST_ENTITIES", 2)
-    with pytest.raises(LoadError, match="more than 2 entities; scores are exact up to that many"):
+    monkeypatch.setattr("redveil.data.loading.MOST_ENTITIES", 2)
+    with pytest.raises(
+        LoadError, match="more than 2 entities; scores are exact only up to that number"
+    ):
         load(*tables, clinic_schema())

@@ -5,15 +5,15 @@ import math
 from pathlib import Path
 
 import pytest
-
 from redveil.algorithms.parameters import Parameters
+
 from redveil.errors import InputError
 from redveil.experiments import comparison
 from redveil.experiments.comparison import Subject, Task, compare, main, report, work
 from redveil.experiments.comparison_figure import draw
 from redveil.experiments.comparison_table import COLUMNS, cells, markdown, ordered, summarise
+from redveil.experiments.generators import build
 from redveil.experiments.runs import Run, append, read, settings_name, settings_of
-from redveil.experiments.worlds import build
 
 OURS = "alt-expm:hardened"
 
@@ -43,20 +43,20 @@ def everything(out: Path, runs: int, algorithms: str = OURS, limit: float | None
         algorithms=algorithms,
         out=out,
         limit_seconds=limit,
-        worlds=True,
+        generated=True,
         rows=[300],
     )
 
 
-def test_from_worlds_to_a_table_and_on_from_there(
+def test_an_experiment_is_resumed_and_ends_in_a_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     everything(tmp_path / "new", runs=1)
-    journal = tmp_path / "new" / "worlds.jsonl"
+    journal = tmp_path / "new" / "generated.jsonl"
     first = journal.read_text()
     assert len(first.splitlines()) == 2
     everything(tmp_path / "new", runs=2, algorithms=f"{OURS},alt-expm")
-    # What was there stays; only what was missing is run.
+    # Finished runs stay; only missing ones are done.
     assert journal.read_text().startswith(first)
     done = read(journal)
     assert len(done) == len({(*one.cell, one.number) for one in done}) == 2 * 2 * 2
@@ -66,7 +66,7 @@ def test_from_worlds_to_a_table_and_on_from_there(
     assert "run" not in capsys.readouterr().err.replace("runs", "")
     rows = [
         [text.strip() for text in line.split("|")[1:-1]]
-        for line in (tmp_path / "new" / "worlds.md").read_text().splitlines()
+        for line in (tmp_path / "new" / "generated.md").read_text().splitlines()
         if line.startswith("|")
     ]
     assert rows[0] == [name for name, _ in COLUMNS]
@@ -76,13 +76,13 @@ def test_from_worlds_to_a_table_and_on_from_there(
         ["survey 300", "0.01", OURS, "2"],
         ["survey 300", "0.01", "alt-expm", "2"],
     ]
-    assert (tmp_path / "new" / "worlds.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "new" / "generated.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_cell_that_took_long_gets_no_further_run(tmp_path: Path) -> None:
+def test_a_cell_beyond_its_time_limit_gets_no_further_run(tmp_path: Path) -> None:
     everything(tmp_path, runs=5, limit=0.0)
-    assert [one.number for one in read(tmp_path / "worlds.jsonl")] == [1] * 2
-    assert all(one.runs == 1 for one in cells(read(tmp_path / "worlds.jsonl")))
+    assert [one.number for one in read(tmp_path / "generated.jsonl")] == [1] * 2
+    assert all(one.runs == 1 for one in cells(read(tmp_path / "generated.jsonl")))
 
 
 def test_other_settings_are_run_again(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_other_settings_are_run_again(tmp_path: Path) -> None:
     assert cells(read(task.journal))[0].seconds != 1.0
 
 
-def test_processes_of_their_own(tmp_path: Path) -> None:
+def test_parallel_processes(tmp_path: Path) -> None:
     journal = tmp_path / "runs.jsonl"
     subjects = [Subject(name, rows=100) for name in ("noise", "wide")]
     compare([Task(one, OURS, ("1",), 2, None, journal) for one in subjects], workers=2)
@@ -102,7 +102,7 @@ def test_processes_of_their_own(tmp_path: Path) -> None:
     ]
 
 
-def test_a_line_cut_short_costs_that_run_only(tmp_path: Path) -> None:
+def test_an_incomplete_line_costs_that_run_only(tmp_path: Path) -> None:
     journal = tmp_path / "runs.jsonl"
     append(journal, run(1))
     append(journal, run(2))
@@ -128,7 +128,7 @@ def test_a_summary_pools_redescriptions_and_counts_empty_runs() -> None:
     assert one.jaccard == pytest.approx((0.52, 0.6, 0.68))
     assert one.difference == pytest.approx(0.05)
     assert one.inside == pytest.approx(2 / 3)
-    assert one.p_held == pytest.approx(2 / 3)
+    assert one.p_within_bound == pytest.approx(2 / 3)
     assert one.width == pytest.approx(0.2)
     assert (one.seconds, one.cpu) == (2.0, 1.0)
 
@@ -139,7 +139,7 @@ def test_nothing_found_is_a_dash_not_a_number() -> None:
     assert "nan" not in markdown([one])
 
 
-def test_prices_are_sorted_as_numbers() -> None:
+def test_epsilons_are_sorted_as_numbers() -> None:
     runs = [run(epsilon=price) for price in ("0.1", "10", "1/3", "2")]
     assert [one.epsilon for one in ordered(cells(runs), [], [])] == ["10", "2", "1/3", "0.1"]
 
@@ -154,7 +154,7 @@ def test_the_papers_parameters_for_large_data() -> None:
     assert large.constraints.max_disjuncts == small.constraints.max_disjuncts == 4
 
 
-def test_settings_have_names_of_their_own() -> None:
+def test_different_settings_have_different_names() -> None:
     dataset, other = build("noise", 30), build("survey", 30)
     names = {
         settings_name(one, settings_of(algorithm, large=large))
@@ -162,7 +162,7 @@ def test_settings_have_names_of_their_own() -> None:
         for algorithm in (OURS, "alt-expm")
         for large in (False, True)
     }
-    # Ours has no parameters that depend on the size.
+    # The hardened profile has no parameters that depend on the size.
     assert len(names) == 2 * 3
 
 
@@ -171,11 +171,13 @@ def test_settings_have_names_of_their_own() -> None:
     [
         ({"algorithms": "alt-expm,nonsense"}, "unknown algorithm"),
         ({"epsilon": ["none"], "algorithms": OURS}, "psilon"),
-        ({"only": ["nonsense"], "algorithms": OURS}, "no such data set"),
-        ({"only": ["nonsense"], "algorithms": OURS, "worlds": True}, "no such world"),
+        ({"data": Path(), "only": ["nonsense"], "algorithms": OURS}, "no such data set"),
+        ({"algorithms": OURS}, "no data; name the folder of the data sets, or use --generated"),
+        ({"data": Path("nowhere"), "algorithms": OURS}, "nowhere: no such folder"),
+        ({"only": ["nonsense"], "algorithms": OURS, "generated": True}, "no such generator"),
     ],
 )
-def test_misspelt_names_are_refused_before_anything_runs(
+def test_mistakes_are_refused_before_anything_runs(
     tmp_path: Path, given: dict[str, object], problem: str
 ) -> None:
     with pytest.raises(InputError, match=problem):
@@ -183,13 +185,13 @@ def test_misspelt_names_are_refused_before_anything_runs(
     assert not (tmp_path / "out").exists()
 
 
-def test_without_data_sets_there_is_a_line_each_and_no_table(
+def test_missing_data_sets_are_skipped_with_a_message_and_no_table_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(data=tmp_path, only=["MAMMAL"], algorithms=OURS, out=tmp_path / "out")
-    said = capsys.readouterr().err
-    assert "MAMMAL: skipped" in said
-    assert "nothing to report" in said
+    printed = capsys.readouterr().err
+    assert "MAMMAL: skipped" in printed
+    assert "nothing to report" in printed
     assert not (tmp_path / "out" / "comparison.md").exists()
 
 
@@ -218,9 +220,9 @@ def test_the_figure_has_a_panel_for_each_data_set(tmp_path: Path) -> None:
     assert all(f"<!-- {name} -->" in drawn for name in "abcd")
 
 
-def test_what_is_mostly_chance_is_drawn_hollow(tmp_path: Path) -> None:
+def test_points_with_many_insignificant_redescriptions_are_hollow(tmp_path: Path) -> None:
     drawn = []
-    for name, p in (("real", 0.0), ("chance", 0.5)):
+    for name, p in (("significant", 0.0), ("insignificant", 0.5)):
         draw(cells([found(1, 0.5, 0.6, p)]), tmp_path / f"{name}.svg")
         drawn.append((tmp_path / f"{name}.svg").read_text().count("fill: #ffffff"))
     assert drawn[1] > drawn[0]
@@ -229,4 +231,4 @@ def test_what_is_mostly_chance_is_drawn_hollow(tmp_path: Path) -> None:
 def test_real_data_sets_are_named_without_their_folder() -> None:
     subject = Subject("CMS2", folder=Path("somewhere"))
     assert (subject.title, subject.large) == ("CMS2", True)
-    assert comparison.subjects_of(Path("nowhere"), ["CMS2"], []) == []
+    assert comparison.subjects_of(Path(), ["CMS2"], []) == []

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from redveil.algorithms.parameters import Constraints
 
 from oracle.extraction import Rules, redescriptions
-from redveil.algorithms.parameters import Constraints
 from redveil.findings import extraction
 from redveil.findings.critical_values import report_reach
 from redveil.findings.extraction import Extractor

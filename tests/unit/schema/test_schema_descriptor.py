@@ -51,7 +51,7 @@ EVERYTHING = Schema(
 
 @given(schemas())
 def test_what_is_written_is_read_back(schema: Schema) -> None:
-    again, problems = parse(json.loads(json.dumps(describe(schema))), "dp.json")
+    again, problems = parse(json.loads(json.dumps(describe(schema))), "dp.json", Schema)
     assert problems == []
     assert again == schema
     assert again is not None

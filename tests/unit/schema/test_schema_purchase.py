@@ -62,7 +62,7 @@ COLUMNS: dict[str, Any] = {"left": [], "right": ["HbA1c"]}
 def test_a_record_that_cannot_be_read_is_not_passed_over(record: object) -> None:
     raw: dict[str, Any] = clinic_schema().to_datapackage()
     raw["redveil"]["bought"] = record
-    schema, problems = parse(raw, "datapackage.json")
+    schema, problems = parse(raw, "datapackage.json", Schema)
     assert schema is None
     assert [problem.what for problem in problems] == ["redveil.bought is not a list of purchases"]
 
@@ -70,7 +70,7 @@ def test_a_record_that_cannot_be_read_is_not_passed_over(record: object) -> None
 def test_what_is_left_out_of_a_record_is_empty() -> None:
     raw: dict[str, Any] = clinic_schema().to_datapackage()
     raw["redveil"]["bought"] = [{"epsilon": 0.1, "columns": {}}]
-    schema, problems = parse(raw, "datapackage.json")
+    schema, problems = parse(raw, "datapackage.json", Schema)
     assert problems == []
     assert schema is not None
     assert schema.bought == (Purchase(Fraction(1, 10)),)

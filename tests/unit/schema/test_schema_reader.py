@@ -33,13 +33,13 @@ def package(left: object = None, **changes: object) -> dict[str, Any]:
 
 
 def problems_of(raw: object) -> list[str]:
-    schema, problems = parse(raw, "dp.json")
+    schema, problems = parse(raw, "dp.json", Schema)
     assert (schema is None) == bool(problems)
     return [str(problem) for problem in problems]
 
 
 def schema_of(raw: object) -> Schema:
-    schema, problems = parse(raw, "dp.json")
+    schema, problems = parse(raw, "dp.json", Schema)
     assert problems == []
     assert schema is not None
     return schema
@@ -91,27 +91,27 @@ def test_what_is_declared_is_read() -> None:
         ),
         (
             package(table(fields=3)),
-            "dp.json, left: fields without names; list fields, each with a name",
+            "dp.json, left: a field without a name; give every field a name",
         ),
         (
             package(table(fields=[{}])),
-            "dp.json, left: fields without names; list fields, each with a name",
+            "dp.json, left: a field without a name; give every field a name",
         ),
         (
             package(table(fields=[*resource()["schema"]["fields"], FIELD])),
-            "dp.json, left, attribute sick: declared twice; give each field its own name",
+            "dp.json, left, attribute sick: declared twice; rename or remove one of the fields",
         ),
         (
             package(table(primaryKey=None)),
-            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+            "dp.json, left: no entity key; set primaryKey to the field that identifies an entity",
         ),
         (
             package(table(primaryKey=["id", "sick"])),
-            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+            "dp.json, left: no entity key; set primaryKey to the field that identifies an entity",
         ),
         (
             package(table(primaryKey="nobody")),
-            "dp.json, left: no entity key; set primaryKey to the one field that names an entity",
+            "dp.json, left: no entity key; set primaryKey to the field that identifies an entity",
         ),
         (
             package(table(fields=[{"name": "id"}])),
@@ -139,11 +139,11 @@ def test_what_is_declared_is_read() -> None:
         ),
         (
             package(table(missingValues="NA")),
-            'dp.json, left: missingValues is not a list of texts; write [""]',
+            'dp.json, left: missingValues is not a list of strings; write [""]',
         ),
         (
             package(table(missingValues=[-1])),
-            'dp.json, left: missingValues is not a list of texts; write [""]',
+            'dp.json, left: missingValues is not a list of strings; write [""]',
         ),
     ],
 )
@@ -184,9 +184,9 @@ def test_all_problems_are_listed_and_the_first_is_raised(tmp_path: Path) -> None
     left = table(fields=[{"name": "id"}, {"name": "a", "type": "string"}, {"name": "b"}])
     path = tmp_path / "datapackage.json"
     path.write_text(json.dumps(package(left)), encoding="utf-8")
-    assert len(check(path)[1]) == 2
+    assert len(check(path, Schema)[1]) == 2
     with pytest.raises(SchemaError) as caught:
-        read_schema(path)
+        read_schema(path, Schema)
     assert str(caught.value) == (
         f"{path}, left, attribute a: no categories; list them in constraints.enum, or set "
         f"redveil.use to false (and 1 more: redveil schema check {path})"
@@ -206,7 +206,7 @@ def test_all_problems_are_listed_and_the_first_is_raised(tmp_path: Path) -> None
 def test_a_file_that_is_no_descriptor(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "datapackage.json"
     path.write_bytes(content)
-    schema, problems = check(path)
+    schema, problems = check(path, Schema)
     assert schema is None
     assert problem in str(problems[0])
 
@@ -214,7 +214,7 @@ def test_a_file_that_is_no_descriptor(tmp_path: Path, content: bytes, problem: s
 @pytest.mark.parametrize("name", ["nowhere.json", "folder", "nul\0.json"])
 def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
-    assert check(tmp_path / name)[0] is None
+    assert check(tmp_path / name, Schema)[0] is None
     with pytest.raises(SchemaError):
         Schema.read(tmp_path / name)
 
@@ -251,12 +251,12 @@ def test_nonsense_anywhere_is_read_or_is_a_problem(place: tuple[Any, ...], value
     for step in place[:-1]:
         node = node[step]
     node[place[-1]] = value
-    schema, problems = parse(raw, "dp.json")
+    schema, problems = parse(raw, "dp.json", Schema)
     assert (schema is None) == bool(problems)
 
 
 def test_a_misspelt_budget_is_a_problem_and_not_a_budget_that_nobody_keeps() -> None:
-    _, problems = parse(package(table(), redveil={"budgett": "1"}), "dp.json")
+    _, problems = parse(package(table(), redveil={"budgett": "1"}), "dp.json", Schema)
     assert [str(one) for one in problems] == [
         "dp.json: unknown key redveil.budgett; did you mean redveil.budget?"
     ]

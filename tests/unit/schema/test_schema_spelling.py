@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from redveil.schema import Schema
 from redveil.schema.reader import parse
 
 GOOD: dict[str, Any] = {
@@ -38,7 +39,7 @@ def problems(*path: str | int, key: str, value: object = None) -> list[str]:
     for step in path:
         part = part[step]
     part[key] = value
-    return [str(one) for one in parse(made, "dp.json")[1]]
+    return [str(one) for one in parse(made, "dp.json", Schema)[1]]
 
 
 RESOURCE = ("resources", 0)
@@ -50,7 +51,7 @@ THERE = ", left, attribute age: unknown key"
 
 
 def test_the_descriptor_is_fine_as_it_is() -> None:
-    schema, found = parse(GOOD, "dp.json")
+    schema, found = parse(GOOD, "dp.json", Schema)
     assert schema is not None
     assert found == []
 
@@ -99,16 +100,16 @@ def test_other_keys_are_nobody_s_business(path: tuple[str | int, ...], key: str)
 def test_a_misspelt_key_is_told_of_where_the_right_one_is_missing() -> None:
     package = deepcopy(GOOD)
     package["resource"] = package.pop("resources")
-    assert [str(one) for one in parse(package, "dp.json")[1]] == [
+    assert [str(one) for one in parse(package, "dp.json", Schema)[1]] == [
         "dp.json: unknown key resource in package; did you mean resources?",
         "dp.json: no resources; list exactly two: the left view and the right view",
     ]
     package = deepcopy(GOOD)
     age = package["resources"][0]["schema"]["fields"][2]
     age["Name"] = age.pop("name")
-    assert [str(one) for one in parse(package, "dp.json")[1]] == [
+    assert [str(one) for one in parse(package, "dp.json", Schema)[1]] == [
         "dp.json, left: unknown key Name in field; did you mean name?",
-        "dp.json, left: fields without names; list fields, each with a name",
+        "dp.json, left: a field without a name; give every field a name",
     ]
 
 
@@ -118,6 +119,6 @@ def test_a_column_may_repeat_the_table_s_missing_values() -> None:
 
 def test_a_column_s_own_missing_values_would_be_passed_over_and_are_refused() -> None:
     assert problems(*AGE, key="missingValues", value=["999"]) == [
-        "dp.json, left, attribute age: missing values of one column alone cannot be declared; "
+        "dp.json, left, attribute age: missingValues of a single field are not supported; "
         "list them in the table schema's missingValues"
     ]

@@ -1,62 +1,72 @@
-"""Generated worlds: data of the kinds that people have, for choosing defaults without real rows.
+"""Generators of test data that resembles common kinds of data, for choosing defaults.
 
-Nobody's data, so it may be seeded, printed and shared. In every world hidden causes move both
-views. `strength` is the share of entities whose two views have the same causes; the others' right
-view follows the causes of somebody else, so that every column looks alone as it would anyway.
-At strength 0 the views are independent.
+The data is about nobody, so it may be seeded, printed and shared. Hidden causes affect both views.
+`strength` is the share of entities whose two views have the same causes; the right view of the
+others follows the causes of another entity, so that the distribution of every single column stays
+the same. At strength 0 the views are independent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from redveil.data.dataset import Dataset
-from redveil.data.report import LoadReport
-from redveil.data.table import CodedColumn, Column, NumericColumn, Table
-from redveil.errors import InputError
-from redveil.schema import Attribute, Kind, Schema, View
-from redveil.schema.cuts import CutRule
-from redveil.sealed import Sealed
+import redveil
+from redveil.experiments import declarations as declare
+from redveil.experiments.declarations import Field
 
 Floats: TypeAlias = NDArray[np.float64]
 T = TypeVar("T", bound=np.generic)
 
 
-class World(Protocol):
-    """A generator: as many entities as asked for, the same ones for the same seed.
+class Generator(Protocol):
+    """Generates as many entities as requested, the same ones for the same seed.
 
-    >>> world: World = gradients
-    >>> world(100, 1)
+    >>> generator: Generator = gradients
+    >>> generator(100, 1)
     <Dataset gradients: 150 left and 48 right attributes>
     """
 
-    def __call__(self, rows: int, seed: int = 1) -> Dataset:
+    def __call__(self, rows: int, seed: int = 1) -> redveil.Dataset:
         """Generate a data set."""
 
 
-def build(name: str, rows: int, seed: int = 1) -> Dataset:
-    """Generate a world by its name, with its default columns.
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """A declared attribute and its values: bool, float64 (NaN is missing) or categories.
+
+    >>> Column(declare.flag()("sick"), pa.array([True, False])).field["name"]
+    'sick'
+    """
+
+    field: Field
+    values: pa.Array
+
+
+def build(name: str, rows: int, seed: int = 1) -> redveil.Dataset:
+    """Generate data with the generator of this name and its default columns.
 
     >>> build("noise", 50)
     <Dataset noise: 60 left and 40 right attributes>
     >>> build("nonsense", 50)
     Traceback (most recent call last):
-    redveil.errors.InputError: no such world; use one of gradients, survey, claims, noise, wide
+    redveil.errors.InputError: no such generator; use one of gradients, survey, claims, noise, wide
     """
-    if name not in WORLDS:
-        raise InputError(f"no such world; use one of {', '.join(WORLDS)}")
-    return WORLDS[name](rows, seed)
+    if name not in GENERATORS:
+        raise redveil.InputError(f"no such generator; use one of {', '.join(GENERATORS)}")
+    return GENERATORS[name](rows, seed)
 
 
 def gradients(
     rows: int, seed: int = 1, *, species: int = 150, seasons: int = 12, strength: float = 1.0
-) -> Dataset:
-    """Presences along smooth gradients × monthly climate, nearly collinear within a season.
+) -> redveil.Dataset:
+    """Species along smooth gradients × monthly climate, nearly collinear within a season.
 
     >>> gradients(50, species=3, seasons=2)
     <Dataset gradients: 3 left and 8 right attributes>
@@ -70,8 +80,8 @@ def gradients(
 
 def survey(
     rows: int, seed: int = 1, *, backgrounds: int = 16, answers: int = 45, strength: float = 0.7
-) -> Dataset:
-    """Backgrounds of all kinds × answers on scales, moved by a few weak to moderate factors.
+) -> redveil.Dataset:
+    """Backgrounds of all kinds × answers on scales, with a few weak to moderate common factors.
 
     >>> survey(50, backgrounds=4, answers=10)
     <Dataset survey: 4 left and 10 right attributes>
@@ -86,11 +96,11 @@ def survey(
 
 def claims(
     rows: int, seed: int = 1, *, codes: int = 130, amounts: int = 48, strength: float = 0.9
-) -> Dataset:
+) -> redveil.Dataset:
     """Rare to common codes × amounts with many zeros and long tails, some of them missing.
 
-    Conditions come in groups; whoever has more of them has more codes and costs more. Of four
-    years, the later ones are missing for those who have left.
+    Conditions come in groups; entities with more conditions have more codes and higher amounts. Of
+    four years, the later ones are missing for entities that have left.
 
     >>> claims(50, codes=5, amounts=4)
     <Dataset claims: 6 left and 4 right attributes>
@@ -98,17 +108,17 @@ def claims(
     rng = np.random.default_rng(seed)
     age = np.clip(rng.normal(68, 12, rows), 18, 104)
     groups = _conditions(rng, age)
-    left: list[Column] = [_number("age", age.round(), 0, 110, range(20, 100, 5))]
+    left = [_numeric(declare.number(0, 110, range(20, 100, 5))("age"), age.round())]
     left += [_code(rng, f"code {i + 1}", groups, i) for i in range(codes)]
     burden = _shared(rng, groups, strength)
-    # Whoever leaves in a year has no figures from then on; a few leave each year.
+    # An entity that leaves has no amounts from that year on; a few leave each year.
     leaves = rng.geometric(0.01, rows)
     right = [_amount(rng, i, burden, leaves) for i in range(amounts)]
     return _dataset("claims", rows, left, right, unit="insured person")
 
 
-def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> Dataset:
-    """Two views with structure of their own and nothing in common: there is nothing to find.
+def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> redveil.Dataset:
+    """Two views, each with its own structure, that are independent: there is nothing to find.
 
     >>> noise(50, flags=2, numbers=4)
     <Dataset noise: 2 left and 4 right attributes>
@@ -124,7 +134,7 @@ def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> Da
 
 def wide(
     rows: int, seed: int = 1, *, lefts: int = 30, rights: int = 800, strength: float = 0.8
-) -> Dataset:
+) -> redveil.Dataset:
     """Few rare flags × very many rarer ones, in communities.
 
     >>> wide(50, lefts=3, rights=7)
@@ -138,54 +148,47 @@ def wide(
     return _dataset("wide sparse", rows, left, right, unit="author")
 
 
-WORLDS: Final[Mapping[str, World]] = MappingProxyType(
+GENERATORS: Final[Mapping[str, Generator]] = MappingProxyType(
     {"gradients": gradients, "survey": survey, "claims": claims, "noise": noise, "wide": wide}
 )
 
 
 def _dataset(
     name: str, rows: int, left: Sequence[Column], right: Sequence[Column], unit: str
-) -> Dataset:
-    """Seal the columns under the schema that they were generated for."""
-    schema = Schema(
-        name,
-        View("left", "id", tuple(column.attribute for column in left)),
-        View("right", "id", tuple(column.attribute for column in right)),
-        unit=unit,
-    )
-    views = ({column.attribute.name: column for column in side} for side in (left, right))
-    return Dataset(schema, Sealed(Table(rows, *views)), Sealed(LoadReport(rows)))
+) -> redveil.Dataset:
+    """Load the columns with the schema that they were generated for."""
+    schema = declare.schema(name, unit, [one.field for one in left], [one.field for one in right])
+    key = pa.array(np.arange(rows))
+    tables = [
+        pa.table({declare.KEY: key, **{one.field["name"]: one.values for one in side}})
+        for side in (left, right)
+    ]
+    return redveil.load(tables[0], tables[1], schema)
 
 
 def _shared(rng: np.random.Generator, causes: NDArray[T], strength: float) -> NDArray[T]:
-    """Return what moves the right view: a share's own causes, somebody else's for the others."""
+    """Return the causes of the right view: a share's own, another entity's for the others."""
     if not 0 <= strength <= 1:
-        raise InputError("strength must lie between 0 and 1")
+        raise redveil.InputError("strength must lie between 0 and 1")
     rows = len(causes)
     other = rng.random(rows) >= strength
-    whose = np.arange(rows)
-    whose[other] = rng.integers(0, rows, np.count_nonzero(other))
-    return causes[whose]
+    source = np.arange(rows)
+    source[other] = rng.integers(0, rows, np.count_nonzero(other))
+    return causes[source]
 
 
-def _flag(name: str, holds: NDArray[np.bool_]) -> CodedColumn:
-    return CodedColumn(Attribute(name, Kind.BOOLEAN, required=True), holds.astype(np.uint8))
+def _flag(name: str, holds: NDArray[np.bool_]) -> Column:
+    return Column(declare.flag()(name), pa.array(holds))
 
 
-def _number(
-    name: str,
-    values: Floats,
-    low: float,
-    high: float,
-    cuts: Sequence[float],
-    *,
-    required: bool = True,
-) -> NumericColumn:
-    points = tuple(float(cut) for cut in cuts)
-    attribute = Attribute(
-        name, Kind.NUMERIC, required=required, minimum=low, maximum=high, cuts=points
-    )
-    return NumericColumn(attribute, np.clip(values, low, high))
+def _coded(field: Field, codes: NDArray[np.int64]) -> Column:
+    categories = pa.array(field["constraints"]["enum"])
+    return Column(field, pa.DictionaryArray.from_arrays(pa.array(codes), categories))
+
+
+def _numeric(field: Field, values: Floats) -> Column:
+    bounds = field["constraints"]["minimum"], field["constraints"]["maximum"]
+    return Column(field, pa.array(np.clip(values, *bounds)))
 
 
 def _landscape(rng: np.random.Generator, rows: int) -> Floats:
@@ -197,8 +200,8 @@ def _landscape(rng: np.random.Generator, rows: int) -> Floats:
     return np.stack([y, x, np.mean(waves, axis=0)], axis=1)
 
 
-def _presence(rng: np.random.Generator, name: str, place: Floats) -> CodedColumn:
-    """Draw where a species lives: within its niche, which may be narrow or nearly everything."""
+def _presence(rng: np.random.Generator, name: str, place: Floats) -> Column:
+    """Draw where a species lives: within its niche, which may be narrow or very wide."""
     optimum = rng.uniform(-1.3, 1.3, 3)
     width = 10 ** rng.uniform(-0.8, 0.6, 3)
     fit = np.exp(-0.5 * (((place - optimum) / width) ** 2).sum(axis=1))
@@ -209,7 +212,9 @@ def _presence(rng: np.random.Generator, name: str, place: Floats) -> CodedColumn
 
 def _climate(rng: np.random.Generator, place: Floats, seasons: int) -> list[Column]:
     """Return minimum, maximum and mean temperature and precipitation of each season."""
-    rows, warm_cuts = len(place), CutRule("equal-width", count=28).points(-30, 40)
+    rows = len(place)
+    temperature = declare.equal_width(-30, 40, 28)
+    rainfall = declare.number(0, 300, range(10, 300, 10))
     columns: list[Column] = []
     for number in range(seasons):
         summer = np.cos(2 * np.pi * (number / seasons - 0.55))
@@ -224,9 +229,9 @@ def _climate(rng: np.random.Generator, place: Floats, seasons: int) -> list[Colu
         swing = 4 + summer + continental + rng.normal(0, 0.3, rows)
         rain = np.exp(3.9 - 0.35 * continental + 0.5 * place[:, 2] - 0.2 * summer * place[:, 0])
         for kind, values in (("min", mean - swing), ("max", mean + swing), ("mean", mean)):
-            columns.append(_number(f"{kind} {number + 1}", values.round(1), -30, 40, warm_cuts))
+            columns.append(_numeric(temperature(f"{kind} {number + 1}"), values.round(1)))
         wet = (rain * rng.lognormal(0, 0.15, rows)).round()
-        columns.append(_number(f"rain {number + 1}", wet, 0, 300, range(10, 300, 10)))
+        columns.append(_numeric(rainfall(f"rain {number + 1}"), wet))
     return columns
 
 
@@ -236,22 +241,17 @@ def _background(rng: np.random.Generator, number: int, factors: Floats) -> Colum
     moved = pull + rng.normal(size=rows)
     if number % 4 == 0:
         age = np.clip(13 + np.exp(2.6 + 0.6 * moved), 13, 100).round()
-        return _number(f"years {number + 1}", age, 13, 100, range(15, 85, 5))
+        return _numeric(declare.number(13, 100, range(15, 85, 5))(f"years {number + 1}"), age)
     if number % 4 == 1:
-        levels = tuple(f"level {level}" for level in range(1, 5))
-        codes = np.searchsorted([-1.0, 0.4, 1.6], moved).astype(np.uint8)
-        attribute = Attribute(f"level {number + 1}", Kind.ORDINAL, required=True, categories=levels)
-        return CodedColumn(attribute, codes)
+        levels = declare.levels(*(f"level {level}" for level in range(1, 5)))
+        return _coded(levels(f"level {number + 1}"), np.searchsorted([-1.0, 0.4, 1.6], moved))
     if number % 4 == 2:
         count = int(rng.integers(3, 9))
         likings = rng.normal(size=(2, count))
         # The category of largest utility: tastes, a factor's pull on them, and chance.
         utility = 1.2 * likings[0] + pull[:, None] * likings[1] + rng.gumbel(size=(rows, count))
-        names = tuple(f"group {chr(ord('a') + i)}" for i in range(count))
-        attribute = Attribute(
-            f"group {number + 1}", Kind.CATEGORICAL, required=True, categories=names
-        )
-        return CodedColumn(attribute, utility.argmax(axis=1).astype(np.uint8))
+        group = declare.one_of(*(f"group {chr(ord('a') + i)}" for i in range(count)))
+        return _coded(group(f"group {number + 1}"), utility.argmax(axis=1))
     return _flag(f"flag {number + 1}", moved > rng.uniform(-0.5, 2.0))
 
 
@@ -260,32 +260,24 @@ def _answer(rng: np.random.Generator, number: int, factors: Floats) -> Column:
     rows = len(factors)
     if number % 10 == 9:
         seconds = rng.lognormal(4, 1.2, rows).round()
-        cuts = CutRule("decades", smallest=1.0).points(0, 10_000)
-        return _number(f"seconds {number + 1}", seconds, 0, 10_000, cuts)
-    steps = 5 if number % 3 else 7
+        return _numeric(declare.heavy_tailed(1, 10_000)(f"seconds {number + 1}"), seconds)
+    highest = 5 if number % 3 else 7
     loading = rng.uniform(0.1, 1.3) * rng.choice((-1, 1))
     moved = loading * factors[:, number % factors.shape[1]] + rng.normal(size=rows)
-    edges = np.linspace(-1.6, 1.6, steps - 1) + rng.normal(0, 0.5)
-    return _number(
-        f"answer {number + 1}",
-        1.0 + np.searchsorted(edges, moved),
-        1,
-        steps,
-        range(1, steps),
-    )
+    edges = np.linspace(-1.6, 1.6, highest - 1) + rng.normal(0, 0.5)
+    answers = 1.0 + np.searchsorted(edges, moved)
+    return _numeric(declare.scale(1, highest)(f"answer {number + 1}"), answers)
 
 
 def _conditions(rng: np.random.Generator, age: Floats) -> NDArray[np.bool_]:
-    """Draw who belongs to which of six groups of conditions, bool[rows, 6]; they cluster."""
+    """Draw each entity's groups of conditions, bool[rows, 6]; the groups are correlated."""
     frailty = (age - 68) / 24 + rng.normal(0, 0.8, age.size)
     edges = np.array([0.0, 0.4, 0.7, 1.0, 1.4, 1.8])
     return frailty[:, None] + rng.normal(0, 0.7, (age.size, 6)) > edges
 
 
-def _code(
-    rng: np.random.Generator, name: str, groups: NDArray[np.bool_], number: int
-) -> CodedColumn:
-    """Draw who has a code: likely within its group and rare outside; some belong to none."""
+def _code(rng: np.random.Generator, name: str, groups: NDArray[np.bool_], number: int) -> Column:
+    """Draw one code: likely within its group and rare outside; some codes have no group."""
     rows = len(groups)
     rare = 10 ** rng.uniform(-3, -1)
     if number % 5 == 4:
@@ -301,7 +293,7 @@ def _amount(
     burden: NDArray[np.bool_],
     leaves: NDArray[np.int64],
 ) -> Column:
-    """Draw one kind of payment in one year: none for many, a long tail for some."""
+    """Draw one kind of payment in one year: mostly 0, with a long tail."""
     year, kind = number % 4, number // 4
     weight = np.where(np.arange(6) == kind % 6, 2.0, rng.uniform(0.0, 0.7))
     need = burden @ weight
@@ -309,9 +301,8 @@ def _amount(
     size = np.exp(rng.uniform(4, 7) + 0.45 * need + rng.normal(0, 1.0, len(burden)))
     values = np.where(paid, 10 * np.ceil(size / 10), 0.0)
     values[leaves <= year] = np.nan
-    cuts = CutRule("decades", smallest=10.0).points(0, 200_000)
-    name = f"amount {kind + 1} year {year + 1}"
-    return _number(name, values, 0, 200_000, cuts, required=year == 0)
+    amount = declare.heavy_tailed(10, 200_000, required=year == 0)
+    return _numeric(amount(f"amount {kind + 1} year {year + 1}"), values)
 
 
 def _membership(
@@ -321,7 +312,7 @@ def _membership(
     own: int,
     inside: float,
     outside: float,
-) -> CodedColumn:
-    """Draw who has a flag: likelier in its own community."""
+) -> Column:
+    """Draw one flag: likelier in its own community."""
     chance = np.where(community == own, inside, outside) * 10 ** rng.uniform(-0.7, 0)
     return _flag(name, rng.random(community.size) < chance)

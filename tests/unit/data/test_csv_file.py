@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redveil.data.csv_file import open_csv
+from redveil.data.csv_file import open_csv, records, split
 from redveil.data.layout import Layout
-from redveil.data.records import records, split
 from redveil.errors import LoadError
 
 rows = st.lists(

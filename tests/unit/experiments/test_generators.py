@@ -9,7 +9,15 @@ import pytest
 from redveil.data.dataset import Dataset
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.errors import InputError
-from redveil.experiments.worlds import WORLDS, build, claims, gradients, noise, survey, wide
+from redveil.experiments.generators import (
+    GENERATORS,
+    build,
+    claims,
+    gradients,
+    noise,
+    survey,
+    wide,
+)
 from redveil.schema import Kind, Schema
 from redveil.sealed import open_for_owner
 
@@ -38,7 +46,7 @@ def strongest(dataset: Dataset) -> float:
     return float(np.abs(left @ right.T).max() / both.rows)
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", GENERATORS)
 def test_columns_fit_the_schema(name: str) -> None:
     dataset = build(name, 400)
     both = table(dataset)
@@ -56,9 +64,9 @@ def test_columns_fit_the_schema(name: str) -> None:
                 assert known.size == 400 or not attribute.required
 
 
-@pytest.mark.parametrize("name", WORLDS)
-def test_a_number_names_a_world(name: str) -> None:
-    first, again, other = (table(build(name, 200, number)) for number in (5, 5, 6))
+@pytest.mark.parametrize("name", GENERATORS)
+def test_the_seed_determines_the_data(name: str) -> None:
+    first, again, other = (table(build(name, 200, seed)) for seed in (5, 5, 6))
     assert all(
         np.array_equal(values(first.right[c]), values(again.right[c]), equal_nan=True)
         for c in first.right
@@ -66,9 +74,9 @@ def test_a_number_names_a_world(name: str) -> None:
     assert any(not np.array_equal(values(first.left[c]), values(other.left[c])) for c in first.left)
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", GENERATORS)
 def test_the_schema_depends_on_neither_rows_nor_their_number(name: str) -> None:
-    # Categories are drawn with the world, and so belong to its number.
+    # The seed determines the categories too.
     def public(rows: int) -> Schema:
         return build(name, rows).schema
 
@@ -79,7 +87,7 @@ def test_the_schema_depends_on_neither_rows_nor_their_number(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("world", "least"),
+    ("generator", "least"),
     [
         (gradients, 0.6),
         (survey, 0.2),
@@ -88,12 +96,12 @@ def test_the_schema_depends_on_neither_rows_nor_their_number(name: str) -> None:
     ],
 )
 def test_views_have_something_in_common_as_strength_says(
-    world: Callable[..., Dataset], least: float
+    generator: Callable[..., Dataset], least: float
 ) -> None:
-    assert strongest(world(6000)) > least
-    # Thousands of pairs of columns: the largest of as many chance correlations is below this.
-    assert strongest(world(6000, strength=0.0)) < 0.1
-    assert strongest(world(6000, strength=0.4)) < strongest(world(6000, strength=1.0))
+    assert strongest(generator(6000)) > least
+    # The largest of thousands of correlations between independent columns is below this.
+    assert strongest(generator(6000, strength=0.0)) < 0.1
+    assert strongest(generator(6000, strength=0.4)) < strongest(generator(6000, strength=1.0))
 
 
 def test_noise_has_structure_within_and_none_between() -> None:

@@ -1,0 +1,68 @@
+"""One of the two views: its side, and its declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from redveil.schema.attribute import Attribute
+
+
+class Side(StrEnum):
+    """One of the two views.
+
+    >>> Side.LEFT.other
+    <Side.RIGHT: 'right'>
+    """
+
+    LEFT = "left"
+    RIGHT = "right"
+
+    @property
+    def other(self) -> Side:
+        """The other view."""
+        return Side.RIGHT if self is Side.LEFT else Side.LEFT
+
+
+class Status(StrEnum):
+    """Whether the owner has declared the schema, or a draft proposes it.
+
+    >>> Status("draft")
+    <Status.DRAFT: 'draft'>
+    """
+
+    DECLARED = "declared"
+    DRAFT = "draft"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One of the two tables: its entity key and its attributes in declared order.
+
+    >>> from redveil.schema import Kind
+    >>> View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)).names
+    ('asthma',)
+    """
+
+    name: str
+    key: str
+    attributes: tuple[Attribute, ...]
+    path: str | None = None
+    missing_values: tuple[str, ...] = ("",)
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        # Every resource of a data package has a path; with a default, saving changes nothing.
+        if self.path is None:
+            object.__setattr__(self, "path", f"{self.name}.csv")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names, in order."""
+        return tuple(a.name for a in self.attributes)
+
+    @property
+    def split_count(self) -> int:
+        """The number of candidate splits."""
+        return sum(a.splits for a in self.attributes)
