@@ -38,6 +38,7 @@ from redveil.algorithms.schedule import stages
 from redveil.algorithms.trial import Trial
 from redveil.budget.ledger import Ledger
 from redveil.data.dataset import Dataset
+from redveil.errors import SealedError
 from redveil.privacy.loss import Loss
 from redveil.report.build import build
 from redveil.report.result import Result
@@ -99,6 +100,14 @@ def logged(thing: object) -> str:
     return stream.getvalue()
 
 
+def printed_by_pandas(thing: object) -> str:
+    # pandas 2 asks for an iterator first, and passes the refusal on.
+    try:
+        return repr(pd.Series([thing], dtype=object))
+    except SealedError as error:
+        return str(error)
+
+
 SHOWN: dict[str, Callable[[Any], object]] = {
     "repr": repr,
     "str": str,
@@ -112,7 +121,7 @@ SHOWN: dict[str, Callable[[Any], object]] = {
     "dir": lambda thing: [repr(getattr(thing, name, None)) for name in dir(thing)],
     "json, as text": lambda thing: json.dumps([thing], default=str),
     "json, as members": lambda thing: json.dumps([thing], default=lambda x: repr(dir(x))),
-    "pandas": lambda thing: repr(pd.Series([thing], dtype=object)),
+    "pandas": printed_by_pandas,
     "polars": lambda thing: repr(pl.Series([thing], dtype=pl.Object)),
     "exception": lambda thing: repr(ValueError(thing)),
     "size": lambda thing: repr(sys.getsizeof(thing)),
