@@ -1,4 +1,4 @@
-"""Private redescription mining: what two tables say about the same people, without seeing a row.
+"""Private redescription mining: what two tables say about the same entities, without seeing a row.
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
@@ -11,12 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil.algorithms.parameters import Constraints
     from redveil.api import load, mine, plan
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
+    from redveil.diagnosis import diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
+    from redveil.findings.reporting import Constraints
+    from redveil.owner import truth
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -30,15 +32,17 @@ __all__ = [
     "Result",
     "Schema",
     "buy_cuts",
+    "diagnose",
     "load",
     "mine",
     "plan",
+    "truth",
 ]
 
-# Where each public name lives. Imported on first use, so that `import redveil` costs nothing.
+# The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
-    "Constraints": "redveil.algorithms.parameters",
+    "Constraints": "redveil.findings.reporting",
     "Dataset": "redveil.data.dataset",
     "InputError": "redveil.errors",
     "OverBudgetError": "redveil.errors",
@@ -46,9 +50,11 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
+    "diagnose": "redveil.diagnosis",
     "load": "redveil.api",
     "mine": "redveil.api",
     "plan": "redveil.api",
+    "truth": "redveil.owner",
 }
 
 

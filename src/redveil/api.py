@@ -7,24 +7,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from redveil.algorithms.parameters import Constraints, Parameters, Profile
-from redveil.algorithms.tuning import tune, tuned_plan
 from redveil.budget.charging import charge
 from redveil.errors import InputError
-from redveil.privacy.loss import Loss, parse_loss
-from redveil.privacy.plan import Plan
+from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
+    from redveil.findings.reporting import Constraints
+    from redveil.privacy.plan import Plan
     from redveil.report.result import Result
 
 
 def load(left: Any, right: Any, schema: Schema | str | Path) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (CSV, CSV in gzip, Parquet, ARFF) or pandas, Polars or Arrow tables.
-    schema:      a Schema, or the path of a `datapackage.json`.
+    left, right: paths (CSV, CSV in gzip, Parquet, ARFF) or pandas, Polars or Arrow tables
+    schema:      a Schema, or the path of a `datapackage.json`
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> load(*clinic_frames(100), clinic_schema())
@@ -41,23 +40,27 @@ def plan(
     schema: Schema | None = None,
     *,
     delta: str | float | Fraction | None = None,
+    algorithm: str | None = None,
+    profile: str | None = None,
     **parameters: Any,
 ) -> Plan:
     """Return what a run would spend on what. Needs no data; takes the parameters of `mine`.
 
     The price is the same for every data set. How it is spent follows, by a public rule, from the
     noisy number of entities and from the schema's number of splits: give the number you expect.
-    With `delta`, prices are in ρ and add up to what (ε, δ) leaves room for.
+    With `delta`, prices are in ρ, and add up to the largest ρ that keeps (ε, δ).
 
     >>> [step.name for step in plan(1, entities=1000).steps]
-    ['size', 'trial 1, twins, level 1', 'trial 1, leaf table 1, cells']
+    ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
     """
-    loss, wanted = parse_loss(epsilon, delta), Parameters.of(**parameters)
-    wanted.must_allow(loss)
-    return tuned_plan(tune(wanted, schema, entities, loss.price), loss.price)
+    from redveil.algorithms.catalogue import make_algorithm
+
+    loss, wanted = parse_loss(epsilon, delta), make_algorithm(algorithm, profile, **parameters)
+    wanted.profile.check_loss(loss)
+    return wanted.tuned(schema, entities, loss.price).plan(loss.price)
 
 
-def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list them
+def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
     dataset: Dataset,
     epsilon: str | float | Fraction,
     *,
@@ -67,24 +70,24 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     depth: int | None = None,
     trials: int | None = None,
     alternations: int | None = None,
-    steps: int | None = None,
+    walk_steps: int | None = None,
     tree_share: str | float | Fraction | None = None,
     counts: str | None = None,
     pair_score: str | None = None,
     root_score: str | None = None,
     sampler: str | None = None,
     start: str | None = None,
-    prune: float | str | None = None,
     variance_threshold: float | None = None,
     constraints: Constraints | None = None,
+    prune: float | str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
-    The price is `epsilon`, exactly; it is written `1`, `0.25` or `"1/3"`. Nothing else has to be
+    The price is `epsilon`, exactly; write it as `1`, `0.25` or `"1/3"`. Nothing else has to be
     given: the shape of the trees follows from a private size. `algorithm` is twin, alt-expm,
-    alt-mcmc or tree-pair; `profile` hardened or published (as the paper has it: for data that is
+    alt-mcmc or tree-pair; `profile` is hardened or published (the paper's method, for data that is
     not sensitive). A schema with a budget needs a `ledger`, the file in which charges are kept.
     `progress` is called with the share of the plan that is done.
 
@@ -94,28 +97,32 @@ def mine(  # noqa: PLR0913 - one keyword a parameter, so that editors can list t
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
-    parameters = Parameters.of(
-        algorithm=algorithm,
-        profile=profile,
+    from redveil.algorithms.catalogue import make_algorithm, read_prune
+    from redveil.mining import mine as run
+    from redveil.mining import report
+
+    wanted = make_algorithm(
+        algorithm,
+        profile,
+        variance_threshold=variance_threshold,
         depth=depth,
         trials=trials,
         alternations=alternations,
-        steps=steps,
+        walk_steps=walk_steps,
         tree_share=tree_share,
         counts=counts,
         pair_score=pair_score,
         root_score=root_score,
         sampler=sampler,
         start=start,
-        prune=prune,
-        variance_threshold=variance_threshold,
-        constraints=constraints,
     )
+    reporting = wanted.profile.reporting(constraints, read_prune(prune))
     loss = parse_loss(epsilon, delta)
-    parameters.must_allow(loss)
+    wanted.profile.check_loss(loss)
     _must_be_loaded(dataset)
     charge(dataset.schema, loss, ledger, "mine")
-    return _mine(dataset, parameters, loss, progress)
+    mined = run(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
+    return report(mined)
 
 
 def _must_be_loaded(dataset: object) -> None:
@@ -124,19 +131,3 @@ def _must_be_loaded(dataset: object) -> None:
 
     if not isinstance(dataset, Dataset):
         raise InputError("mine takes what redveil.load returns; load the two tables first")
-
-
-def _mine(
-    dataset: Dataset, parameters: Parameters, loss: Loss, progress: Callable[[float], None] | None
-) -> Result:
-    """Mine what is paid for, with fresh randomness for each trial."""
-    from redveil.algorithms.published import PublishedRandomness
-    from redveil.algorithms.run import run
-    from redveil.privacy.randomness import SystemRandomness
-    from redveil.report.build import build
-    from redveil.report.result import Result
-
-    published = parameters.profile is Profile.PUBLISHED
-    source = PublishedRandomness if published else SystemRandomness
-    mined = run(dataset, parameters, loss.price, lambda _: source(), progress or (lambda _: None))
-    return Result(build(mined, loss))

@@ -1,66 +1,74 @@
-"""For the data's owner only: does the walk settle on this data? NOT private; nothing is charged."""
+"""For the data owner only: do walks converge on this data? NOT private; nothing is charged."""
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.algorithms.alternation import random_attribute
-from redveil.algorithms.convergence import effective_sample_size, split_rhat
-from redveil.algorithms.parameters import Algorithm, PairScore, Parameters, Profile
-from redveil.algorithms.published import observed_dataset
-from redveil.algorithms.schedule import make_plan
-from redveil.algorithms.targets import Target, attribute_target
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.targets import Target, random_attribute
+from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
-from redveil.privacy.loss import Price, choice_epsilon
+from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Side
 from redveil.sealed import open_for_owner, within
-from redveil.trees.rules import HARDENED, NO_STOP, published
-from redveil.trees.splits import Splits
-from redveil.trees.walks import Ground, Walked, random_splits, run_pair, run_tree
+from redveil.trees.prepared import PreparedData
+from redveil.trees.rules import NO_STOP, Rules
+from redveil.trees.walks import Walked, random_splits, run_pair, run_tree
 from redveil.waiting import awaited
 
+Traces = NDArray[np.float64]
+
 # Fewer independent scores than this say little about where a chain would go.
-ENOUGH = 400
-FEWEST_STEPS = 100
+ENOUGH_SCORES: Final = 400
+LARGEST_RHAT: Final = 1.01
+FEWEST_STEPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Diagnosis:
     """How some parallel walks went. NOT private.
 
-    rhat should be below 1.01, and effective, the number of independent scores that all walks are
-    worth together, at least 400; traces: float64[walks, steps] are the scores.
+    rhat:       split-R̂ over the second halves of the walks; below 1.01 is good
+    effective:  how many independent scores all walks together amount to; 400 or more is good
+    acceptance: the share of proposals that were accepted
+    traces:     the scores, float64[walks, steps]
     """
 
     rhat: float
     effective: float
     acceptance: float
-    traces: NDArray[np.float64]
+    traces: Traces
 
     @property
-    def settled(self) -> bool:
+    def converged(self) -> bool:
         """Whether the second halves of the walks look alike."""
-        return self.rhat < 1.01 and self.effective >= ENOUGH
+        return self.rhat < LARGEST_RHAT and self.effective >= ENOUGH_SCORES
 
     def lines(self) -> list[str]:
-        """Return the diagnosis as lines for the owner."""
+        """Return the diagnosis as lines of text for the owner."""
         walks, steps = self.traces.shape
         verdict = (
-            "settled" if self.settled else "NOT settled: walk longer, or use an exact algorithm"
+            "converged"
+            if self.converged
+            else "NOT converged: use longer walks, or an exact algorithm"
         )
         return [
             f"{walks} walks of {steps} steps: {verdict}",
-            f"split-R̂ {self.rhat:.4f} (below 1.01 is good), over the second halves",
+            f"split-R̂ {self.rhat:.4f} (below {LARGEST_RHAT} is good), over the second halves",
             f"effective sample size {self.effective:,.0f} of {walks * (steps - steps // 2):,}",
             f"acceptance rate {self.acceptance:.1%}",
             f"score at the end {np.median(self.traces[:, -1]):,.2f} (median), "
@@ -70,96 +78,170 @@ class Diagnosis:
 
 def diagnose(
     dataset: Dataset,
-    parameters: Parameters,
-    price: Price,
+    epsilon: str | float | Fraction,
+    *,
+    algorithm: str = "tree-pair",
     walks: int = 4,
     attribute: tuple[Side, int] | None = None,
+    **parameters: Any,
 ) -> Diagnosis:
-    """Run parallel walks from random starts at a run's rate, and compare their scores. NOT private.
+    """Run parallel walks from random starts, and compare their scores. NOT private.
 
-    The walks are those of the first tree or pair of a run with these parameters. `attribute` is
-    the initial target, if there is one to be: its view and number, random if not given.
+    The walks are those of the first tree, or pair of trees, of a run with these parameters (those
+    of `mine`). `attribute` is the initial target, if there is one: its view and number, random if
+    not given. Early stopping is left out, so that all walks have one length.
 
-    >>> from fractions import Fraction
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> dataset = redveil.load(*clinic_frames(300), clinic_schema())
-    >>> parameters = Parameters(algorithm=Algorithm.TREE_PAIR, depth=1, steps=400)
-    >>> diagnose(dataset, parameters, Fraction(1)).traces.shape
+    >>> diagnose(dataset, 1, depth=1, walk_steps=400).traces.shape
     (4, 400)
     """
-    if not parameters.walks:
-        raise InputError("nothing walks here; diagnose tree-pair, or alt-mcmc with sampler = walk")
-    if parameters.steps < FEWEST_STEPS:
-        raise InputError(f"steps must be at least {FEWEST_STEPS} for a diagnosis")
-    if walks < 2:
-        raise InputError("walks must be at least 2, to be compared")
-    rules = HARDENED
-    if parameters.profile is Profile.PUBLISHED:
-        # The published rules without their early stop, so that all walks have one length.
-        dataset, rules = observed_dataset(dataset), published(NO_STOP)
-    schema = dataset.schema
-    packed = within(partial(bin_table, schema=schema), dataset.table)
-    splits = {side: Splits.of(schema.view(side)) for side in Side}
-    stop = np.zeros(1, dtype=np.uint8)
-    ground = Ground.of(packed, splits, stop, rules)
-    steps = make_plan(parameters, price).steps
-    paid = next(step.price for step in steps if step.mechanism == "walk")
+    wanted, price = walking(algorithm, epsilon, walks, **parameters)
+    observed = wanted.profile.observed(dataset)
+    schema = observed.schema
+    table = within(partial(bin_table, schema=schema), observed.table)
+    data = PreparedData.of(schema, table, wanted.needs)
+    paid = next(step.price for step in wanted.plan(price).steps if step.mechanism == "walk")
     side, number = attribute or random_attribute(schema, SystemRandomness())
-    target = attribute_target(packed, schema, side, number)
-    one = partial(_walk, ground, parameters, paid, side.other, target)
+    target = wanted.profile.targets(observed)(data, side, number)
+    one = partial(_walk, data, wanted, paid, side.other, target)
+    done = _in_parallel([partial(one, SystemRandomness()) for _ in range(walks)], data.stop)
+    traces = np.array([walked.trace for walked in done])
+    late = traces[:, wanted.walk_length // 2 :]
+    return Diagnosis(
+        split_rhat(late),
+        effective_sample_size(late),
+        float(np.mean([walked.accepted for walked in done])) / wanted.walk_length,
+        traces,
+    )
+
+
+def walking(
+    algorithm: str, epsilon: str | float | Fraction, walks: int, **parameters: Any
+) -> tuple[Algorithm, Price]:
+    """Return an algorithm that walks, and its price; refuse what cannot be diagnosed.
+
+    >>> walking("tree-pair", 1, walks=1)
+    Traceback (most recent call last):
+    redveil.errors.InputError: walks must be at least 2, so that they can be compared
+    """
+    # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
+    if algorithm == "alt-mcmc":
+        parameters.setdefault("sampler", "walk")
+    wanted = make_algorithm(algorithm, **parameters)
+    if not wanted.walks:
+        raise InputError(
+            "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with "
+            "sampler = walk"
+        )
+    if wanted.walk_length < FEWEST_STEPS:
+        raise InputError(f"walk_steps must be at least {FEWEST_STEPS} for a diagnosis")
+    if walks < 2:
+        raise InputError("walks must be at least 2, so that they can be compared")
+    return wanted, parse_epsilon(epsilon)
+
+
+def _in_parallel(walks: list[partial[Walked]], stop: NDArray[np.uint8]) -> list[Walked]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = [pool.submit(one, SystemRandomness()) for _ in range(walks)]
+        futures = [pool.submit(walk) for walk in walks]
         try:
-            done = [awaited(future) for future in futures]
+            return [awaited(future) for future in futures]
         except BaseException:
             # Ctrl-C: walks look at the flag before every step.
             stop[0] = 1
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    traces = np.array([walked.trace for walked in done])
-    late = traces[:, parameters.steps // 2 :]
-    return Diagnosis(
-        split_rhat(late),
-        effective_sample_size(late),
-        float(np.mean([walked.accepted for walked in done])) / parameters.steps,
-        traces,
-    )
 
 
 def _walk(
-    ground: Ground,
-    parameters: Parameters,
+    data: PreparedData,
+    algorithm: Algorithm,
     price: Price,
     side: Side,
     target: Target,
     randomness: Randomness,
 ) -> Walked:
     """Run one walk on the opened data."""
-    steps, depth = parameters.steps, parameters.depth
+    steps, depth, rules = algorithm.walk_length, algorithm.depth, _never_stopping(algorithm)
     words = randomness.words(steps * WORDS_PER_STEP).reshape(steps, WORDS_PER_STEP)
-    people = open_for_owner(ground.everybody)
-    sets = {one: open_for_owner(ground.sets[one]) for one in Side}
-    start = {one: random_splits(ground.splits[one], depth, randomness) for one in Side}
-    if parameters.algorithm is Algorithm.ALT_MCMC:
-        rate = float(ground.rules.tree.rate(choice_epsilon(price)))
-        classes = open_for_owner(target.classes)
+    entities = open_for_owner(data.entities)
+    sets = {one: open_for_owner(data.sets[one]) for one in Side}
+    start = {one: random_splits(data.splits[one], depth, randomness) for one in Side}
+    epsilon = choice_epsilon(price)
+    if not isinstance(algorithm, TreePair):
         return run_tree(
-            start[side], target.number, words, rate, ground, sets[side], people, classes
+            start[side],
+            target.number,
+            words,
+            float(rules.tree.rate(epsilon)),
+            rules,
+            data.stop,
+            sets[side],
+            entities,
+            open_for_owner(target.classes),
         )
-    rows = open_for_owner(ground.rows)
-    free = parameters.pair_score is PairScore.ASSOCIATION
-    score = ground.rules.association if free else ground.rules.pair
-    classes = np.full(rows, -1, np.int32) if free else open_for_owner(target.classes)
+    free = algorithm.pair_score is PairScore.ASSOCIATION
+    rows = open_for_owner(data.rows)
     return run_pair(
         [start[side], start[side.other]],
         0 if free else target.number,
         words,
-        float(score.rate(choice_epsilon(price))),
-        ground,
+        float((rules.association if free else rules.pair).rate(epsilon)),
+        rules,
+        data.stop,
         sets[side],
         sets[side.other],
-        people,
-        rows,
-        classes,
+        entities,
+        np.full(rows, -1, np.int32) if free else open_for_owner(target.classes),
     )
+
+
+def _never_stopping(algorithm: Algorithm) -> Rules:
+    return replace(algorithm.profile.rules, window=0, threshold=NO_STOP)
+
+
+def split_rhat(traces: Traces) -> float:
+    """Return split-R̂: near 1 when the halves of all walks look alike, above 1.01 when they do not.
+
+    traces: float64[walks, steps].
+
+    >>> settled = np.random.default_rng(1).normal(size=(4, 1000))
+    >>> split_rhat(settled) < 1.01
+    True
+    >>> split_rhat(settled + 3 * np.arange(4)[:, None]) > 2
+    True
+    """
+    half = traces.shape[1] // 2
+    halves = np.concatenate([traces[:, :half], traces[:, -half:]])
+    within = float(halves.var(axis=1, ddof=1).mean())
+    between = half * float(halves.mean(axis=1).var(ddof=1))
+    if within == 0:
+        return 1.0 if between == 0 else math.inf
+    return math.sqrt(((half - 1) / half * within + between / half) / within)
+
+
+def effective_sample_size(traces: Traces) -> float:
+    """Return how many independent scores the walks together amount to.
+
+    Autocorrelations are averaged over walks and added up in pairs until a pair is not positive.
+
+    >>> independent = np.random.default_rng(2).normal(size=(4, 1000))
+    >>> 3000 < effective_sample_size(independent) < 5000
+    True
+    """
+    walks, steps = traces.shape
+    centred = traces - traces.mean(axis=1, keepdims=True)
+    spectrum = np.fft.rfft(centred, n=2 * steps, axis=1)
+    covariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :steps].mean(axis=0) / steps
+    within = float(covariance[0]) * steps / (steps - 1)
+    between = float(traces.mean(axis=1).var(ddof=1)) if walks > 1 else 0.0
+    total = within * (steps - 1) / steps + between
+    if total == 0:
+        return float(walks)
+    correlation = 1 - (within - covariance) / total
+    pairs = correlation[1 : steps - steps % 2 - 1].reshape(-1, 2).sum(axis=1)
+    stop = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else pairs.size
+    time = 1 + 2 * float(pairs[:stop].sum())
+    draws = float(walks * steps)
+    return min(draws / max(time, 1e-12), draws * math.log10(draws))

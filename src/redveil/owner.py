@@ -1,6 +1,7 @@
-"""For the data's owner only: looking at the data. Nothing here is private; nothing is charged.
+"""Look at the data, for its owner only. Nothing here is private, and nothing is charged.
 
-With `diagnosis` and the published profile, the only rooms that open seals without paying.
+Apart from this module, only `diagnosis`, `audit` and the published profile open seals without
+paying.
 """
 
 from __future__ import annotations
@@ -10,20 +11,20 @@ from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.errors import ResultError
 from redveil.findings.statistics import p_values
-from redveil.query.formula import evaluate as evaluate_query
+from redveil.query.formula import evaluate
 from redveil.query.json_form import from_json
 from redveil.report.document import RedescriptionPart, TruePart, TrueSupportPart
 from redveil.report.result import Result
 from redveil.sealed import open_for_owner
 
 WARNING = (
-    "NOT PRIVATE: this file holds true values, computed from the data without noise. "
-    "It is for the data's owner; do not pass it on."
+    "NOT PRIVATE: this file contains true values, computed from the data without noise. "
+    "It is for the data's owner; do not share it."
 )
 
 
 def load_report(dataset: Dataset) -> LoadReport:
-    """Return what happened while loading: clamped, undeclared and missing values, lost entities.
+    """Return the load report: clamped, undeclared and missing values, and unmatched entities.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -33,29 +34,29 @@ def load_report(dataset: Dataset) -> LoadReport:
     return open_for_owner(dataset.report)
 
 
-def evaluate(result: Result, dataset: Dataset) -> Result:
-    """Return the result with the truth beside every redescription. NOT private.
+def truth(result: Result, dataset: Dataset) -> Result:
+    """Return the result with true values added to every redescription. NOT private.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> dataset = redveil.load(*clinic_frames(500), clinic_schema())
-    >>> evaluate(redveil.mine(dataset, epsilon=1), dataset).document.warning[:11]
+    >>> redveil.truth(redveil.mine(dataset, epsilon=1), dataset).document.warning[:11]
     'NOT PRIVATE'
     """
     if result.certificate.schema_digest != dataset.schema.digest:
-        raise ResultError("the result was mined under another schema; evaluate it with its own")
+        raise ResultError("the result was mined with another schema; load the data with that one")
     table = open_for_owner(dataset.table)
-    evaluated = tuple(
-        one.model_copy(update={"true": _truth(one, table)}) for one in result.redescriptions
+    with_truth = tuple(
+        one.model_copy(update={"true": _true_values(one, table)}) for one in result.redescriptions
     )
-    update = {"redescriptions": evaluated, "warning": WARNING}
+    update = {"redescriptions": with_truth, "warning": WARNING}
     return Result(result.document.model_copy(update=update))
 
 
-def _truth(one: RedescriptionPart, table: Table) -> TruePart:
-    """Evaluate both queries on the data."""
-    left = evaluate_query(from_json(one.left.tree), table.left).true
-    right = evaluate_query(from_json(one.right.tree), table.right).true
+def _true_values(one: RedescriptionPart, table: Table) -> TruePart:
+    """Return a redescription's true Jaccard index, supports and p-value."""
+    left = evaluate(from_json(one.left.tree), table.left).true
+    right = evaluate(from_json(one.right.tree), table.right).true
     both, either = int((left & right).sum()), int((left | right).sum())
     lefts, rights = int(left.sum()), int(right.sum())
     return TruePart(

@@ -17,6 +17,7 @@ from redveil.errors import SealedError
 
 if TYPE_CHECKING:
     from redveil.privacy.loss import Price
+    from redveil.privacy.plan import StepKey
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,13 +25,14 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof that one named step of a plan was paid for. It opens a seal once.
+    """Proof that one step of a plan was paid for. It opens a seal once.
 
-    >>> Receipt("counts", "count", 1).price
+    >>> from redveil.privacy.plan import StepKey, StepKind
+    >>> Receipt(StepKey(StepKind.SIZE), "count", 1).price
     1
     """
 
-    step: str
+    step: StepKey
     mechanism: str
     price: Price
     _unused: list[bool] = field(default_factory=lambda: [True], repr=False, compare=False)

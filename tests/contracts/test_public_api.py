@@ -27,6 +27,7 @@ PUBLIC = {
     "load",
     "mine",
     "plan",
+    "truth",
 }
 HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp")
 

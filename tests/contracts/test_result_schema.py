@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import redveil
-from redveil.owner import evaluate
+from redveil.owner import truth
 from redveil.report.document import ResultDocument
 from redveil.report.json_schema import result_schema_text
 from redveil.report.result import Result
@@ -55,7 +55,7 @@ def test_only_a_head_is_added_to_the_models_schema() -> None:
         mined_clinic,
         lambda: mined_clinic(NOTHING),
         lambda: mined_clinic(draft=True),
-        lambda: evaluate(mined_clinic(), clinic()),
+        lambda: truth(mined_clinic(), clinic()),
         lambda: mined_clinic(prune=500),
         lambda: mined_clinic(algorithm="tree-pair", steps=50),
         lambda: redveil.mine(clinic(), 1, profile="published", depth=2),
@@ -130,7 +130,7 @@ def _remove(*place: str | int) -> Callable[[Json], None]:
 def test_a_result_that_was_tampered_with_does_not(
     tamper: Callable[[Json], None], validator: Any
 ) -> None:
-    plain: Json = json.loads(evaluate(mined_clinic(), clinic()).to_json())
+    plain: Json = json.loads(truth(mined_clinic(), clinic()).to_json())
     tamper(plain)
     assert not validator.is_valid(plain)
     # The reader and the schema agree.

@@ -1,6 +1,6 @@
-"""Redescriptions read off people, not off tables: every extent is a set of entities.
+"""Redescriptions extracted from entities instead of tables: a coverage is a set of entities.
 
-An entity may stand for many that are alike; its weight says for how many.
+An entity may represent many that are alike; its weight is their number.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from fractions import Fraction
 
 from scipy.stats import binom
 
-Extent = frozenset[int]
-Pair = tuple[Extent, Extent]
+Coverage = frozenset[int]
+Pair = tuple[Coverage, Coverage]
 
 
 class TieError(Exception):
-    """Two disjuncts are equally good, so that either could be taken."""
+    """Two disjuncts are equally good, so either could be taken."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """What a redescription must satisfy, and how many disjuncts a side may have.
 
-    literal: what is left of a J's worth with every literal more; to the paper, all of it.
+    literal: the factor by which every further literal reduces the value of J; 1 in the paper.
     """
 
     max_p_value: float
@@ -34,18 +34,18 @@ class Rules:
     literal: Fraction = Fraction(1)
 
 
-def term_extents(nodes: Sequence[int], ends: Sequence[int]) -> list[Extent]:
-    """Return who is known to reach each node, then who is known not to.
+def term_coverages(nodes: Sequence[int], ends: Sequence[int]) -> list[Coverage]:
+    """Return the entities known to reach each node, then those known not to.
 
-    nodes: leaves, and inner nodes where whole branches are terms; numbered as in a heap.
-    ends:  the node at which each entity stopped. Whoever stopped at a node or below has reached
-           it; whoever stopped above it might have, had the value not been missing.
+    nodes: leaves, and inner nodes if whole branches are terms; in heap order.
+    ends:  the node at which each entity ends. An entity that ends at a node or below has reached
+           it; one that is stuck above it might have, had the value not been missing.
     """
     ways = [frozenset(_way_to(end)) for end in ends]
     reached = [frozenset(e for e, way in enumerate(ways) if node in way) for node in nodes]
     perhaps = [frozenset(e for e, end in enumerate(ends) if end in _way_to(node)) for node in nodes]
-    everybody = frozenset(range(len(ends)))
-    return reached + [everybody - a - b for a, b in zip(reached, perhaps, strict=True)]
+    everyone = frozenset(range(len(ends)))
+    return reached + [everyone - a - b for a, b in zip(reached, perhaps, strict=True)]
 
 
 def term_lengths(nodes: Sequence[int]) -> list[int]:
@@ -59,30 +59,30 @@ def _way_to(node: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class People:
-    """Entities with their weights, and the extents of the terms on both sides.
+class WeightedEntities:
+    """Entities with their weights, and the coverages of the terms on both sides.
 
-    known:   who ended in a leaf, on either side; the others' values are missing.
+    known:   the entities that end at a leaf, on either side; the others are stuck.
     lengths: how many literals each term has, on either side.
     """
 
     weights: Sequence[int]
-    left: Sequence[Extent]
-    right: Sequence[Extent]
+    left: Sequence[Coverage]
+    right: Sequence[Coverage]
     known: Pair
     lengths: tuple[Sequence[int], Sequence[int]]
 
-    def weigh(self, extent: Extent) -> int:
-        """Return how many entities there are in an extent."""
-        return sum(self.weights[e] for e in extent)
+    def weigh(self, coverage: Coverage) -> int:
+        """Return the weight of all entities in a coverage."""
+        return sum(self.weights[e] for e in coverage)
 
     def jaccard(self, pair: Pair) -> Fraction:
-        """Return |both| / |either|, 0 when there is nobody."""
+        """Return |both| / |either|, 0 when there are none."""
         either = self.weigh(pair[0] | pair[1])
         return Fraction(self.weigh(pair[0] & pair[1]), either) if either else Fraction(0)
 
     def p_value(self, pair: Pair) -> float:
-        """Return the chance of such an overlap between independent queries."""
+        """Return the probability of such an overlap between independent queries."""
         size = sum(self.weights)
         left, right, both = (self.weigh(x) for x in (pair[0], pair[1], pair[0] & pair[1]))
         return float(binom.sf(both - 1, size, left / size * (right / size)))
@@ -91,52 +91,58 @@ class People:
         """Whether a pair may be reported."""
         both = self.weigh(pair[0] & pair[1])
         return (
-            self.says_something(pair[0], self.known[0])
-            and self.says_something(pair[1], self.known[1])
+            self.is_informative(pair[0], self.known[0])
+            and self.is_informative(pair[1], self.known[1])
             and both >= rules.min_support
             and max(self.weigh(side) for side in pair) <= rules.max_support * sum(self.weights)
             and self.jaccard(pair) >= rules.min_jaccard
             and self.p_value(pair) <= rules.max_p_value
         )
 
-    def says_something(self, extent: Extent, known: Extent) -> bool:
-        """Whether somebody is in an extent, and somebody whose leaf is known is not."""
-        return bool(extent) and not known <= extent
+    def is_informative(self, coverage: Coverage, known: Coverage) -> bool:
+        """Whether a coverage is not empty, and leaves out an entity whose leaf is known."""
+        return bool(coverage) and not known <= coverage
 
 
-def redescriptions(people: People, rules: Rules, *, only_fine_starts: bool = False) -> set[Pair]:
-    """Start from every pair of terms, grow it greedily, and keep what satisfies the rules.
+def redescriptions(
+    entities: WeightedEntities, rules: Rules, *, only_valid_starts: bool = False
+) -> set[Pair]:
+    """Start from every pair of terms, grow it greedily, and keep the pairs that satisfy the rules.
 
-    The paper starts only from pairs that satisfy the rules by themselves.
+    The paper starts only from pairs that satisfy the rules themselves.
     """
-    starts = [(a, b) for a in people.left for b in people.right]
-    if only_fine_starts:
-        starts = [pair for pair in starts if people.satisfies(pair, rules)]
-    grown = {_grow(people, rules, pair) for pair in starts}
-    return {pair for pair in grown if people.satisfies(pair, rules)}
+    starts = [(a, b) for a in entities.left for b in entities.right]
+    if only_valid_starts:
+        starts = [pair for pair in starts if entities.satisfies(pair, rules)]
+    grown = {_grow(entities, rules, pair) for pair in starts}
+    return {pair for pair in grown if entities.satisfies(pair, rules)}
 
 
-def _grow(people: People, rules: Rules, pair: Pair) -> Pair:
-    """Widen left, then right, then left again, each time by the best disjunct if one helps."""
+def _grow(entities: WeightedEntities, rules: Rules, pair: Pair) -> Pair:
+    """Widen left, then right, then left again, each time by the best disjunct that helps."""
     for _ in range(rules.max_disjuncts - 1):
-        wider = [(pair[0] | term, pair[1]) for term in people.left]
-        pair = _best(people, rules, pair, wider, people.lengths[0])
-        wider = [(pair[0], pair[1] | term) for term in people.right]
-        pair = _best(people, rules, pair, wider, people.lengths[1])
+        wider = [(pair[0] | term, pair[1]) for term in entities.left]
+        pair = _best(entities, rules, pair, wider, entities.lengths[0])
+        wider = [(pair[0], pair[1] | term) for term in entities.right]
+        pair = _best(entities, rules, pair, wider, entities.lengths[1])
     return pair
 
 
 def _best(
-    people: People, rules: Rules, now: Pair, wider: Sequence[Pair], lengths: Sequence[int]
+    entities: WeightedEntities,
+    rules: Rules,
+    now: Pair,
+    wider: Sequence[Pair],
+    lengths: Sequence[int],
 ) -> Pair:
-    """Return the allowed pair that is worth most, if that is more than the J of now."""
+    """Return the allowed pair of highest value, if that exceeds the current Jaccard index."""
     worth = [
-        (pair, people.jaccard(pair) * rules.literal**length)
+        (pair, entities.jaccard(pair) * rules.literal**length)
         for pair, length in zip(wider, lengths, strict=True)
-        if people.satisfies(pair, rules)
+        if entities.satisfies(pair, rules)
     ]
     top = max((value for _, value in worth), default=Fraction(0))
-    if top <= people.jaccard(now):
+    if top <= entities.jaccard(now):
         return now
     first, *others = {pair for pair, value in worth if value == top}
     if others:

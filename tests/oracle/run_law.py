@@ -1,6 +1,6 @@
-"""Whole runs by the book: everything that they can release before they count, with its probability.
+"""The law of whole runs: everything they can release before counting, with its probability.
 
-How the price is divided is written here from docs, and not taken from the package.
+The division of the price is written here from the documentation, not taken from the package.
 """
 
 from __future__ import annotations
@@ -11,15 +11,24 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Shape, Target, attribute_target, leaf_target
+from oracle.entities import (
+    BOTH,
+    LEFT,
+    RIGHT,
+    Entities,
+    Shape,
+    Target,
+    attribute_target,
+    leaf_target,
+)
 from oracle.law import AGREEMENT, LEVERAGE, Law, Outcome, Scored, renamed, then, together, uniform
-from oracle.tree_law import FOR_EVER, Walk, drawn_law, grown_law
+from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
 from oracle.twin_law import Twins, trials_law, twin_law
 from redveil.algorithms.parameters import Algorithm, Counts, PairScore, Parameters, RootScore
 
 Pair = tuple[Shape, Shape]  # left, right
 
-# How a table's price is divided over its cells, its left margin and its right margin.
+# How the price of a table is divided among its cells, its left margin and its right margin.
 PERCENT: Final = {
     Counts.CELLS: (100,),
     Counts.TWO_PASS: (50, 50),
@@ -29,10 +38,10 @@ PERCENT: Final = {
 
 @dataclass(frozen=True)
 class Costs:
-    """What a trial's parts cost: its start if it has one, each of its trees, each of its tables.
+    """The prices of a trial's parts: its start if it has one, each tree and each table.
 
-    tree:  a tree, or a pair of trees, may be paid for level by level.
-    table: its cells, and then the left and the right margin if they are counted too.
+    tree:  one price for each level, if a tree or a pair of trees is paid for level by level.
+    table: the cells, then the left and the right margin if they are counted too.
     """
 
     start: tuple[Fraction, ...]
@@ -43,22 +52,22 @@ class Costs:
 
     @property
     def chosen(self) -> Fraction:
-        """What is paid before anything is counted."""
+        """The price of everything before the counts."""
         return sum(self.start, Fraction(0)) + self.trees * sum(self.tree, Fraction(0))
 
     @property
     def counted(self) -> Fraction:
-        """What is paid for counts."""
+        """The price of all counts."""
         return self.tables * sum(self.table, Fraction(0))
 
 
 def costs(how: Parameters, epsilon: Fraction) -> Costs:
-    """Return what one trial's parts cost if a run costs ε.
+    """Return the prices of one trial's parts in a run of price ε.
 
-    Pairs of trees get `tree_share` and their table the rest. An alternation's trees and tables cost
-    the same, and so does a private start; without alternations it is followed by one table. Only
-    twins and alt-expm choose level by level. Cells cost as much as the margins that are counted
-    with them.
+    Pairs of trees get `tree_share` and their table the rest. In an alternation every tree, every
+    table and a private start cost the same; without alternations, the start is followed by one
+    table. Only twins and alt-expm choose level by level. Cells cost as much as the margins that
+    are counted with them.
     """
     share = epsilon / how.trials
     by_level = how.algorithm in (Algorithm.TWIN, Algorithm.ALT_EXPM)
@@ -72,7 +81,7 @@ def costs(how: Parameters, epsilon: Fraction) -> Costs:
         return Costs((), (trees / levels,) * levels, 1, table(share - trees), 1)
     starts, turns = int(how.start == "private"), how.alternations
     if turns == 0:
-        # A start, and a table of the two splits that it chose.
+        # A start, and a table of the two stumps that it chose.
         return Costs((share / 2,), (), 0, table(share / 2), 1)
     part = share / (starts + (turns + 1) + turns)
     return Costs((part,) * starts, (part / levels,) * levels, turns + 1, table(part), turns)
@@ -80,13 +89,14 @@ def costs(how: Parameters, epsilon: Fraction) -> Costs:
 
 @dataclass(frozen=True)
 class Run:
-    """A run on some entities, for a price. Walks take their steps, or go on for ever.
+    """A run on some entities for a price.
 
-    A trial's outcome is a pair of twins, or a list of what came of it, each with a word for what it
-    is: an attribute, two stumps, a tree, a pair.
+    endless: walks have reached their limit, instead of taking their number of steps.
+    A trial's outcome is a pair of twins, or a sequence of releases, each with a word for its kind:
+    an attribute, two stumps, a tree, a pair.
     """
 
-    crowd: Crowd
+    entities: Entities
     how: Parameters
     epsilon: Fraction
     endless: bool = False
@@ -94,18 +104,18 @@ class Run:
 
     @cached_property
     def costs(self) -> Costs:
-        """What a trial's parts cost."""
+        """The prices of a trial's parts."""
         return costs(self.how, self.epsilon)
 
     @property
     def root(self) -> Scored:
-        """What the first choice of twins is scored by."""
+        """The score of the first choice of twins."""
         return AGREEMENT if self.how.root_score is RootScore.AGREEMENT else LEVERAGE
 
     def law(self) -> Law:
         """Return the law of all trials."""
         if self.how.algorithm is Algorithm.TWIN:
-            return trials_law(self.crowd, self.root, self.costs.tree, self.how.trials)
+            return trials_law(self.entities, self.root, self.costs.tree, self.how.trials)
         return together([self.trial()] * self.how.trials)
 
     def trial(self) -> Law:
@@ -122,17 +132,17 @@ class Run:
 
     def _attribute(self) -> Law:
         """Return the law of a random attribute of either view."""
-        views = [self.crowd.world.view(side) for side in BOTH]
+        views = [self.entities.views.view(side) for side in BOTH]
         listed = [("attribute", s, a) for s in BOTH for a in range(len(views[s].attributes))]
         return uniform([(one,) for one in listed])
 
     def _stumps(self) -> Law:
         """Return the law of a private start."""
-        law = twin_law(self.crowd, self.root, self.costs.start, ((), ()))
+        law = twin_law(self.entities, self.root, self.costs.start, ((), ()))
         return renamed(law, lambda twins: (("stumps", twins),))
 
     def _next_tree(self, before: Sequence[Outcome]) -> Law:
-        """Return the law of a tree that predicts what came last, from the other side."""
+        """Return the law of a tree on the other side that predicts the latest release."""
         last = before[-1]
         if last[0] == "stumps":
             last = ("tree", RIGHT, last[1].trees[RIGHT])
@@ -141,7 +151,7 @@ class Run:
             target = (
                 attribute_target(side, what)
                 if kind == "attribute"
-                else leaf_target(self.crowd.world, side, what)
+                else leaf_target(self.entities.views, side, what)
             )
             law = self._tree_law(RIGHT - side, target)
             self._known[last] = renamed(law, lambda tree: ("tree", RIGHT - side, tree))
@@ -150,27 +160,25 @@ class Run:
     def _tree_law(self, side: int, target: Target) -> Law:
         prices = self.costs.tree
         if self.how.algorithm is Algorithm.ALT_EXPM:
-            return grown_law(self.crowd, side, target, prices)
+            return grown_law(self.entities, side, target, prices)
         if self.how.sampler == "exact":
-            return drawn_law(self.crowd, side, target, self.how.depth, prices[0])
-        return self._walk.tree_law(self.crowd, side, target)
+            return drawn_law(self.entities, side, target, self.how.depth, prices[0])
+        return self._walk.tree_law(self.entities, side, target)
 
     def _pair(self, before: Sequence[Outcome]) -> Law:
-        """Return the law of a pair of trees that a walk ends at."""
+        """Return the law of the pair of trees at which a walk ends."""
         if not before:
-            law = self._walk.pair_law(self.crowd, LEFT, None, 0)
+            law = self._walk.pair_law(self.entities, LEFT, None, 0)
         else:
             _, side, number = before[0]
-            classes = self.crowd.world.view(side).attributes[number].bins
+            classes = self.entities.views.view(side).attributes[number].bins
             target = attribute_target(side, number)
-            law = self._walk.pair_law(self.crowd, RIGHT - side, target, classes)
+            law = self._walk.pair_law(self.entities, RIGHT - side, target, classes)
         return renamed(law, lambda pair: ("pair", *pair))
 
     @property
     def _walk(self) -> Walk:
-        return Walk(
-            self.how.depth, FOR_EVER if self.endless else self.how.steps, self.costs.tree[0]
-        )
+        return Walk(self.how.depth, LIMIT if self.endless else self.how.steps, self.costs.tree[0])
 
 
 def tables_of(outcome: Outcome) -> tuple[Pair, ...]:

@@ -1,4 +1,4 @@
-"""The law of one tree that predicts a target: grown by levels, drawn as a whole, or walked to."""
+"""The law of one tree that predicts a target: grown by levels, drawn whole, or walked to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from oracle.crowd import LEFT, RIGHT, Crowd, Entity, Shape, Target, grafted, path_to, split_at
+from oracle.entities import LEFT, RIGHT, Entities, Entity, Shape, Target, grafted, path_to, split_at
 from oracle.law import (
     ASSOCIATION,
     GRID,
@@ -29,17 +29,18 @@ from oracle.law import (
 from oracle.walk import Candidates, PairScore, TreeScore, base_weight, next_states
 
 GRID_BITS = GRID.bit_length() - 1
-FOR_EVER = None
+# In place of a number of steps: the limit of the walk.
+LIMIT = None
 
 
-def grown_law(crowd: Crowd, side: int, target: Target, prices: Sequence[Fraction]) -> Law:
-    """Return the law of a tree that is grown level by level, one price a level."""
+def grown_law(entities: Entities, side: int, target: Target, prices: Sequence[Fraction]) -> Law:
+    """Return the law of a tree grown level by level, with one price per level."""
     law: Law = {(): 0.0}
     for level, price in enumerate(prices):
         nodes = range(2**level - 1, 2 ** (level + 1) - 1)
         grown: Law = {}
         for tree, log in law.items():
-            laws = [node_law(crowd, side, target, tree, node, price) for node in nodes]
+            laws = [node_law(entities, side, target, tree, node, price) for node in nodes]
             for chosen, more in together(laws).items():
                 grown[grafted(tree, dict(zip(nodes, chosen, strict=True)))] = log + more
         law = grown
@@ -47,34 +48,34 @@ def grown_law(crowd: Crowd, side: int, target: Target, prices: Sequence[Fraction
 
 
 def node_law(
-    crowd: Crowd, side: int, target: Target, tree: Shape, node: int, price: Fraction
+    entities: Entities, side: int, target: Target, tree: Shape, node: int, price: Fraction
 ) -> Law:
     """Return the law of the split at one node of the lowest level."""
     path = path_to(tree, node)
-    here = crowd.at(side, tree, node)
+    here = entities.at(side, tree, node)
 
     def units(split: int) -> int:
         sides = (
-            [one for one in here if crowd.world.answer(side, split, one) is held]
+            [one for one in here if entities.views.answer(side, split, one) is held]
             for held in (True, False)
         )
         return sum(purity_units(target, each) for each in sides)
 
-    may = [] if path is None else crowd.world.offered(side, path)
+    may = [] if path is None else entities.views.offered(side, path)
     return exponential({split: units(split) for split in may}, SPLIT_GINI, price)
 
 
-def drawn_law(crowd: Crowd, side: int, target: Target, depth: int, price: Fraction) -> Law:
-    """Return the law of a tree that is drawn from all trees at once."""
+def drawn_law(entities: Entities, side: int, target: Target, depth: int, price: Fraction) -> Law:
+    """Return the law of a tree drawn from all trees at once."""
 
     def units(tree: Shape) -> int:
         ends: dict[int, list[Entity]] = {}
-        for one in crowd.entities:
-            ends.setdefault(crowd.world.end(side, tree, one), []).append(one)
+        for one in entities.members:
+            ends.setdefault(entities.views.end(side, tree, one), []).append(one)
         leaves = [each for node, each in ends.items() if split_at(tree, node) is None]
         return sum(purity_units(target, each) for each in leaves)
 
-    base = crowd.world.trees(side, depth)
+    base = entities.views.trees(side, depth)
     return exponential({tree: units(tree) for tree in base}, TREE_GINI, price, base)
 
 
@@ -87,7 +88,7 @@ def purity_units(target: Target, members: Iterable[Entity]) -> int:
 
 @dataclass(frozen=True)
 class Walk:
-    """How far walks go, and at what price; for ever if there is no number of steps."""
+    """The depth, length and price of walks; `LIMIT` in place of a length is their limit."""
 
     depth: int
     steps: int | None
@@ -95,31 +96,33 @@ class Walk:
 
     @property
     def inner(self) -> int:
-        """How many splits a full tree has."""
+        """The number of splits of a full tree."""
         return (1 << self.depth) - 1
 
-    def tree_law(self, crowd: Crowd, side: int, target: Target) -> Law:
+    def tree_law(self, entities: Entities, side: int, target: Target) -> Law:
         """Return the law of the tree at which a walk ends."""
-        view, classes = crowd.candidates(side), numbered(target, crowd.entities)
+        view, classes = entities.candidates(side), numbered(target, entities.members)
         score = TreeScore(view, classes, max(classes, default=0) + 1, GRID_BITS)
         law = self._law([view] * self.inner, score, TREE_GINI)
-        return merged(law, lambda full: crowd.world.simplified(side, full))
+        return merged(law, lambda full: entities.views.simplified(side, full))
 
-    def pair_law(self, crowd: Crowd, first: int, target: Target | None, classes: int) -> Law:
+    def pair_law(self, entities: Entities, first: int, target: Target | None, classes: int) -> Law:
         """Return the law of (left tree, right tree) at which a walk over pairs ends.
 
-        first: the side of the tree that is to predict the target, if there is one.
+        first: the side of the tree that predicts the target, if there is one.
         """
         sides = first, RIGHT - first
-        one, two = (crowd.candidates(side) for side in sides)
-        goal = numbered(target, crowd.entities) if target else []
-        score = PairScore(one, two, len(crowd.entities), goal, classes, GRID_BITS)
+        one, two = (entities.candidates(side) for side in sides)
+        goal = numbered(target, entities.members) if target else []
+        score = PairScore(one, two, len(entities.members), goal, classes, GRID_BITS)
         scored = PAIR_PURITY if target else ASSOCIATION
         law = self._law([one] * self.inner + [two] * self.inner, score, scored)
 
         def released(full: tuple[int, ...]) -> Outcome:
             halves = full[: self.inner], full[self.inner :]
-            trees = [crowd.world.simplified(s, half) for s, half in zip(sides, halves, strict=True)]
+            trees = [
+                entities.views.simplified(s, half) for s, half in zip(sides, halves, strict=True)
+            ]
             return tuple(trees if first == LEFT else trees[::-1])
 
         return merged(law, released)
@@ -129,7 +132,7 @@ class Walk:
     ) -> Law:
         states = list(itertools.product(*(range(len(view.holds)) for view in views)))
         base = {state: float(base_weight(state, views)) for state in states}
-        if self.steps is FOR_EVER:
+        if self.steps is LIMIT:
             return exponential({s: score(s) for s in states}, scored, self.price, base)
         number = {state: i for i, state in enumerate(states)}
         step = rate(scored, self.price)
@@ -144,5 +147,5 @@ class Walk:
 
 
 def numbered(target: Target, entities: Iterable[Entity]) -> list[int]:
-    """Return everybody's class, -1 for none."""
+    """Return the class of every entity, -1 for none."""
     return [-1 if (found := target(one)) is None else found for one in entities]

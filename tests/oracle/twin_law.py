@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from oracle.crowd import BOTH, LEFT, RIGHT, Crowd, Entity, Shape, World, grafted, path_to
+from oracle.entities import BOTH, LEFT, RIGHT, Entities, Entity, Shape, Views, grafted, path_to
 from oracle.law import AGREEMENT, GRID, Law, Scored, exponential, renamed, then, together
 
 Match = tuple[int, int]
 Choice = tuple[int, int, int] | None  # whether the sides cross, left split, right split
-Used = Sequence[Collection[int]]  # the attributes that roots leave alone, left and right
+Used = Sequence[Collection[int]]  # the attributes that roots must avoid, left and right
 
 
 class Twins(NamedTuple):
@@ -22,37 +22,37 @@ class Twins(NamedTuple):
     matches: tuple[Match, ...]
 
 
-SEED = Twins(((), ()), ((0, 0),))
+BEFORE_GROWTH = Twins(((), ()), ((0, 0),))
 
 
-def twin_law(crowd: Crowd, root: Scored, prices: Sequence[Fraction], used: Used) -> Law:
-    """Return the law of a pair of twins, a level for each price; agreement below the root."""
-    law: Law = {SEED: 0.0}
+def twin_law(entities: Entities, root: Scored, prices: Sequence[Fraction], used: Used) -> Law:
+    """Return the law of a pair of twin trees, one level per price; agreement below the root."""
+    law: Law = {BEFORE_GROWTH: 0.0}
     for level, price in enumerate(prices):
         scored = AGREEMENT if level else root
         grown: Law = {
             (now, chosen): log + more
             for now, log in law.items()
-            for chosen, more in level_law(crowd, now, scored, price, used).items()
+            for chosen, more in level_law(entities, now, scored, price, used).items()
         }
         law = renamed(grown, lambda both: extended(*both))
     return law
 
 
-def trials_law(crowd: Crowd, root: Scored, prices: Sequence[Fraction], trials: int) -> Law:
-    """Return the law of several pairs; roots leave alone what the roots before them asked for."""
+def trials_law(entities: Entities, root: Scored, prices: Sequence[Fraction], trials: int) -> Law:
+    """Return the law of several pairs; roots avoid the attributes of earlier roots."""
 
     def next_pair(earlier: tuple[Twins, ...]) -> Law:
         used = [
             {
-                crowd.world.attribute(side, split)
+                entities.views.attribute(side, split)
                 for one in earlier
                 for split in one.trees[side][:1]
                 if split is not None
             }
             for side in BOTH
         ]
-        return twin_law(crowd, root, prices, used)
+        return twin_law(entities, root, prices, used)
 
     law: Law = {(): 0.0}
     for _ in range(trials):
@@ -60,39 +60,40 @@ def trials_law(crowd: Crowd, root: Scored, prices: Sequence[Fraction], trials: i
     return law
 
 
-def level_law(crowd: Crowd, now: Twins, scored: Scored, price: Fraction, used: Used) -> Law:
+def level_law(entities: Entities, now: Twins, scored: Scored, price: Fraction, used: Used) -> Law:
     """Return the law of the choices at all matched pairs of leaves."""
     laws: list[Law] = []
     for match in now.matches:
         lefts, rights = (
-            may_stand(crowd.world, side, now.trees[side], match[side], used[side]) for side in BOTH
+            may_stand(entities.views, side, now.trees[side], match[side], used[side])
+            for side in BOTH
         )
         here = [
             one
-            for one in crowd.at(LEFT, now.trees[LEFT], match[LEFT])
-            if crowd.world.end(RIGHT, now.trees[RIGHT], one) == match[RIGHT]
+            for one in entities.at(LEFT, now.trees[LEFT], match[LEFT])
+            if entities.views.end(RIGHT, now.trees[RIGHT], one) == match[RIGHT]
         ]
         units = {
-            choice: score_units(crowd.world, scored, choice, here)
+            choice: score_units(entities.views, scored, choice, here)
             for choice in itertools.product((0, 1), lefts, rights)
         }
         laws.append(exponential(units, scored, price))
     return together(laws)
 
 
-def may_stand(world: World, side: int, tree: Shape, node: int, used: Collection[int]) -> list[int]:
-    """Return the splits for a node; at the root other attributes than those used, if any."""
-    may = world.offered(side, path_to(tree, node) or ())
-    others = [split for split in may if world.attribute(side, split) not in used]
+def may_stand(views: Views, side: int, tree: Shape, node: int, used: Collection[int]) -> list[int]:
+    """Return the splits allowed at a node; at the root, of unused attributes if there are any."""
+    may = views.offered(side, path_to(tree, node) or ())
+    others = [split for split in may if views.attribute(side, split) not in used]
     return others if node == 0 and others else may
 
 
 def score_units(
-    world: World, scored: Scored, choice: tuple[int, int, int], here: Sequence[Entity]
+    views: Views, scored: Scored, choice: tuple[int, int, int], here: Sequence[Entity]
 ) -> int:
     """Return the leverage or the agreement of a choice among some entities, in units."""
     crossed, left, right = choice
-    answers = [(world.answer(LEFT, left, one), world.answer(RIGHT, right, one)) for one in here]
+    answers = [(views.answer(LEFT, left, one), views.answer(RIGHT, right, one)) for one in here]
     first, size = (True, not crossed), len(here)
     matched = answers.count(first)
     if scored is AGREEMENT:

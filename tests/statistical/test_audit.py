@@ -1,4 +1,4 @@
-"""The audit catches planted faults and lets the honest program pass.
+"""The audit catches planted faults and lets the correct program pass.
 
 All is seeded but the slow test, in which a correct program is accused less than once in 20 times.
 """
@@ -36,8 +36,8 @@ HARDENED = {
 COUNTS = HARDENED["twin", "mostly counts"]
 BY_AGREEMENT = HARDENED["twin", "trees, by agreement"]
 BY_LEVERAGE = HARDENED["twin", "trees, by leverage"]
-SPLITS = HARDENED["alt-expm", "alike"]
-WHOLE_TREES = HARDENED["alt-mcmc", "alike"]
+SPLITS = HARDENED["alt-expm", "trees and counts"]
+WHOLE_TREES = HARDENED["alt-mcmc", "trees and counts"]
 TREE_PAIRS = HARDENED["tree-pair", "mostly trees"]
 
 
@@ -115,7 +115,7 @@ def that_measures_twice() -> Runner:
     return more
 
 
-def test_the_honest_program_passes_and_the_bound_is_not_idle() -> None:
+def test_the_correct_program_passes_and_the_bound_is_not_idle() -> None:
     found = audit(COUNTS, CLAIMED, 600, seeded())
     assert 0.5 < found.bound <= 1
     assert found.verdict == "consistent with the claim"
@@ -126,7 +126,7 @@ def test_the_honest_program_passes_and_the_bound_is_not_idle() -> None:
 def test_the_bound_says_something_about_trees() -> None:
     found = audit(BY_AGREEMENT, CLAIMED, 1200, seeded())
     assert 0.3 < found.bound <= 1
-    assert found.pair == BY_AGREEMENT.home
+    assert found.pair == BY_AGREEMENT.own_pair
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_bound_says_something_about_trees() -> None:
     [case for case in HARDENED.values() if case not in (COUNTS, BY_AGREEMENT)],
     ids=lambda case: f"{case.parameters.algorithm} {case.spent_on}",
 )
-def test_every_honest_algorithm_passes(case: Case) -> None:
+def test_every_correct_algorithm_passes(case: Case) -> None:
     assert not audit(case, CLAIMED, FEWEST, seeded()).violates
 
 
@@ -209,7 +209,7 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
         pytest.param(SPLITS, 4, 1600, marks=pytest.mark.slow),
         pytest.param(WHOLE_TREES, 6, 1200, marks=pytest.mark.slow),
     ],
-    ids=["margin", "leverage", "association", "split Gini", "tree Gini"],
+    ids=["agreement", "leverage", "association", "split Gini", "tree Gini"],
 )
 def test_a_width_that_is_understated_is_caught(
     monkeypatch: pytest.MonkeyPatch, case: Case, factor: int, runs: int
@@ -218,7 +218,7 @@ def test_a_width_that_is_understated_is_caught(
     found = audit(case, CLAIMED, runs, seeded())
     assert found.bound > 1
     assert found.verdict == "VIOLATION"
-    assert found.pair == case.home
+    assert found.pair == case.own_pair
 
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "tree-pair"])
@@ -226,7 +226,7 @@ def test_the_published_profile_leaks_and_the_verdict_expects_it(algorithm: str) 
     [case] = cases(algorithm, "published")
     found = audit(case, CLAIMED, FEWEST, seeded())
     assert found.bound > 1.5
-    assert found.verdict == "VIOLATION, as known limits say"
+    assert found.verdict == "VIOLATION, as expected"
     assert not found.alarming
 
 

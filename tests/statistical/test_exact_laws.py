@@ -47,7 +47,7 @@ def test_the_exact_laplace_law_used_here_sums_to_one() -> None:
 
 @pytest.mark.parametrize(("monotone", "change"), [(True, 2), (False, 3)])
 def test_choose_follows_the_exponential_mechanism(monotone: bool, change: int) -> None:  # noqa: FBT001
-    score = Score("toy", Fraction(change), monotone, 3, Fraction(1, 8), "proofs/choose.md")
+    score = Score("toy", Fraction(change), monotone, 3, Fraction(1, 8), "privacy/choose.md")
     units = np.array([[0, 8, 16, 20, 3], [5, 5, 5, 5, 40]])
     base = np.array([[1, 1, 1, 0, 5], [2, 1, 1, 1, 1]])
     source, draws, price = SeededRandomness(5), 20_000, Fraction(3, 2)

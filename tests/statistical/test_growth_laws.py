@@ -23,7 +23,7 @@ from redveil.trees.scores import GRID_BITS, SPLIT_GINI
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, people, table_of, tiny_view
+from support.tiny import Tiny, table_of, tiny_entities, tiny_view
 
 Path = tuple[tuple[int, bool], ...]
 Scores = Mapping[Path, Sequence[int]]  # of every split, at the end of each path
@@ -101,7 +101,7 @@ def scores_of_kernels(tiny: Tiny, target: Sequence[int]) -> Scores:
 
 
 def test_trees_grown_level_by_level_follow_their_exact_law() -> None:
-    left, right = people(ROWS, 2, 3, 1), people(ROWS, 1, 2, 2)
+    left, right = tiny_entities(ROWS, 2, 3, 1), tiny_entities(ROWS, 1, 2, 2)
     plan = Plan(
         sum(PRICES, Fraction(0)),
         tuple(Step(n, "choose", p) for n, p in zip("12", PRICES, strict=True)),
@@ -141,26 +141,26 @@ def loss(some: Law, other: Law) -> float:
 def test_growth_costs_at_most_its_price_for_every_small_pair_of_neighbours() -> None:
     kinds = range(len(KINDS))
     laws = {
-        crowd: toy_law(crowd)
+        few: toy_law(few)
         for size in range(4)
-        for crowd in itertools.combinations_with_replacement(kinds, size)
+        for few in itertools.combinations_with_replacement(kinds, size)
     }
     worst = max(
-        loss(law, laws[tuple(sorted((*crowd, one_more)))])
-        for crowd, law in laws.items()
-        if len(crowd) < 3
+        loss(law, laws[tuple(sorted((*few, one_more)))])
+        for few, law in laws.items()
+        if len(few) < 3
         for one_more in kinds
     )
     assert 0 < worst <= float(sum(PRICES))
 
 
-def test_growth_costs_at_most_its_price_in_larger_crowds() -> None:
+def test_growth_costs_at_most_its_price_on_more_entities() -> None:
     generator = np.random.default_rng(4)
     worst = 0.0
     for _ in range(100):
         times = generator.integers(0, 40, 5)
-        crowd = np.repeat(generator.integers(0, len(KINDS), 5), times).tolist()
-        before = toy_law(crowd)
+        many = np.repeat(generator.integers(0, len(KINDS), 5), times).tolist()
+        before = toy_law(many)
         for newcomer in generator.integers(0, len(KINDS), 5).tolist():
-            worst = max(worst, loss(before, toy_law([*crowd, newcomer])))
+            worst = max(worst, loss(before, toy_law([*many, newcomer])))
     assert 0.9 * float(sum(PRICES)) < worst <= float(sum(PRICES))

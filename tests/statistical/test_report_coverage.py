@@ -56,7 +56,7 @@ FINDING = Constraints(max_disjuncts=2)
 
 
 def deep_table() -> Counts:
-    """Return eight groups of people that both trees tell apart, in a crowd that they do not."""
+    """Return eight groups that both trees separate, among entities that they do not."""
     rows, columns = np.array([1, 3, 2, 4, 2, 1, 3, 2]), np.array([2, 2, 1, 3, 3, 1, 2, 2])
     return np.outer(rows, columns) + np.diag(RELATED)
 

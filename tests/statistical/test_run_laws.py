@@ -15,7 +15,7 @@ from functools import partial
 
 import pytest
 
-from oracle.crowd import Crowd
+from oracle.entities import Entities
 from oracle.law import Law, merged
 from oracle.run_law import Pair, Run, costs, tables_of
 from redveil.algorithms.parameters import TUNED, Algorithm, Parameters
@@ -33,7 +33,7 @@ from support.enumeration import (
 )
 from support.seeded import SeededRandomness
 from support.surprise import surprise
-from support.toys import EXACT, NARROW, WALKS, crowd_of
+from support.toys import EXACT, NARROW, WALKS, entities_of
 
 EPSILON = Fraction(10)
 UNLIKELY = 1e-4
@@ -42,9 +42,9 @@ CLOSE = 1e-9
 every_exact_run = pytest.mark.parametrize("name", EXACT)
 
 
-def seen_by_book(crowd: Crowd, how: Parameters, epsilon: Fraction) -> Law:
+def seen_by_book(entities: Entities, how: Parameters, epsilon: Fraction) -> Law:
     """Return the law of the trees that an analyst sees."""
-    return merged(Run(crowd, how, epsilon).law(), tables_of)
+    return merged(Run(entities, how, epsilon).law(), tables_of)
 
 
 def by_pairs(some: Sequence[tuple[tuple[Pair, ...], float]]) -> dict[Hashable, list[float]]:
@@ -59,24 +59,24 @@ def by_pairs(some: Sequence[tuple[tuple[Pair, ...], float]]) -> dict[Hashable, l
 @pytest.mark.parametrize("size", [0, 12])
 def test_every_way_through_a_run_is_as_likely_as_the_book_has_it(name: str, size: int) -> None:
     toy = EXACT[name]
-    crowd = crowd_of(toy.world, size, seed=1)
-    law = Run(crowd, toy.how, EPSILON).law()
+    entities = entities_of(toy.views, size, seed=1)
+    law = Run(entities, toy.how, EPSILON).law()
     expected = by_pairs([(tables_of(outcome), log) for outcome, log in law.items()])
-    ways = all_ways(crowd, toy.how, EPSILON)
+    ways = all_ways(entities, toy.how, EPSILON)
     found = by_pairs([(way.pairs, way.log) for way in ways])
     assert math.fsum(math.exp(way.log) for way in ways) == pytest.approx(1, abs=CLOSE)
     assert found.keys() == expected.keys()
     for pairs, logs in expected.items():
         assert found[pairs] == pytest.approx(logs, abs=CLOSE)
     for way in ways:
-        must_count(way, crowd, toy.how)
+        must_count(way, entities, toy.how)
 
 
-def must_count(way: Way, crowd: Crowd, how: Parameters) -> None:
-    """Require that a way's tables count everybody, with noise of the price of every part."""
+def must_count(way: Way, entities: Entities, how: Parameters) -> None:
+    """Require that a way's tables count all entities, with noise of the price of every part."""
     noises = iter(way.noises)
     for table, pair in zip(way.tables, way.pairs, strict=True):
-        assert nodes_counted(table) == crowd.cells(*pair)
+        assert nodes_counted(table) == entities.cells(*pair)
         parts = [table.cells, table.left_margin, table.right_margin]
         for part, price in zip(parts, costs(how, EPSILON).table, strict=False):
             assert part is not None
@@ -98,9 +98,9 @@ def test_plans_cost_what_the_book_has_them_cost(name: str) -> None:
     assert (book.chosen + book.counted) * how.trials == EPSILON
 
 
-def nudge(table: LeafTable, crowd: Crowd, pair: Pair) -> int:
+def nudge(table: LeafTable, entities: Entities, pair: Pair) -> int:
     """Return whether a table's first cell has too much in it, too little, or neither."""
-    noise = int(table.cells[0, 0]) - crowd.cells(*pair)[table.left.ends[0], table.right.ends[0]]
+    noise = int(table.cells[0, 0]) - entities.cells(*pair)[table.left.ends[0], table.right.ends[0]]
     return max(-1, min(1, noise))
 
 
@@ -117,9 +117,9 @@ def chances(law: Law, price: Fraction | None = None) -> dict[Hashable, float]:
     }
 
 
-def runs_of(crowd: Crowd, how: Parameters, epsilon: Fraction, draws: int) -> list[Ran]:
+def runs_of(entities: Entities, how: Parameters, epsilon: Fraction, draws: int) -> list[Ran]:
     """Run again and again; trials that do not know of each other all at once."""
-    dataset = dataset_of(crowd)
+    dataset = dataset_of(entities)
     if how.algorithm is Algorithm.TWIN:
         sources = [partial(_stream, i) for i in range(draws)]
         return [release(dataset, how, epsilon, source) for source in sources]
@@ -150,13 +150,13 @@ DRAWS = {
 @pytest.mark.parametrize("name", [*EXACT, *WALKS])
 def test_runs_that_draw_follow_their_law(name: str) -> None:
     toy = (EXACT | WALKS)[name]
-    crowd, price = crowd_of(toy.world, 10, seed=2), costs(toy.how, EPSILON).table[0]
+    entities, price = entities_of(toy.views, 10, seed=2), costs(toy.how, EPSILON).table[0]
     trees, both = Counter[Hashable](), Counter[Hashable]()
-    for ran in runs_of(crowd, toy.how, EPSILON, DRAWS.get(name, 200)):
+    for ran in runs_of(entities, toy.how, EPSILON, DRAWS.get(name, 200)):
         pairs = ran.pairs
         trees[pairs] += 1
-        both[pairs, nudge(ran.tables[-1], crowd, pairs[-1])] += 1
-    law, cheap = (seen_by_book(crowd, toy.how, e) for e in (EPSILON, EPSILON / 2))
+        both[pairs, nudge(ran.tables[-1], entities, pairs[-1])] += 1
+    law, cheap = (seen_by_book(entities, toy.how, e) for e in (EPSILON, EPSILON / 2))
     assert surprise(trees, chances(law)) > UNLIKELY
     assert surprise(both, chances(law, price)) > UNLIKELY
     # Trees at half their price would be noticed, and so would cells at a third of theirs.
@@ -180,14 +180,14 @@ def is_small(how: Parameters) -> bool:
     return how.depth <= 2 and how.trials == 1
 
 
-def tuned_law(crowd: Crowd) -> dict[Hashable, float]:
+def tuned_law(entities: Entities) -> dict[Hashable, float]:
     """Return the law of plan and trees together; the trees of large plans are left out."""
-    size, decay = len(crowd.entities), math.exp(-float(SIZE_PRICE))
+    size, decay = len(entities.members), math.exp(-float(SIZE_PRICE))
     found: dict[Hashable, float] = {}
     for noise in range(-50, 51):
         chance = (1 - decay) / (1 + decay) * decay ** abs(noise)
-        how = tune(UNTOLD, schema_of(crowd.world), size + noise, LAVISH)
-        law = seen_by_book(crowd, how, REST) if is_small(how) else {None: 0.0}
+        how = tune(UNTOLD, schema_of(entities.views), size + noise, LAVISH)
+        law = seen_by_book(entities, how, REST) if is_small(how) else {None: 0.0}
         for pairs, log in law.items():
             key = plan_of(how), pairs
             found[key] = found.get(key, 0.0) + chance * math.exp(log)
@@ -195,14 +195,14 @@ def tuned_law(crowd: Crowd) -> dict[Hashable, float]:
 
 
 def test_tuned_runs_follow_the_law_of_size_and_trees_together() -> None:
-    crowd = crowd_of(NARROW, 3, seed=2)
+    entities = entities_of(NARROW, 3, seed=2)
     seen, plans = Counter[Hashable](), set[tuple[int, int, str]]()
-    for ran in runs_of(crowd, UNTOLD, LAVISH, 250):
+    for ran in runs_of(entities, UNTOLD, LAVISH, 250):
         plan = plan_of(ran.parameters)
         plans.add(plan)
         seen[plan, ran.pairs if is_small(ran.parameters) else None] += 1
-    law = tuned_law(crowd)
+    law = tuned_law(entities)
     assert math.fsum(law.values()) == pytest.approx(1, abs=CLOSE)
     assert len(plans) >= 3
     assert surprise(seen, law) > UNLIKELY
-    assert surprise(seen, tuned_law(Crowd(NARROW, crowd.entities[:2]))) < UNLIKELY
+    assert surprise(seen, tuned_law(Entities(NARROW, entities.members[:2]))) < UNLIKELY

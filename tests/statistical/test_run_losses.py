@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from oracle.crowd import Crowd, Entity, World
+from oracle.entities import Entities, Entity, Views
 from oracle.run_law import costs
 from redveil.algorithms.parameters import TUNED, Parameters
 from redveil.algorithms.tuning import tune
 from redveil.privacy.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
-from support.neighbours import Entities, Losses, Neighbourhood
+from support.neighbours import Losses, Members, Neighbourhood
 from support.seeded import FixedNoise, SeededRandomness
 from support.toys import EXACT, NARROW, WALKS, WIDE, Toy, kinds_of
 
@@ -30,13 +30,13 @@ EPSILON = Fraction(24)
 SLACK = 1e-9
 
 
-def plain(world: World) -> list[Entity]:
+def plain(views: Views) -> list[Entity]:
     """List the kinds of entities that lack nothing, with two of the three categories."""
-    return [kind for kind in kinds_of(world) if None not in kind[0] + kind[1] and kind[0][-1] != 2]
+    return [kind for kind in kinds_of(views) if None not in kind[0] + kind[1] and kind[0][-1] != 2]
 
 
-# All kinds of entities in the smaller crowds, some of them in the larger.
-CROWDS = {
+# All kinds of entities in the smaller data sets, some of them in the larger ones.
+KINDS_AND_SIZES = {
     "narrow": ((kinds_of(NARROW), 2), (plain(NARROW), 3)),
     "wide": ((kinds_of(WIDE), 1), (plain(WIDE), 2)),
 }
@@ -58,9 +58,9 @@ REACHED = {
 
 
 def largest(near: Neighbourhood) -> Losses:
-    """Return the largest losses over all crowds that are looked at."""
-    crowds = CROWDS["narrow" if near.toy.world is NARROW else "wide"]
-    found = [near.largest(kinds, most) for kinds, most in crowds]
+    """Return the largest losses over all data sets that are compared."""
+    cases = KINDS_AND_SIZES["narrow" if near.toy.views is NARROW else "wide"]
+    found = [near.largest(kinds, most) for kinds, most in cases]
     return Losses(max(one.trees for one in found), max(one.total for one in found))
 
 
@@ -81,7 +81,7 @@ def test_no_small_neighbours_are_further_apart_than_a_run_costs(name: str) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, toy in EXACT.items() if toy.world is WIDE])
+@pytest.mark.parametrize("name", [name for name, toy in EXACT.items() if toy.views is WIDE])
 def test_nor_are_any_of_the_wide_world(name: str) -> None:
     toy = EXACT[name]
     found = Neighbourhood(toy, EPSILON).largest(kinds_of(WIDE), 2)
@@ -89,19 +89,19 @@ def test_nor_are_any_of_the_wide_world(name: str) -> None:
 
 
 class Worst(NamedTuple):
-    """A crowd and a newcomer between whom much is lost: which share of what the trees cost."""
+    """Entities and a newcomer with a large loss: which share of what the trees cost."""
 
-    crowd: Mapping[Entity, int]
+    entities: Mapping[Entity, int]
     newcomer: Entity
     reached: float
 
     @property
-    def before(self) -> Entities:
-        """Everybody but the newcomer."""
-        return tuple(kind for kind, times in self.crowd.items() for _ in range(times))
+    def before(self) -> Members:
+        """All entities but the newcomer."""
+        return tuple(kind for kind, times in self.entities.items() for _ in range(times))
 
 
-# Found by climbing from crowd to crowd. With two levels, trees on the right all make the same
+# Found by hill climbing over data sets. With two levels, trees on the right all make the same
 # leaves, so that what is paid for them is not lost.
 WORST = {
     "twin": Worst({((0,), (1, 0)): 69, ((1,), (1, None)): 1}, ((2,), (0, 1)), 0.97),
@@ -163,9 +163,9 @@ WORST["alt-expm, start alone"] = WORST["twin, agreement"]
 WORST["alt-mcmc, start alone"] = WORST["twin"]
 
 
-def package_law(toy: Toy, entities: Entities) -> dict[tuple[object, ...], float]:
+def package_law(toy: Toy, members: Members) -> dict[tuple[object, ...], float]:
     """Return the law that the package itself follows, by what is chosen."""
-    ways = all_ways(Crowd(toy.world, entities), toy.how, EPSILON)
+    ways = all_ways(Entities(toy.views, members), toy.how, EPSILON)
     return {way.choices: way.log for way in ways}
 
 
@@ -213,7 +213,7 @@ def test_the_sizes_lead_to_different_plans() -> None:
     assert len(set(plans)) == 4
 
 
-# A start alone, by the margin or by the leverage, and one or two alternations.
+# A start alone, scored by agreement or by leverage, and one or two alternations.
 ALTERNATING_SIZES = (0, 20, 60, 1_000)
 
 
@@ -242,9 +242,9 @@ def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Para
     kinds = plain(NARROW)
 
     def ran(entities: int) -> Ran:
-        crowd, source = Crowd(NARROW, tuple(kinds[:entities])), FixedNoise(size - entities)
+        data, source = Entities(NARROW, tuple(kinds[:entities])), FixedNoise(size - entities)
         streams = [source, SeededRandomness(1)]
-        found = release(dataset_of(crowd), untold, EPSILON, streams.__getitem__)
+        found = release(dataset_of(data), untold, EPSILON, streams.__getitem__)
         assert source.asked == [(SIZE_PRICE, 1)]
         return found
 
@@ -280,13 +280,13 @@ def concentrated_loss(one: NDArray[np.float64], other: NDArray[np.float64]) -> f
 
 @pytest.mark.parametrize("name", EXACT)
 def test_a_run_paid_for_in_rho_keeps_it(name: str) -> None:
-    """All ways through the package's own run, on two crowds between whom much is lost."""
+    """All ways through the package's own run, on two data sets with a large loss."""
     toy, worst = EXACT[name], WORST[name]
-    before = Crowd(toy.world, worst.before)
-    after = Crowd(toy.world, (*worst.before, worst.newcomer))
+    before = Entities(toy.views, worst.before)
+    after = Entities(toy.views, (*worst.before, worst.newcomer))
     laws = []
-    for crowd in (before, after):
-        ways = {way.choices: way for way in all_ways(crowd, toy.how, CONCENTRATED)}
+    for one in (before, after):
+        ways = {way.choices: way for way in all_ways(one, toy.how, CONCENTRATED)}
         laws.append({choices: way.log for choices, way in ways.items()})
         tables = price_of(toy.how, CONCENTRATED, "count")
         for way in ways.values():
@@ -299,5 +299,5 @@ def test_a_run_paid_for_in_rho_keeps_it(name: str) -> None:
     lost = concentrated_loss(*listed)
     assert lost <= trees + SLACK
     assert trees + float(tables) == pytest.approx(float(CONCENTRATED.amount))
-    # The worst crowds for ε are not the worst for ρ, but they tell something too.
+    # The worst data sets for ε are not the worst for ρ, but they are a useful check.
     assert lost > trees * (0.3 if name == "twin" else 0.01)

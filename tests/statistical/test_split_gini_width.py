@@ -57,9 +57,9 @@ def test_no_small_table_exceeds_the_width() -> None:
     st.sampled_from(ENTITIES),
 )
 def test_no_larger_table_exceeds_the_width(
-    crowd: list[tuple[tuple[int, int, int], int]], one_more: tuple[int, int, int]
+    repeated: list[tuple[tuple[int, int, int], int]], one_more: tuple[int, int, int]
 ) -> None:
-    entities = [entity for entity, times in crowd for _ in range(times)]
+    entities = [entity for entity, times in repeated for _ in range(times)]
     assert spread(entities, one_more) <= SPLIT_GINI.width
 
 
@@ -89,8 +89,8 @@ def test_one_choice_costs_at_most_its_price_for_every_small_pair_of_neighbours()
 def test_one_choice_comes_close_to_its_price() -> None:
     rate = float(SPLIT_GINI.rate(Fraction(1)) * 2**SPLIT_GINI.grid_bits)
     # Nearly all weight on split b's rival makes the loss approach the full spread.
-    crowd = [(0, 1, 1)] * 500 + [(1, 0, 0)] * 500
-    before, after = scores(crowd), scores([*crowd, (1, 1, 0)])
+    entities = [(0, 1, 1)] * 500 + [(1, 0, 0)] * 500
+    before, after = scores(entities), scores([*entities, (1, 1, 0)])
     loss = rate * abs(float((after[0] - before[0]) - (after[1] - before[1])))
     assert 0.99 < loss <= 1
     assert math.isclose(rate, 1 / float(SPLIT_GINI.width))

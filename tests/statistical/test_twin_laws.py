@@ -28,7 +28,7 @@ from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching, Twins, grow_
 from support.seeded import SeededRandomness
 from support.soil import tiny_soil
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, Value, people, tiny_view
+from support.tiny import Tiny, Value, tiny_entities, tiny_view
 
 Choice = tuple[int, int, int]  # whether the sides cross, left split, right split
 Path = tuple[tuple[int, bool], ...]
@@ -39,7 +39,7 @@ Law = dict[Hashable, float]
 
 PRICES = (Fraction(1, 2), Fraction(3, 2))
 TOTAL = float(sum(PRICES))
-ROOTS = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_AGREEMENT], ids=("leverage", "margin"))
+ROOTS = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_AGREEMENT], ids=("leverage", "agreement"))
 
 
 @cache
@@ -70,7 +70,7 @@ def choose_law(
     return {choice: weight / total for choice, weight in weights.items()}
 
 
-class Crowd:
+class Entities:
     """Two tiny views of the same entities."""
 
     def __init__(self, left: Tiny, right: Tiny) -> None:
@@ -154,8 +154,12 @@ def outcome(twins: Twins) -> tuple[Choice | None, ...]:
 
 
 def test_the_first_choice_follows_the_exponential_mechanism() -> None:
-    crowd = Crowd(people(40, 1, 3, 1), people(40, 2, 2, 2))
-    soil, price, source = tiny_soil(crowd.left, crowd.right), Fraction(1, 2), SeededRandomness(5)
+    entities = Entities(tiny_entities(40, 1, 3, 1), tiny_entities(40, 2, 2, 2))
+    soil, price, source = (
+        tiny_soil(entities.left, entities.right),
+        Fraction(1, 2),
+        SeededRandomness(5),
+    )
     laws: dict[str, tuple[Counter[Hashable], Law]] = {}
     for root in (BY_LEVERAGE, BY_AGREEMENT):
         seen = Counter[Hashable]()
@@ -163,7 +167,7 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
             purse = Plan(price, (Step("1", "choose", price),)).purse()
             twins = grow_twins(soil, root, {}, ["1"], purse, source).value
             seen[chosen(twins, 0, 0)] += 1
-        laws[root.score.name] = seen, Law(crowd.root_law(root, price, crowd.by_hand).items())
+        laws[root.score.name] = seen, Law(entities.root_law(root, price, entities.by_hand).items())
     for name, (seen, _) in laws.items():
         for other, (_, exact) in laws.items():
             assert sum(exact.values()) == pytest.approx(1, abs=1e-12)
@@ -172,19 +176,19 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
 
 @ROOTS
 def test_twins_of_two_levels_follow_their_exact_law(root: Matching) -> None:
-    crowd = Crowd(people(60, 1, 1, 3), people(60, 1, 2, 4))
-    soil, source = tiny_soil(crowd.left, crowd.right), SeededRandomness(6)
+    entities = Entities(tiny_entities(60, 1, 1, 3), tiny_entities(60, 1, 2, 4))
+    soil, source = tiny_soil(entities.left, entities.right), SeededRandomness(6)
     prices = (Fraction(1), Fraction(1, 4))
     total = sum(prices, Fraction(0))
     plan = Plan(total, tuple(Step(n, "choose", p) for n, p in zip("12", prices, strict=True)))
     seen = Counter[Hashable]()
     for _ in range(2000):
         seen[outcome(grow_twins(soil, root, {}, "12", plan.purse(), source).value)] += 1
-    law = crowd.law(root, prices, crowd.by_hand)
+    law = entities.law(root, prices, entities.by_hand)
     assert sum(law.values()) == pytest.approx(1, abs=1e-12)
     assert surprise(seen, law) > FALSE_ALARM
     # The two levels' prices are not interchangeable.
-    assert surprise(seen, crowd.law(root, prices[::-1], crowd.by_hand)) < FALSE_ALARM
+    assert surprise(seen, entities.law(root, prices[::-1], entities.by_hand)) < FALSE_ALARM
 
 
 # On either side a Boolean and a number of two bins; all may be missing.
@@ -192,10 +196,10 @@ TOY = tiny_view(1, 1)
 KINDS: tuple[Kind, ...] = tuple(itertools.product((0, 1, None), repeat=4))
 
 
-def toy(kinds: Sequence[int]) -> Crowd:
-    """Return a crowd of entities of these kinds."""
+def toy(kinds: Sequence[int]) -> Entities:
+    """Return entities of these kinds."""
     columns: list[list[Value]] = [[KINDS[kind][i] for kind in kinds] for i in range(4)]
-    return Crowd(Tiny(TOY, columns[:2]), Tiny(TOY, columns[2:]))
+    return Entities(Tiny(TOY, columns[:2]), Tiny(TOY, columns[2:]))
 
 
 def loss(some: Law, other: Law) -> float:
@@ -205,8 +209,8 @@ def loss(some: Law, other: Law) -> float:
 
 
 def law_of(root: Matching, kinds: Sequence[int]) -> Law:
-    crowd = toy(kinds)
-    return crowd.law(root, PRICES, crowd.by_hand)
+    entities = toy(kinds)
+    return entities.law(root, PRICES, entities.by_hand)
 
 
 # Kinds whose numbers are known, and all of them.
@@ -221,29 +225,29 @@ def test_growth_costs_at_most_its_price_for_every_small_pair_of_neighbours(
     root: Matching, kinds: Sequence[int]
 ) -> None:
     laws = {
-        crowd: law_of(root, crowd)
+        few: law_of(root, few)
         for size in range(3)
-        for crowd in itertools.combinations_with_replacement(kinds, size)
+        for few in itertools.combinations_with_replacement(kinds, size)
     }
     worst = max(
-        loss(law, laws[tuple(sorted((*crowd, one_more)))])
-        for crowd, law in laws.items()
-        if len(crowd) < 2
+        loss(law, laws[tuple(sorted((*few, one_more)))])
+        for few, law in laws.items()
+        if len(few) < 2
         for one_more in kinds
     )
     assert 0 < worst <= TOTAL * (1 + 1e-12)
 
 
 @ROOTS
-def test_growth_costs_at_most_its_price_in_larger_crowds(root: Matching) -> None:
+def test_growth_costs_at_most_its_price_on_more_entities(root: Matching) -> None:
     generator = np.random.default_rng(4)
     worst = 0.0
     for _ in range(60):
         times = generator.integers(0, 40, 6)
-        crowd = np.repeat(generator.integers(0, len(KINDS), 6), times).tolist()
-        before = law_of(root, crowd)
+        many = np.repeat(generator.integers(0, len(KINDS), 6), times).tolist()
+        before = law_of(root, many)
         for newcomer in generator.integers(0, len(KINDS), 4).tolist():
-            worst = max(worst, loss(before, law_of(root, [*crowd, newcomer])))
+            worst = max(worst, loss(before, law_of(root, [*many, newcomer])))
     assert 0.5 * TOTAL < worst <= TOTAL * (1 + 1e-12)
 
 
@@ -281,12 +285,14 @@ WORST: dict[str, tuple[dict[Kind, int], Kind]] = {
 @ROOTS
 def test_growth_comes_close_to_its_price(root: Matching) -> None:
     times, newcomer = WORST[root.score.name]
-    crowd = [KINDS.index(kind) for kind, count in times.items() for _ in range(count)]
-    found = loss(law_of(root, crowd), law_of(root, [*crowd, KINDS.index(newcomer)]))
+    before = [KINDS.index(kind) for kind, count in times.items() for _ in range(count)]
+    found = loss(law_of(root, before), law_of(root, [*before, KINDS.index(newcomer)]))
     assert 0.95 * TOTAL < found <= TOTAL * (1 + 1e-12)
 
 
 @ROOTS
 def test_kernels_score_all_matched_pairs_as_the_definitions_do(root: Matching) -> None:
-    crowd = toy(np.random.default_rng(7).integers(0, len(KINDS), 150).tolist())
-    assert crowd.law(root, PRICES, crowd.by_kernels) == crowd.law(root, PRICES, crowd.by_hand)
+    entities = toy(np.random.default_rng(7).integers(0, len(KINDS), 150).tolist())
+    assert entities.law(root, PRICES, entities.by_kernels) == entities.law(
+        root, PRICES, entities.by_hand
+    )

@@ -138,11 +138,11 @@ def test_agreement_changes_as_the_proof_says(halves: int) -> None:
     assert found == {-halves, 0, 2}
 
 
-crowds = st.tuples(*[st.integers(0, 3) | st.integers(0, 3000)] * len(ENTITIES))
+larger_compositions = st.tuples(*[st.integers(0, 3) | st.integers(0, 3000)] * len(ENTITIES))
 
 
 @by_name
-@given(composition=crowds)
+@given(composition=larger_compositions)
 def test_no_larger_table_moves_further(matching: Matching, composition: Composition) -> None:
     low, high = allowed(matching)
     found = list(changes(matching, composition))
@@ -161,7 +161,7 @@ def leverages(composition: Composition) -> tuple[Fraction, Fraction]:
     return first, second
 
 
-@given(composition=crowds)
+@given(composition=larger_compositions)
 def test_rounding_moves_leverage_by_no_more_than_is_paid_for(composition: Composition) -> None:
     before, grid = units(BY_LEVERAGE, composition), 1 << BY_LEVERAGE.score.grid_bits
     for kind in range(len(ENTITIES)):
@@ -184,10 +184,10 @@ N = 1000
 
 
 @pytest.mark.parametrize(
-    ("crowd", "newcomer", "orientation", "end"),
+    ("composition", "newcomer", "orientation", "end"),
     [
-        (composed(nn=N), (True, True), 0, 1),  # on both sides, where nobody was
-        (composed(yy=N), (False, False), 0, 1),  # on neither, where everybody is on both
+        (composed(nn=N), (True, True), 0, 1),  # on both sides, where no other is
+        (composed(yy=N), (False, False), 0, 1),  # on neither, where all others are on both
         (composed(ny=N), (True, False), 0, -1),  # on the left alone
         (composed(ny=N), (True, None), 0, -1),
         (composed(yn=N), (False, True), 0, -1),  # on the right alone
@@ -200,15 +200,15 @@ N = 1000
     ],
 )
 def test_leverage_comes_close_to_both_ends(
-    crowd: Composition, newcomer: Entity, orientation: int, end: int
+    composition: Composition, newcomer: Entity, orientation: int, end: int
 ) -> None:
-    after = with_one_more(crowd, ENTITIES.index(newcomer))
-    change = units(BY_LEVERAGE, after)[orientation] - units(BY_LEVERAGE, crowd)[orientation]
+    after = with_one_more(composition, ENTITIES.index(newcomer))
+    change = units(BY_LEVERAGE, after)[orientation] - units(BY_LEVERAGE, composition)[orientation]
     share = change / in_units(Fraction(end), BY_LEVERAGE.score)
     assert Fraction(998, 1000) < share <= 1
 
 
-def test_small_crowds_get_as_far_as_n_of_n_plus_1() -> None:
+def test_few_entities_get_as_far_as_n_of_n_plus_1() -> None:
     # The proof's own bound is a little sharper than the interval that is paid for.
     grid = 1 << BY_LEVERAGE.score.grid_bits
     for size in range(1, 5):
@@ -231,9 +231,9 @@ def scores(
     return matching.units(count_jointly(sets[0], sets[1])).ravel()
 
 
-# What 1000 people answer to a left and a right flag, and what the newcomer does; twice.
+# The values of 1000 entities and of the newcomer for two left flags and two right flags.
 OPPOSED = {
-    # Pair a: nobody holds, the newcomer both. Pair b: all hold on the right, the newcomer left.
+    # Pair a: true for the newcomer only. Pair b: left true for it only, right for all others.
     "leverage": (([0] * N, 1), ([0] * N, 1), ([0] * N, 1), ([1] * N, 0)),
     # Pair a: the newcomer joins the smaller side. Pair b: it disagrees where all others agree.
     "agreement": (

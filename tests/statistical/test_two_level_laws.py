@@ -27,12 +27,12 @@ from redveil.trees.walks import Ground
 from redveil.trees.whole_tree import draw_tree, tree_base
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, Value, people, table_of, tiny_view
+from support.tiny import Tiny, Value, table_of, tiny_entities, tiny_view
 
 EPSILON = Fraction(2)
 ROWS, DRAWS = 40, 2_000
 TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(ROWS)]
-GROUND = {"more flags": people(ROWS, 2, 3, 1), "one number": people(ROWS, 0, 4, 2)}
+GROUND = {"more flags": tiny_entities(ROWS, 2, 3, 1), "one number": tiny_entities(ROWS, 0, 4, 2)}
 
 
 @cache
@@ -111,16 +111,16 @@ def law_of_kernels(entities: Sequence[Entity], epsilon: Fraction) -> Law:
 
 
 EVERY_KIND: list[Entity] = list(itertools.product((0, 1, None), (0, 1, 2, None), (0, 1, None)))
-# A crowd of one class in one corner: a newcomer of the other class costs almost 2 there, and
-# nothing where it is alone.
-CROWD: list[Entity] = [(1, 0, 0)] * 60
+# Entities of one class in one leaf: a newcomer of the other class lowers the score by almost 2
+# there, and not at all where it is alone.
+ONE_CLASS: list[Entity] = [(1, 0, 0)] * 60
 
 
 def tables() -> list[list[Entity]]:
     generator = np.random.default_rng(4)
     sizes = (1, 2, 5, 12, 40)
     some = [[EVERY_KIND[k] for k in generator.integers(0, len(EVERY_KIND), n)] for n in sizes]
-    return [*some, CROWD, [*CROWD, (0, 2, 1)], [*CROWD, *EVERY_KIND]]
+    return [*some, ONE_CLASS, [*ONE_CLASS, (0, 2, 1)], [*ONE_CLASS, *EVERY_KIND]]
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3), Fraction(100)])
@@ -136,5 +136,5 @@ def test_no_neighbour_s_law_is_further_away_than_the_price(epsilon: Fraction) ->
                 losses = [abs(mp.log(after[tree] / before[tree])) for tree in before]
                 largest = max(largest, *losses)
         assert largest <= price
-        # Not by a wide margin: what is paid is about what is spent.
+        # But not by much: the price is about what is lost.
         assert largest > price * mp.mpf("0.6")

@@ -23,18 +23,22 @@ from redveil.kernels.tree_walk import walk_tree
 from redveil.schema import Side
 from redveil.sealed import Receipt, Sealed
 from redveil.trees.scores import ASSOCIATION, GRID_BITS, PAIR_PURITY, TREE_GINI
-from redveil.trees.split_sets import everybody, split_sets
+from redveil.trees.split_sets import all_entities, split_sets
 from redveil.trees.walks import Ground, released_tree, walk_to_pair, walk_to_tree
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, people, table_of
+from support.tiny import Tiny, table_of, tiny_entities
 
 State = tuple[int, ...]
 
 EPSILON = Fraction(2)
 NO_STOP = Ending(np.zeros(1, np.uint8), 0, -1.0)
 ROWS = 40
-LEFT, RIGHT, SMALL = people(ROWS, 2, 3, 1), people(ROWS, 1, 2, 2), people(ROWS, 1, 2, 3)
+LEFT, RIGHT, SMALL = (
+    tiny_entities(ROWS, 2, 3, 1),
+    tiny_entities(ROWS, 1, 2, 2),
+    tiny_entities(ROWS, 1, 2, 3),
+)
 TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(ROWS)]
 
 
@@ -87,7 +91,7 @@ class Chain:
 
 @cache
 def tree_chain(depth: int) -> Chain:
-    inner, everyone = 2**depth - 1, everybody(ROWS)
+    inner, everyone = 2**depth - 1, all_entities(ROWS)
     sets = split_sets(LEFT.packed, LEFT.splits)
     target, rate = np.array(TARGET, np.int32), float(TREE_GINI.rate(EPSILON))
 
@@ -106,7 +110,7 @@ def pair_chain(depth: int, classes: int) -> Chain:
     inner, first = 2**depth - 1, LEFT if depth == 1 else SMALL
     score = PAIR_PURITY if classes else ASSOCIATION
     sets = split_sets(first.packed, first.splits), split_sets(RIGHT.packed, RIGHT.splits)
-    everyone = everybody(ROWS)
+    everyone = all_entities(ROWS)
     target, rate = np.array(TARGET, np.int32), float(score.rate(EPSILON))
 
     def run(state: State, words: NDArray[np.uint64]) -> State:

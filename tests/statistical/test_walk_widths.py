@@ -96,7 +96,7 @@ def test_no_small_pair_s_association_moves_further(shape: tuple[int, int], most:
         assert max(changes) < high
 
 
-class Crowd:
+class Counted:
     """Entities of all kinds in the leaves of two trees."""
 
     def __init__(self, leaves: int = 2, classes: int = 2) -> None:
@@ -132,10 +132,10 @@ def test_no_small_pair_s_purity_moves_further() -> None:
     low, high = allowed(PAIR_PURITY)
     for size in range(4):
         for members in itertools.combinations_with_replacement(KINDS, size):
-            crowd = Crowd()
+            counted = Counted()
             for member in members:
-                crowd.add(member)
-            changes = [crowd.change(kind) for kind in KINDS]
+                counted.add(member)
+            changes = [counted.change(kind) for kind in KINDS]
             assert low < min(changes)
             assert max(changes) < high
 
@@ -197,10 +197,10 @@ def test_climbing_brings_pair_purity_close_to_its_ends(sign: int) -> None:
     newcomer = (0, 0, 0)
 
     def value(counts: list[int]) -> int:
-        crowd = Crowd()
+        counted = Counted()
         for kind, times in zip(KINDS, counts, strict=True):
-            crowd.add(kind, times)
-        change = crowd.change(newcomer)
+            counted.add(kind, times)
+        change = counted.change(newcomer)
         assert low < change < high
         return sign * change
 
@@ -218,16 +218,16 @@ TREES: tuple[Splits, ...] = (
 entities = st.tuples(*[st.sampled_from((0, 1, None))] * 4, st.sampled_from((0, 1, None)))
 
 
-def view_of(crowd: Sequence[Entity], first: int) -> Candidates:
-    columns = [[entity[first + i] for entity in crowd] for i in range(VIEW)]
+def view_of(members: Sequence[Entity], first: int) -> Candidates:
+    columns = [[entity[first + i] for entity in members] for i in range(VIEW)]
     return candidates(columns, [(i, 1, 1) for i in range(VIEW)])
 
 
-def all_scores(crowd: Sequence[Entity]) -> dict[str, list[int]]:
+def all_scores(members: Sequence[Entity]) -> dict[str, list[int]]:
     """Return every score of every tree, or of every pair of trees of one depth."""
-    n, classes = len(crowd), [-1 if e[-1] is None else e[-1] for e in crowd]
+    n, classes = len(members), [-1 if e[-1] is None else e[-1] for e in members]
     left, right = (
-        {tree: leaves(tree, view_of(crowd, first), n) for tree in TREES} for first in (0, VIEW)
+        {tree: leaves(tree, view_of(members, first), n) for tree in TREES} for first in (0, VIEW)
     )
     found: dict[str, list[int]] = {score: [] for score in ENDS}
     for tree, at in left.items():
@@ -242,17 +242,17 @@ def all_scores(crowd: Sequence[Entity]) -> dict[str, list[int]]:
     return found
 
 
-def spreads(crowd: Sequence[Entity], newcomer: Entity) -> dict[str, int]:
+def spreads(members: Sequence[Entity], newcomer: Entity) -> dict[str, int]:
     """Return, for every score, how far apart the candidates' changes are."""
-    before, after = all_scores(crowd), all_scores([*crowd, newcomer])
+    before, after = all_scores(members), all_scores([*members, newcomer])
     changes = {
         name: [b - a for a, b in zip(before[name], after[name], strict=True)] for name in ENDS
     }
     return {name: max(moved) - min(moved) for name, moved in changes.items()}
 
 
-def check_spreads(crowd: Sequence[Entity], newcomer: Entity) -> dict[str, int]:
-    found = spreads(crowd, newcomer)
+def check_spreads(members: Sequence[Entity], newcomer: Entity) -> dict[str, int]:
+    found = spreads(members, newcomer)
     for score in (TREE_GINI, PAIR_PURITY, ASSOCIATION):
         assert found[score.name] <= in_units(score.width, score)
     return found

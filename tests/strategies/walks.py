@@ -13,8 +13,8 @@ from oracle.walk import Candidates, Run, Splits, candidates
 from redveil.kernels.subtree import SplitSets
 from strategies.arrays import code_columns, spread
 
-# Where words of 64 entities end, and in between.
-crowds = st.sampled_from((65, 130, 64, 63, 128, 127, 1, 2, 7, 20, 100, 0))
+# Numbers of entities: around the ends of 64-bit words, and in between.
+entity_counts = st.sampled_from((65, 130, 64, 63, 128, 127, 1, 2, 7, 20, 100, 0))
 trees_inner = st.sampled_from((3, 7, 1))  # inner nodes of full trees of depth 2, 3 and 1
 rates = st.sampled_from((1e-3, 1e-4, 1e-2, 0.0, 1.0))
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from oracle.crowd import Crowd, Shape, World, trimmed
+from oracle.entities import Entities, Shape, Views, trimmed
 from oracle.law import Law
 from redveil.algorithms.parameters import Algorithm, Parameters
 from redveil.algorithms.run import run
@@ -53,24 +53,24 @@ class Ran:
         return tuple((trimmed(t.left.splits), trimmed(t.right.splits)) for t in self.tables)
 
 
-def schema_of(world: World) -> Schema:
-    """Return the schema that declares a world."""
-    return Schema("world", world.left, world.right)
+def schema_of(views: Views) -> Schema:
+    """Return the schema that declares two views."""
+    return Schema("toy", views.left, views.right)
 
 
-def dataset_of(crowd: Crowd) -> Dataset:
-    """Seal a crowd; all its attributes are Booleans or categories."""
-    views = []
+def dataset_of(entities: Entities) -> Dataset:
+    """Seal some entities; all their attributes are Booleans or categories."""
+    sides = []
     for side in (0, 1):
         columns: dict[str, Column] = {}
-        for number, attribute in enumerate(crowd.world.view(side).attributes):
-            values = [entity[side][number] for entity in crowd.entities]
+        for number, attribute in enumerate(entities.views.view(side).attributes):
+            values = [entity[side][number] for entity in entities.members]
             codes = np.array([MISSING if v is None else v for v in values], np.uint8)
             columns[attribute.name] = CodedColumn(attribute, codes)
-        views.append(columns)
-    rows = len(crowd.entities)
-    table = Table(rows, views[0], views[1])
-    return Dataset(schema_of(crowd.world), Sealed(table), Sealed(LoadReport(rows)))
+        sides.append(columns)
+    rows = len(entities.members)
+    table = Table(rows, sides[0], sides[1])
+    return Dataset(schema_of(entities.views), Sealed(table), Sealed(LoadReport(rows)))
 
 
 def release(dataset: Dataset, how: Parameters, price: Price, sources: Sources) -> Ran:
@@ -179,12 +179,12 @@ class Way:
     noises: tuple[tuple[Price, int], ...]
 
 
-def all_ways(crowd: Crowd, how: Parameters, whole: Price) -> list[Way]:
+def all_ways(entities: Entities, how: Parameters, whole: Price) -> list[Way]:
     """Return every way through a run of an exact algorithm.
 
     Trials that do not know of each other go many ways at once: a way is that of one trial then.
     """
-    dataset, found, pending = dataset_of(crowd), list[Way](), [Choices()]
+    dataset, found, pending = dataset_of(entities), list[Way](), [Choices()]
     at_once = 1 if how.algorithm is Algorithm.TWIN else 1000
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redveil.privacy.mechanisms.draw", guided_draw)

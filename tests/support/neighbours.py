@@ -1,4 +1,4 @@
-"""How far apart runs on neighbouring crowds are, over everything that they can release."""
+"""How far apart runs on neighbouring data sets are, over everything they can release."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oracle.crowd import LEFT, RIGHT, Crowd, Entity
+from oracle.entities import LEFT, RIGHT, Entities, Entity
 from oracle.law import Outcome
 from oracle.run_law import Pair, Run, costs, tables_of
 from support.toys import Toy
 
-Entities = tuple[Entity, ...]
+Members = tuple[Entity, ...]
 Cell = tuple[int, int]  # a left and a right node
 
 # What the parts of a leaf table count by: cells, left margin, right margin.
@@ -35,27 +35,27 @@ class Losses(NamedTuple):
     total: float
 
 
-def neighbours(kinds: Sequence[Entity], most: int) -> Iterator[tuple[Entities, Entities]]:
-    """Yield all crowds of some kinds, and each with one entity more, up to some size."""
+def neighbours(kinds: Sequence[Entity], most: int) -> Iterator[tuple[Members, Members]]:
+    """Yield all data sets of some kinds, and each with one entity more, up to some size."""
     for size in range(most):
-        for crowd in itertools.combinations_with_replacement(range(len(kinds)), size):
+        for fewer in itertools.combinations_with_replacement(range(len(kinds)), size):
             for newcomer in range(len(kinds)):
-                more = sorted((*crowd, newcomer))
-                yield tuple(kinds[k] for k in crowd), tuple(kinds[k] for k in more)
+                more = sorted((*fewer, newcomer))
+                yield tuple(kinds[k] for k in fewer), tuple(kinds[k] for k in more)
 
 
 @dataclass
 class Neighbourhood:
-    """Runs for one price on any crowd; laws that are asked for again are kept.
+    """Runs for one price on any entities; laws are cached.
 
-    endless: walks go on for ever.
+    endless: walks have reached their limit.
     """
 
     toy: Toy
     epsilon: Fraction
     endless: bool = False
-    _laws: dict[Entities, NDArray[np.float64]] = field(default_factory=dict)
-    _cells: dict[tuple[Entities, Pair], Counter[Cell]] = field(default_factory=dict)
+    _laws: dict[Members, NDArray[np.float64]] = field(default_factory=dict)
+    _cells: dict[tuple[Members, Pair], Counter[Cell]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._prices = costs(self.toy.how, self.epsilon).table
@@ -69,11 +69,11 @@ class Neighbourhood:
             for pair in each:
                 row[number[pair]] += 1
 
-    def losses(self, some: Entities, other: Entities) -> Losses:
-        """Return the largest losses between two crowds.
+    def losses(self, some: Members, other: Members) -> Losses:
+        """Return the largest losses between two data sets.
 
         Noise P(k) ∝ exp(−ε·|k|) on counts loses at most ε times the sum of their differences, and
-        just that where all noisy counts lie beyond those of one of the crowds.
+        exactly that where all noisy counts lie beyond those of one of the data sets.
         """
         trees = np.abs(self._law(some) - self._law(other))
         counts = np.array([self._distance(some, other, pair) for pair in self.pairs])
@@ -84,18 +84,18 @@ class Neighbourhood:
         found = [self.losses(*both) for both in neighbours(kinds, most)]
         return Losses(max(one.trees for one in found), max(one.total for one in found))
 
-    def _run(self, entities: Entities) -> Run:
-        crowd = Crowd(self.toy.world, entities)
-        return Run(crowd, self.toy.how, self.epsilon, endless=self.endless)
+    def _run(self, members: Members) -> Run:
+        entities = Entities(self.toy.views, members)
+        return Run(entities, self.toy.how, self.epsilon, endless=self.endless)
 
-    def _law(self, entities: Entities) -> NDArray[np.float64]:
-        if entities not in self._laws:
-            law = self._run(entities).law()
+    def _law(self, members: Members) -> NDArray[np.float64]:
+        if members not in self._laws:
+            law = self._run(members).law()
             assert len(law) == len(self.outcomes), "what can be released is public"
-            self._laws[entities] = np.array([law[outcome] for outcome in self.outcomes])
-        return self._laws[entities]
+            self._laws[members] = np.array([law[outcome] for outcome in self.outcomes])
+        return self._laws[members]
 
-    def _distance(self, some: Entities, other: Entities, pair: Pair) -> float:
+    def _distance(self, some: Members, other: Members, pair: Pair) -> float:
         """Return what counting a pair of trees loses: cells, and the margins that are counted."""
         one, two = self._count(some, pair), self._count(other, pair)
         changes = {cell: one[cell] - two[cell] for cell in one.keys() | two.keys()}
@@ -107,7 +107,7 @@ class Neighbourhood:
             parts.append(sum(map(abs, sums.values())))
         return sum(float(price) * part for price, part in zip(self._prices, parts, strict=True))
 
-    def _count(self, entities: Entities, pair: Pair) -> Counter[Cell]:
-        if (entities, pair) not in self._cells:
-            self._cells[entities, pair] = Crowd(self.toy.world, entities).cells(*pair)
-        return self._cells[entities, pair]
+    def _count(self, members: Members, pair: Pair) -> Counter[Cell]:
+        if (members, pair) not in self._cells:
+            self._cells[members, pair] = Entities(self.toy.views, members).cells(*pair)
+        return self._cells[members, pair]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from oracle.extraction import Pair, People, term_extents, term_lengths
+from oracle.extraction import Pair, WeightedEntities, term_coverages, term_lengths
 from redveil.algorithms.parameters import Constraints
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
@@ -26,25 +26,25 @@ NOISELESS = Fraction(40)
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A small table of weighted people, a tree on either side, and the cells counted in them."""
+    """A small table of weighted entities, a tree on either side, and the cells counted in them."""
 
     schema: Schema
     table: Table
     trees: tuple[Tree, Tree]
-    ends: tuple[list[int], list[int]]  # the node at which each of the people ends
+    ends: tuple[list[int], list[int]]  # the node at which each entity ends
     weights: list[int]
     cells: np.ndarray
 
-    def people(self, *, branches: bool = True) -> People:
-        """Return the people, and what can be said of them: leaves, or whole branches too."""
+    def entities(self, *, branches: bool = True) -> WeightedEntities:
+        """Return the entities and the terms of both trees: leaves, or whole branches too."""
         nodes = [[*tree.leaves, *(tree.inner[1:] if branches else ())] for tree in self.trees]
-        terms = [term_extents(each, ends) for each, ends in zip(nodes, self.ends, strict=True)]
+        terms = [term_coverages(each, ends) for each, ends in zip(nodes, self.ends, strict=True)]
         known = [
             frozenset(e for e, end in enumerate(ends) if end in tree.leaves)
             for tree, ends in zip(self.trees, self.ends, strict=True)
         ]
         lengths = [term_lengths(each) for each in nodes]
-        return People(
+        return WeightedEntities(
             self.weights, terms[0], terms[1], (known[0], known[1]), (lengths[0], lengths[1])
         )
 
@@ -84,21 +84,21 @@ def measured(
 
 
 def where_they_end(schema: Schema, table: Table, tree: Tree) -> list[int]:
-    """Return the node at which each of the people ends."""
+    """Return the node at which each entity ends."""
     packed = bin_table(table, schema).view(tree.side)
     return [int(node) for node in route(packed, Splits.of(schema.view(tree.side)), tree)]
 
 
-def scene(seed: int, *, people: int = 70, heaviest: int = 10**6) -> Scene:
+def scene(seed: int, *, size: int = 70, heaviest: int = 10**6) -> Scene:
     """Make up a scene in which every cell of either tree holds somebody."""
     rng = np.random.default_rng(seed)
-    kind = rng.integers(0, 4, people)
+    kind = rng.integers(0, 4, size)
     left, left_columns = _view("left", rng, kind)
     right, right_columns = _view("right", rng, kind)
-    schema, table = Schema("scene", left, right), Table(people, left_columns, right_columns)
+    schema, table = Schema("scene", left, right), Table(size, left_columns, right_columns)
     trees = _tree(rng, schema, table, Side.LEFT), _tree(rng, schema, table, Side.RIGHT)
     ends = where_they_end(schema, table, trees[0]), where_they_end(schema, table, trees[1])
-    weights = rng.integers(1, heaviest, people, endpoint=True)
+    weights = rng.integers(1, heaviest, size, endpoint=True)
     cells = np.zeros([len(tree.ends) for tree in trees], np.int64)
     for a, b, weight in zip(*ends, weights, strict=True):
         cells[trees[0].ends.index(a), trees[1].ends.index(b)] += weight
@@ -106,7 +106,7 @@ def scene(seed: int, *, people: int = 70, heaviest: int = 10**6) -> Scene:
 
 
 def _view(name: str, rng: Generator, kind: np.ndarray) -> tuple[View, dict[str, Column]]:
-    """Four attributes that follow people's kind four times out of five, some with gaps."""
+    """Four attributes that follow the entities' kind four times out of five, some with gaps."""
     attributes = (
         Attribute("a", Kind.BOOLEAN, bool(rng.random() < 0.5)),
         Attribute("b", Kind.NUMERIC, bool(rng.random() < 0.5), maximum=3, cuts=(0.5, 1.5, 2.5)),

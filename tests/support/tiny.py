@@ -73,7 +73,7 @@ def table_of(left: Tiny, right: Tiny) -> BinnedTable:
     return BinnedTable(left.rows, left.packed, right.packed)
 
 
-def people(rows: int, booleans: int, cuts: int, seed: int) -> Tiny:
+def tiny_entities(rows: int, booleans: int, cuts: int, seed: int) -> Tiny:
     """Return values that follow the entities' numbers, with noise; every tenth is missing."""
     generator = np.random.default_rng(seed)
     hidden = np.arange(rows) / rows

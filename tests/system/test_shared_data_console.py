@@ -1,4 +1,4 @@
-"""The console script on real data sets, from two files to evaluated redescriptions."""
+"""The console script on real data sets, from two files to redescriptions with their true values."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SETS = {
     "dblp": ("dblp/left.csv", "dblp/right.csv.gz"),
 }
 #: Plain CSV that is quickly read twice, and large enough that something is always found.
-EVALUATED_AGAIN = ("mammals", "npas", "rwas")
-#: Satisfied by nearly everything, so that there is something to evaluate.
+CHECKED_AGAIN = ("mammals", "npas", "rwas")
+#: Satisfied by nearly everything, so that there is something to compare.
 LENIENT = ("--max-p-value=1", "--min-jaccard=0", "--min-support=0", "--max-support=1")
 
 
@@ -54,43 +54,43 @@ def valid(path: Path) -> Any:
     return plain
 
 
-def mined_and_evaluated(name: str, folder: Path) -> tuple[Any, Any]:
-    """Draft, mine and evaluate; returns the private result and the owner's."""
+def mined_and_compared(name: str, folder: Path) -> tuple[Any, Any]:
+    """Draft, mine and compare with the truth; returns the private result and the owner's."""
     left, right = files(name)
-    schema, result, evaluated = (folder / f"{file}.json" for file in ("schema", "result", "true"))
+    schema, result, compared = (folder / f"{file}.json" for file in ("schema", "result", "true"))
     must_work("schema", "draft", left, right, "--output", schema)
     said = must_work(
         *("mine", left, right, "--schema", schema, "--epsilon", "1", "--output", result),
         *LENIENT,
     )
     assert "warning: the schema is a draft" in said
-    said = must_work("evaluate", result, left, right, "--schema", schema, "--output", evaluated)
+    said = must_work("truth", result, left, right, "--schema", schema, "--output", compared)
     assert "NOT PRIVATE" in said
-    return valid(result), valid(evaluated)
+    return valid(result), valid(compared)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_data_set_goes_all_the_way(name: str, tmp_path: Path) -> None:
-    result, evaluated = mined_and_evaluated(name, tmp_path)
+    result, compared = mined_and_compared(name, tmp_path)
     promise = result["certificate"]
     assert promise["epsilon"] == "1"
     assert sum(Fraction(step["epsilon"]) for step in promise["steps"]) == 1
     assert promise["conditions"][0].startswith("NOT MET")
     assert result["warning"] is None
-    assert evaluated["warning"].startswith("NOT PRIVATE")
-    if name in EVALUATED_AGAIN:
-        true_values_must_agree(name, evaluated)
+    assert compared["warning"].startswith("NOT PRIVATE")
+    if name in CHECKED_AGAIN:
+        true_values_must_agree(name, compared)
     assert all("true" not in one for one in result["redescriptions"])
-    assert all(one.pop("true") for one in evaluated["redescriptions"])
-    assert evaluated["redescriptions"] == result["redescriptions"]
-    assert evaluated["certificate"] == promise
+    assert all(one.pop("true") for one in compared["redescriptions"])
+    assert compared["redescriptions"] == result["redescriptions"]
+    assert compared["certificate"] == promise
 
 
-def true_values_must_agree(name: str, evaluated: Any) -> None:
+def true_values_must_agree(name: str, compared: Any) -> None:
     """Evaluate the printed queries again, without the package."""
     lefts, rights = (read_rows(path, "id") for path in files(name))
-    assert evaluated["redescriptions"]
-    for one in evaluated["redescriptions"]:
+    assert compared["redescriptions"]
+    for one in compared["redescriptions"]:
         found = supports(one["left"]["text"], one["right"]["text"], lefts, rights)
         assert Supports(**one["true"]["support"]) == found
         assert one["true"]["jaccard"] == pytest.approx(found.both / max(found.either, 1))

@@ -158,7 +158,7 @@ class Broken:
 
 
 EXACT = np.array([[ENTITIES, 1], [2, ENTITIES]])
-TOY = Score("toy", Fraction(1), True, 0, Fraction(0), "proofs/choose.md")  # noqa: FBT003
+TOY = Score("toy", Fraction(1), True, 0, Fraction(0), "privacy/choose.md")  # noqa: FBT003
 TREES = TwoLevelBase(np.array([1]), np.array([1, 1]), np.ones((1, 2, 2), np.bool_))
 #: Mechanisms that take sealed values and a source of randomness, and what they are to release.
 MECHANISMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {

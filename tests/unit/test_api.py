@@ -151,7 +151,7 @@ def test_a_delta_is_accounted_for_in_rho_and_the_result_can_be_asked(tmp_path: P
     again = redveil.Result.read(tmp_path / "result.json")
     assert again == result
     one = again.redescriptions[0]
-    answer = again.evaluate(one.left.text, one.right.text)
+    answer = again.ask(one.left.text, one.right.text)
     assert answer.jaccard.low <= one.jaccard.estimate <= answer.jaccard.high
 
 
@@ -168,7 +168,7 @@ def test_a_budget_for_delta_is_the_owners_to_give(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
     schema = replace(clinic_schema(), budget=Fraction(3))
     frames = clinic_frames(200)
-    with pytest.raises(OverBudgetError, match="0 left of the budget_delta of 0; ask for less"):
+    with pytest.raises(OverBudgetError, match="0 left of the budget_delta of 0; spend less"):
         redveil.mine(redveil.load(*frames, schema), 1, delta=1e-6, ledger=ledger)
     generous = replace(schema, budget_delta=Fraction(2, 10**6))
     for _ in range(2):

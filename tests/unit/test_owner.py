@@ -32,10 +32,10 @@ def test_true_values_agree_with_the_printed_queries_on_the_clinics_csv(
     seed: int, tmp_path: Path
 ) -> None:
     left, right, _ = write_clinic(tmp_path, 2000)
-    evaluated = owner.evaluate(mined_clinic(seed=seed), clinic())
+    compared = owner.truth(mined_clinic(seed=seed), clinic())
     lefts, rights = read_rows(left, "patient"), read_rows(right, "patient")
-    assert len(evaluated) > 3
-    for one in evaluated:
+    assert len(compared) > 3
+    for one in compared:
         assert one.true is not None
         found = supports(one.left.text, one.right.text, lefts, rights, ORDERS)
         assert true_supports(one) == found
@@ -51,10 +51,10 @@ def test_true_values_agree_with_the_printed_queries_on_mammals() -> None:
     left, right = MAMMALS / "left.csv", MAMMALS / "right.csv"
     dataset = redveil.load(left, right, draft(left, right).schema)
     parameters = Parameters(trials=3, constraints=ANYTHING)
-    evaluated = owner.evaluate(mined(dataset, parameters, Fraction(2), seed=5), dataset)
+    compared = owner.truth(mined(dataset, parameters, Fraction(2), seed=5), dataset)
     lefts, rights = read_rows(left, "id"), read_rows(right, "id")
-    assert len(evaluated) > 3
-    for one in evaluated:
+    assert len(compared) > 3
+    for one in compared:
         assert true_supports(one) == supports(one.left.text, one.right.text, lefts, rights)
 
 
@@ -77,7 +77,7 @@ def test_a_pair_of_queries_that_nobody_satisfies_has_jaccard_zero() -> None:
             "certificate": result.certificate.model_copy(update={"schema_digest": schema.digest}),
         }
     )
-    (answered,) = owner.evaluate(Result(asked), dataset)
+    (answered,) = owner.truth(Result(asked), dataset)
     assert answered.true is not None
     assert answered.true.jaccard == 0.0
     assert true_supports(answered) == Supports(0, 0, 0, 0)
@@ -86,12 +86,12 @@ def test_a_pair_of_queries_that_nobody_satisfies_has_jaccard_zero() -> None:
 
 def test_only_the_truth_and_a_warning_are_added() -> None:
     result = mined_clinic()
-    evaluated = owner.evaluate(result, clinic())
-    assert evaluated.document.warning == owner.WARNING
+    compared = owner.truth(result, clinic())
+    assert compared.document.warning == owner.WARNING
     assert owner.WARNING.startswith("NOT PRIVATE")
-    stripped = tuple(one.model_copy(update={"true": None}) for one in evaluated)
+    stripped = tuple(one.model_copy(update={"true": None}) for one in compared)
     update = {"redescriptions": stripped, "warning": None}
-    assert evaluated.document.model_copy(update=update) == result.document
+    assert compared.document.model_copy(update=update) == result.document
     assert result.document.warning is None
     assert all(one.true is None for one in result)
 
@@ -99,8 +99,8 @@ def test_only_the_truth_and_a_warning_are_added() -> None:
 def test_another_schema_is_refused() -> None:
     schema = replace(clinic_schema(), name="another clinic")
     other = redveil.load(*clinic_frames(50), schema)
-    with pytest.raises(ResultError, match="mined under another schema"):
-        owner.evaluate(mined_clinic(), other)
+    with pytest.raises(ResultError, match="mined with another schema"):
+        owner.truth(mined_clinic(), other)
 
 
 def test_the_load_report_counts_what_both_files_have() -> None:

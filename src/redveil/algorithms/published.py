@@ -7,24 +7,154 @@ depends on the data or leaks it (docs/known-limits.md); certificates made here s
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.algorithms.alternation import Sampler, Start
+from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.profile import Profile, Targets
 from redveil.algorithms.targets import Target, attribute_target
-from redveil.data.binning import BinnedTable
+from redveil.algorithms.tree_pair import PairScore
 from redveil.data.dataset import Dataset
 from redveil.data.table import NumericColumn, Table
 from redveil.errors import InputError
-from redveil.privacy.randomness import SystemRandomness
-from redveil.schema import Attribute, Kind, Schema, Side, View
+from redveil.findings.reporting import AUTO, Constraints, Reporting
+from redveil.privacy.loss import Loss
+from redveil.privacy.promise import NOT_MET, Guarantee
+from redveil.privacy.randomness import Randomness, SystemRandomness
+from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.counting import Classes
+from redveil.trees.prepared import PreparedData
+from redveil.trees.rules import Rules
+from redveil.trees.scores import GRID_BITS, SPLIT_GINI
+
+if TYPE_CHECKING:
+    from redveil.algorithms.algorithm import Algorithm
 
 # Bytes for the sets of entities that walks keep for every candidate split.
 LARGEST_SETS = 8e9
+# Where known limits are explained; the published widths have no proof.
+LIMITS: Final = "docs/explanation/known-limits.md"
+
+
+@dataclass(frozen=True)
+class Published(Profile):
+    """The published profile.
+
+    variance_threshold: walks stop when the variance of their last 500 scores falls below it
+
+    >>> Published().rules.split.width
+    Fraction(4, 1)
+    """
+
+    name: ClassVar[str] = "published"
+    tunes: ClassVar[bool] = False
+    warning: ClassVar[str | None] = (
+        f"warning: the published profile is NOT private in practice ({LIMITS})"
+    )
+
+    variance_threshold: float = 0.005
+
+    @property
+    def rules(self) -> Rules:
+        """The paper's rules: exponents ε·q/4 and ε·s/2, all splits, early stopping."""
+        return published_rules(self.variance_threshold)
+
+    def defaults(self, algorithm: type[Algorithm]) -> dict[str, Any]:
+        """Return the paper's parameters for its smaller data sets."""
+        paper: dict[str, Any] = {
+            "depth": 4,
+            "trials": 4 if algorithm.name == "tree-pair" else 1,
+            "counts": Counts.TWO_PASS,
+            "alternations": 4,
+            "start": Start.RANDOM,
+            "sampler": Sampler.WALK,
+            "tree_share": Fraction(1, 10),
+            "pair_score": PairScore.PURITY,
+        }
+        return {name: paper[name] for name in algorithm.parameter_names() if name in paper}
+
+    def check(self, algorithm: Algorithm) -> None:
+        """Refuse what the paper does not have."""
+        if algorithm.name == "twin":
+            raise InputError("twin is not a published algorithm; leave out the published profile")
+        if algorithm.name == "alt-mcmc" and not algorithm.walks:
+            raise InputError("published alt-mcmc walks; use sampler = walk, or leave it out")
+
+    def check_loss(self, loss: Loss) -> None:
+        """Refuse a δ: the paper's method knows none."""
+        if loss.delta:
+            raise InputError("the published profile has no delta; leave out one of the two")
+
+    def observed(self, dataset: Dataset) -> Dataset:
+        """Return the data set under the schema that its own values make."""
+        return observed_dataset(dataset)
+
+    def targets(self, dataset: Dataset) -> Targets:
+        """Return what makes an attribute a target: Freedman–Diaconis bins of its values."""
+        return ObservedTargets(dataset.table)
+
+    def randomness(self) -> Randomness:
+        """Return randomness whose Laplace noise is floating-point."""
+        # Its noise is not whole-numbered, which is what is wrong with it.
+        return PublishedRandomness()  # type: ignore[return-value]
+
+    def reporting(self, constraints: Constraints | None, prune: float | str | None) -> Reporting:
+        """Judge by estimates; a simple query has up to three disjuncts more."""
+        wanted = constraints or Constraints(max_disjuncts=4)
+        return Reporting(wanted, AUTO if prune is None else prune, noise_aware=False)
+
+    def guarantee(self, *, walks: bool) -> Guarantee:  # noqa: ARG002 - the same for both
+        """Return how far the paper's proof carries."""
+        return "as published; see known limits"
+
+    def conditions(self, _algorithm: Algorithm) -> tuple[str, ...]:
+        """Return why the promise does not hold on sensitive data."""
+        return (
+            f"{NOT_MET}: the published profile takes cut points and targets from the data and "
+            "stops when the data says so; use it on data that is not sensitive",
+        )
+
+    def public(self) -> dict[str, float]:
+        """Return the profile's own parameters, for a certificate."""
+        return {"variance_threshold": self.variance_threshold}
+
+
+PUBLISHED: Final = Published()
+
+
+def published_rules(variance_threshold: float) -> Rules:
+    """Return the paper's rules.
+
+    >>> published_rules(0.005).window
+    500
+    """
+    gini, pair = (
+        replace(
+            SPLIT_GINI,
+            name=f"published {name}",
+            change=width,
+            monotone=False,
+            rounding=Fraction(0),
+            proof=LIMITS,
+        )
+        for name, width in (("Gini", Fraction(4)), ("pair", Fraction(2)))
+    )
+    return Rules(
+        split=gini,
+        tree=gini,
+        pair=pair,
+        association=replace(pair, grid_bits=GRID_BITS + 1),
+        informative_only=False,
+        normalised=True,
+        window=500,
+        threshold=variance_threshold,
+    )
 
 
 class PublishedRandomness(SystemRandomness):
@@ -61,17 +191,15 @@ class ObservedTargets:
     def __init__(self, table: Sealed[Table]) -> None:
         self._table = table
 
-    def __call__(
-        self, data: Sealed[BinnedTable], schema: Schema, side: Side, number: int
-    ) -> Target:
+    def __call__(self, data: PreparedData, side: Side, number: int) -> Target:
         """Return an attribute as a target."""
-        attribute = schema.view(side).attributes[number]
+        attribute = data.schema.view(side).attributes[number]
         if attribute.kind is not Kind.NUMERIC:
-            return attribute_target(data, schema, side, number)
+            return attribute_target(data, side, number)
         column = open_for_owner(self._table).view(side)[attribute.name]
         assert isinstance(column, NumericColumn)
         bins = freedman_diaconis_bins(column.values)
-        return Target(within(lambda _: _equal_width(column.values, bins), data), bins)
+        return Target(within(lambda _: _equal_width(column.values, bins), data.table), bins)
 
 
 def freedman_diaconis_bins(values: NDArray[np.float64]) -> int:

@@ -9,9 +9,11 @@ from typing import Final
 import numpy as np
 
 from redveil.data.binning import BinnedTable
+from redveil.privacy.randomness import Randomness, below
 from redveil.schema import Attribute, Kind, Schema, Side
 from redveil.sealed import Sealed, within
 from redveil.trees.counting import Classes, Positions
+from redveil.trees.prepared import PreparedData
 from redveil.trees.tree import Tree
 
 # A numeric attribute's bins are merged into at most this many classes of neighbouring bins.
@@ -37,10 +39,18 @@ class Target:
     number: int
 
 
-def attribute_target(data: Sealed[BinnedTable], schema: Schema, side: Side, number: int) -> Target:
+def attribute_target(data: PreparedData, side: Side, number: int) -> Target:
     """Return an attribute as a target; entities without a value have no class."""
-    classes = within(partial(_attribute_classes, schema, side, number), data)
-    return Target(classes, class_count(schema.view(side).attributes[number]))
+    attribute = data.schema.view(side).attributes[number]
+    classes = within(partial(_attribute_classes, attribute, side, number), data.table)
+    return Target(classes, class_count(attribute))
+
+
+def random_attribute(schema: Schema, randomness: Randomness) -> tuple[Side, int]:
+    """Return a uniformly random attribute of either view, as its side and number there. Public."""
+    lefts, rights = len(schema.left.attributes), len(schema.right.attributes)
+    number = below(randomness, lefts + rights)
+    return (Side.LEFT, number) if number < lefts else (Side.RIGHT, number - lefts)
 
 
 def leaf_target(tree: Tree, positions: Sealed[Positions]) -> Target:
@@ -48,8 +58,9 @@ def leaf_target(tree: Tree, positions: Sealed[Positions]) -> Target:
     return Target(within(partial(_leaf_classes, tree), positions), len(tree.leaves))
 
 
-def _attribute_classes(schema: Schema, side: Side, number: int, table: BinnedTable) -> Classes:
-    attribute = schema.view(side).attributes[number]
+def _attribute_classes(
+    attribute: Attribute, side: Side, number: int, table: BinnedTable
+) -> Classes:
     view = table.view(side)
     row = int(view.row[number])
     if attribute.kind is Kind.BOOLEAN:

@@ -1,4 +1,4 @@
-"""Empirical audits: how well results tell two neighbouring data sets apart, at least.
+"""Empirical audits: lower bounds on ε from runs on neighbouring data sets.
 
-For developers, and for owners who want to see for themselves. Everything runs on generated data.
+For developers, and for data owners who want evidence. Everything runs on generated data.
 """

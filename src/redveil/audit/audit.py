@@ -1,4 +1,4 @@
-"""The audit: run on neighbours many times, choose events, bound ε from below on fresh runs."""
+"""The audit: mine neighbouring data sets many times, choose an event, bound ε on fresh runs."""
 
 from __future__ import annotations
 
@@ -8,47 +8,51 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Protocol
 
-from redveil.algorithms.parameters import Parameters, Profile
-from redveil.algorithms.published import PublishedRandomness
-from redveil.algorithms.run import run
+from redveil.algorithms.algorithm import Algorithm
 from redveil.audit.cases import Case
 from redveil.audit.events import best_event, promise
 from redveil.audit.outcome import REFUSED, Observer, Outcome
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError, RedveilError
-from redveil.findings.findings import Mined
+from redveil.findings.reporting import Constraints
+from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
-from redveil.privacy.randomness import SystemRandomness
 
-Runner = Callable[[Dataset, Parameters, Loss], Mined]
+Runner = Callable[[Dataset, Algorithm, Loss], Mined]
 Progress = Callable[[float], None]
 
 # A bound may be too high with this probability.
 ERROR: Final = 0.05
-# Runs are handed out in pieces, so that two cores are busy and progress shows.
+# Runs per piece of work: small enough to keep all cores busy and to show progress.
 PIECE: Final = 50
-# The parts of all runs that look at every pair, that look again at the one that promises most, that
-# look at the case's own, and that measure.
-EVERYWHERE: Final = Fraction(1, 8)
-ELSEWHERE: Final = Fraction(1, 8)
-AT_HOME: Final = Fraction(1, 4)
+# Shares of the runs: on all pairs, on the most promising one, on the case's own, and to measure.
+ALL_PAIRS: Final = Fraction(1, 8)
+MOST_PROMISING: Final = Fraction(1, 8)
+OWN_PAIR: Final = Fraction(1, 4)
 MEASUREMENT: Final = Fraction(1, 2)
-# With fewer runs nothing can be seen: three on each data set of each pair, to begin with.
+# The fewest useful runs: at first, three on each data set of each pair.
 FEWEST: Final = 400
+# Inference comes after every release, so nothing is missed; a single term makes it fast.
+FAST: Final = Constraints(max_disjuncts=1)
+# Outcomes without and with the entity.
 Halves = tuple[list[Outcome], list[Outcome]]
+# By the name of the pair.
+Observed = dict[str, Halves]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some runs on one data set of a pair, ready to be sent to another process.
+    """Some runs on one data set of a pair, to be sent to another process.
 
-    >>> Piece(honest, Parameters(), Loss(Fraction(1)), "nobody", with_entity=True, runs=3).runs
+    >>> from redveil.algorithms.twin import Twin
+    >>> loss = Loss(Fraction(1))
+    >>> Piece(run_unmodified, Twin(), loss, "nobody", with_entity=True, runs=3).runs
     3
     """
 
     runner: Runner
-    parameters: Parameters
+    algorithm: Algorithm
     loss: Loss
     pair: str
     with_entity: bool
@@ -56,18 +60,18 @@ class Piece:
 
 
 class Spread(Protocol):
-    """Does pieces of work in order: the built-in `map`, or a pool's."""
+    """Runs pieces of work in order: the built-in `map`, or that of a pool."""
 
     def __call__(
         self, work: Callable[[Piece], list[Outcome]], pieces: Iterable[Piece], /
     ) -> Iterable[list[Outcome]]:
-        """Do all of them."""
+        """Return the outcomes of each piece."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the audit of one case says: with confidence 95 %, ε is at least `bound`.
+    """The result of auditing one case: with 95 % confidence, ε is at least `bound`.
 
     >>> from redveil.audit.cases import cases
     >>> Finding(cases("twin")[0], Loss(Fraction(1)), 0.7, "nobody", "…", 2000, 9.0).verdict
@@ -89,80 +93,82 @@ class Finding:
 
     @property
     def alarming(self) -> bool:
-        """Whether the claim is refuted where it is meant to hold."""
+        """Whether the claim of a hardened algorithm is refuted."""
         return self.violates and not self.case.published
 
     @property
     def verdict(self) -> str:
-        """The finding in a few words."""
+        """The finding in words."""
         if not self.violates:
             return "consistent with the claim"
-        return "VIOLATION, as known limits say" if self.case.published else "VIOLATION"
+        return "VIOLATION, as expected" if self.case.published else "VIOLATION"
 
 
-def honest(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
-    """Mine as `redveil mine` does, with the real sources of randomness.
+def run_unmodified(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
+    """Mine as `redveil mine` does, with the system's randomness.
 
-    >>> nobody = pair("nobody").dataset(with_entity=False)
-    >>> len(honest(nobody, Parameters(depth=1), Loss(Fraction(1))).tables)
+    >>> from redveil.algorithms.twin import Twin
+    >>> empty = pair("nobody").dataset(with_entity=False)
+    >>> len(run_unmodified(empty, Twin(depth=1), Loss(Fraction(1))).run.tables)
     1
     """
-    published = parameters.profile is Profile.PUBLISHED
-    source = PublishedRandomness if published else SystemRandomness
-    return run(dataset, parameters, loss.price, lambda _: source(), workers=1)
+    reporting = algorithm.profile.reporting(FAST, None)
+    return mine(dataset, algorithm, reporting, loss, workers=1)
 
 
 def audit(
     case: Case,
     claimed: Loss,
     runs: int,
-    runner: Runner = honest,
+    runner: Runner = run_unmodified,
     spread: Spread = map,
     progress: Progress = lambda _: None,
 ) -> Finding:
-    """Bound a case's ε from below.
+    """Return a lower bound on a case's ε.
 
-    Half of the runs choose a pair of data sets and its most telling event. That is the case's own
-    pair, unless another promises to refute the claim and the own does not: all are looked at, and
-    the most promising again. The other half of the runs go to the chosen pair alone, and measure.
+    Half of the runs choose a pair of data sets and the event that distinguishes it best. All pairs
+    are tried, then the most promising one again. The case's own pair is chosen unless only the
+    other one promises to refute the claim. The other half of the runs measure on the chosen pair.
 
     >>> from redveil.audit.cases import cases
     >>> audit(cases("alt-expm", "hardened")[0], Loss(Fraction(1)), runs=400).verdict
     'consistent with the claim'
     """
     if runs < FEWEST:
-        raise InputError(f"runs must be at least {FEWEST} for an audit to see anything")
+        raise InputError(f"runs must be at least {FEWEST} for an audit")
     begun = time.monotonic()
     done = 0
 
-    def look(among: Sequence[Pair], share: Fraction, before: Fraction) -> dict[str, Halves]:
+    def observe_pairs(among: Sequence[Pair], share: Fraction, before: Fraction) -> Observed:
         nonlocal done
         each = int(runs * share) // len(among) // 2
         done += 2 * each * len(among)
-        tell: Progress = lambda part: progress(float(before + share * Fraction(part)))  # noqa: E731
-        return _observe(case, claimed, among, each, runner, spread, tell)
+        part: Progress = lambda done: progress(float(before + share * Fraction(done)))  # noqa: E731
+        return _observe(case, claimed, among, each, runner, spread, part)
 
     def refutable(halves: Halves) -> bool:
         return promise(*halves) > claimed.epsilon
 
-    seen = look(pairs(), EVERYWHERE, Fraction(0))
-    other, home = max(pairs(), key=lambda one: promise(*seen[one.name])), pair(case.home)
-    # Seen anew: what promised most among many has been lucky.
-    seen = look([other], ELSEWHERE, EVERYWHERE) | look([home], AT_HOME, EVERYWHERE + ELSEWHERE)
-    # The case's own pair was chosen with care, and promises are uncertain.
-    target = next((one for one in (home, other) if refutable(seen[one.name])), home)
+    seen = observe_pairs(pairs(), ALL_PAIRS, Fraction(0))
+    other, own = max(pairs(), key=lambda one: promise(*seen[one.name])), pair(case.own_pair)
+    # On fresh runs: the best of many pairs has partly been lucky.
+    seen = observe_pairs([other], MOST_PROMISING, ALL_PAIRS)
+    seen |= observe_pairs([own], OWN_PAIR, ALL_PAIRS + MOST_PROMISING)
+    # The case's own pair comes first: theory says it is the best, and promises are uncertain.
+    target = next((one for one in (own, other) if refutable(seen[one.name])), own)
     event = best_event(*seen[target.name])
-    measured = look([target], MEASUREMENT, 1 - MEASUREMENT)[target.name]
+    measured = observe_pairs([target], MEASUREMENT, 1 - MEASUREMENT)[target.name]
     bound = event.epsilon(*measured, ERROR, float(claimed.delta))
-    said = str(event) if bound > 0 else "none tells the two apart"
-    return Finding(case, claimed, bound, target.name, said, done, time.monotonic() - begun)
+    text = str(event) if bound > 0 else "no event distinguishes the two"
+    return Finding(case, claimed, bound, target.name, text, done, time.monotonic() - begun)
 
 
 def observe(piece: Piece) -> list[Outcome]:
-    """Run on one data set, and return what an adversary sees.
+    """Run on one data set, and return what an adversary observes.
 
+    >>> from redveil.algorithms.twin import Twin
     >>> loss = Loss(Fraction(1))
-    >>> piece = Piece(honest, Parameters(depth=1), loss, "nobody", with_entity=True, runs=2)
+    >>> piece = Piece(run_unmodified, Twin(depth=1), loss, "nobody", with_entity=True, runs=2)
     >>> len(observe(piece))
     2
     """
@@ -173,7 +179,7 @@ def observe(piece: Piece) -> list[Outcome]:
 
 def _outcome(observer: Observer, piece: Piece, dataset: Dataset) -> Outcome:
     try:
-        return observer.outcome(piece.runner(dataset, piece.parameters, piece.loss))
+        return observer.outcome(piece.runner(dataset, piece.algorithm, piece.loss))
     except RedveilError:
         return REFUSED
 
@@ -186,16 +192,16 @@ def _observe(
     runner: Runner,
     spread: Spread,
     progress: Progress,
-) -> dict[str, Halves]:
-    """Return outcomes by the pair's name: without and with the entity, `runs` of each."""
+) -> Observed:
+    """Return outcomes of every pair, `runs` without and `runs` with the entity."""
     sizes = [min(PIECE, runs - start) for start in range(0, runs, PIECE)]
     pieces = [
-        Piece(runner, case.parameters, loss, one.name, with_entity, size)
+        Piece(runner, case.algorithm, loss, one.name, with_entity, size)
         for one in among
         for size in sizes
         for with_entity in (False, True)
     ]
-    found: dict[str, Halves] = {one.name: ([], []) for one in among}
+    found: Observed = {one.name: ([], []) for one in among}
     for done, (piece, outcomes) in enumerate(
         zip(pieces, spread(observe, pieces), strict=True), start=1
     ):

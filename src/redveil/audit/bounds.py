@@ -1,4 +1,4 @@
-"""From counts of an event to a lower bound on ε, with confidence."""
+"""Lower confidence bounds on ε from counts of an event."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from redveil.errors import InputError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# Of the probability that a bound is wrong, the part for an unlikely event's own probability.
+# The share of the error probability that goes to bounding the unlikely event's probability.
 OUTSIDE: Final = 0.05
-# Pieces into which what that probability may be is cut.
+# Pieces into which the interval of that probability is divided.
 PIECES: Final = 64
-# How many standard deviations from there the unlikely event's count is looked at one by one.
+# Counts of the unlikely event within this many standard deviations are treated one by one.
 FAR: Final = 6.0
-# How finely ε is searched; always downwards.
+# Precision of the search for ε; the result is rounded down.
 FINE: Final = 1e-3
 
 
@@ -50,16 +50,15 @@ def epsilon_at_least(
     error: float = 0.05,
     delta: float = 0.0,
 ) -> float:
-    """Return an ε below which an event's two probabilities cannot be explained.
+    """Return a lower confidence bound on ε from the counts of one event.
 
-    likely, unlikely: (hits, runs) of one event on two neighbouring data sets, with probabilities p
-    and q. The larger p would be e^ε·q + δ at most. Whoever refutes all smaller ε by this is wrong
-    with probability `error`. It is 0 where the counts are too much alike to say anything.
+    likely, unlikely: (hits, runs) of the event on two neighbouring data sets, where it has
+    probabilities p and q. Privacy requires p ≤ e^ε·q + δ. The bound exceeds the true ε with
+    probability at most `error`. It is 0 if the counts are too similar.
 
-    An ε is refuted if counts as extreme as these are seldom for all p and q that it allows.
-    Extreme is a large ratio (p₁ − δ) / q₁ of Clopper–Pearson bounds; each count is in doubt, but
-    both are seldom off at once, and that is what makes this bound sharper than their ratio itself
-    (docs/audit.md).
+    An ε is refuted if counts as extreme as these are rare for all p and q that it allows. Counts
+    are extreme if the ratio (p₁ − δ) / q₁ of their Clopper–Pearson bounds is large. Both counts are
+    rarely off at once, which makes this bound sharper than the ratio itself (docs/audit.md).
 
     >>> round(epsilon_at_least((731, 1000), (269, 1000)), 2)
     0.9
@@ -72,12 +71,12 @@ def epsilon_at_least(
         return 0.0
     doubt = OUTSIDE * error / 2
     chances = np.linspace(at_least(*unlikely, doubt), at_most(*unlikely, doubt), PIECES + 1)
-    seldom = _chance_of_extremes(likely, unlikely, chances, error, delta)
+    probability = _probability_of_extremes(likely, unlikely, chances, error, delta)
 
     def refuted(epsilon: float) -> bool:
-        return seldom(math.exp(epsilon) * chances[1:] + delta) <= (1 - OUTSIDE) * error
+        return probability(math.exp(epsilon) * chances[1:] + delta) <= (1 - OUTSIDE) * error
 
-    # At the upper end every p is allowed, so that nothing is refuted.
+    # The upper end allows every p, so it is not refuted.
     low, high = 0.0, -math.log(chances[1])
     if not refuted(low):
         return 0.0
@@ -87,38 +86,38 @@ def epsilon_at_least(
     return low
 
 
-def _chance_of_extremes(
+def _probability_of_extremes(
     likely: tuple[int, int],
     unlikely: tuple[int, int],
     chances: Floats,
     error: float,
     delta: float,
 ) -> Callable[[Floats], float]:
-    """Return what bounds the probability of counts as extreme as these, given the largest p.
+    """Return a function that bounds the probability of counts as extreme as these.
 
-    chances: float64[pieces + 1]. The likely event's count is extreme from some number on, which
-    grows with the unlikely event's. So the extremes' probability grows with p and falls with q: in
-    every piece, the largest p with the smallest q bounds it. What lies too far off to be looked
-    at counts as extreme.
+    It takes the largest p for every piece of the interval of q, whose ends are `chances`,
+    float64[pieces + 1]. The likely count is extreme from some number on, which grows with the
+    unlikely count. So the probability grows with p and falls with q: in every piece the largest p
+    with the smallest q bounds it. Unlikely counts outside the range treated count as extreme.
     """
     (hits, runs), (others, other_runs) = likely, unlikely
     smallest, largest = chances[0] * other_runs, chances[-1] * other_runs
-    reach = FAR * math.sqrt(largest * (1 - chances[0])) + FAR
-    first, last = max(0, int(smallest - reach)), min(other_runs, int(largest + reach))
+    width = FAR * math.sqrt(largest * (1 - chances[0])) + FAR
+    first, last = max(0, int(smallest - width)), min(other_runs, int(largest + width))
     counts = np.arange(first, last + 1)
     lowest = _lowest(np.arange(runs + 1), runs, error / 2) - delta
     highest = _highest(counts, other_runs, error / 2)
-    seen = lowest[hits] / at_most(others, other_runs, error / 2)
-    # A little less than was seen: rounding must not leave out the counts themselves.
-    extreme_from = np.searchsorted(lowest, seen * highest * (1 - 1e-9))
+    observed = lowest[hits] / at_most(others, other_runs, error / 2)
+    # A little less than observed: rounding must not exclude the counts themselves.
+    extreme_from = np.searchsorted(lowest, observed * highest * (1 - 1e-9))
     law = _binomial(counts, other_runs, chances[:-1, np.newaxis])
-    unseen = np.maximum(1 - law.sum(axis=1), 0)
+    outside = np.maximum(1 - law.sum(axis=1), 0)
 
-    def chance(most: Floats) -> float:
-        tails = _reaches(extreme_from, runs, np.minimum(most, 1.0)[:, np.newaxis])
-        return float(np.max((law * tails).sum(axis=1) + unseen))
+    def probability(most: Floats) -> float:
+        tails = _upper_tails(extreme_from, runs, np.minimum(most, 1.0)[:, np.newaxis])
+        return float(np.max((law * tails).sum(axis=1) + outside))
 
-    return chance
+    return probability
 
 
 def _lowest(hits: Integers, runs: int, error: float) -> Floats:
@@ -138,8 +137,8 @@ def _binomial(counts: Integers, runs: int, chances: Floats) -> Floats:
     return np.asarray(np.exp(log), dtype=np.float64)
 
 
-def _reaches(least: Integers, runs: int, chances: Floats) -> Floats:
-    """Return the probabilities that a binomial count reaches a number, float64[chances, least]."""
+def _upper_tails(least: Integers, runs: int, chances: Floats) -> Floats:
+    """Return the probabilities of a binomial count of at least `least`, float64[chances, least]."""
     inside = np.clip(least, 1, runs)
     tails = betainc(inside, runs - inside + 1, chances)
     return np.asarray(np.where(least <= 0, 1.0, np.where(least > runs, 0.0, tails)))

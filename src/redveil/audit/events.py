@@ -1,7 +1,7 @@
-"""Events that may tell two data sets apart, and the choice of the best among them.
+"""Events that may distinguish two data sets, and the choice of the best one.
 
-The runs that choose take no part in the measurement, so nothing done here can make a bound wrong,
-only weak.
+The runs used for choosing are not used for measuring, so a poor choice can make a bound weak, but
+not wrong.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from redveil.audit.outcome import Outcome
 
 Outcomes = Sequence[Outcome]
 Count = tuple[int, int]
-# One entity moves a count by one: where the noise is Laplace, these thresholds tell most.
+# One entity changes a count by one; with Laplace noise, these thresholds distinguish best.
 THRESHOLDS: Final = (0.0, 1.0, 2.0)
-# Added to both counts of a comparison, so that what was seen once or twice does not count much.
-CAUTION: Final = 4
-# How many standard errors a promise stays below what was seen: with too many, only events with
-# probabilities near a half are chosen; with too few, the best of many is a lucky one.
-MODESTY: Final = 2.0
-# Thresholds of the evidence: the shares of the runs that stay below.
+# Added to both counts of a comparison, so that rare observations weigh little.
+SMOOTHING: Final = 4
+# A promise is this many standard errors below the estimate. With more, only events with
+# probabilities near one half are chosen; with fewer, the best of many is just lucky.
+DEDUCTION: Final = 2.0
+# Thresholds of the evidence, as quantiles of the runs.
 SHARES: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Whether something holds of a result.
+    """Whether a fact is true of a result.
 
     >>> Fact("depth is 1")(Outcome(frozenset({"depth is 1"}), {}))
     True
@@ -39,45 +39,45 @@ class Fact:
     text: str
 
     def __call__(self, outcome: Outcome) -> bool:
-        """Answer it."""
+        """Return whether the test holds for an outcome."""
         return self.text in outcome.facts
 
-    def said(self, *, holds: bool) -> str:
-        """Return the answer in words."""
+    def text_of(self, *, holds: bool) -> str:
+        """Return the test as text, negated unless it holds."""
         return self.text if holds else f"not: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
-class Reaches:
-    """Whether a noisy count holds at least so many more than the others are.
+class Exceeds:
+    """Whether a noisy count exceeds the number of the other entities by at least a threshold.
 
-    >>> Reaches("its cell (table 1)", 1.0).said(holds=True)
-    'its cell (table 1) counts at least 1 beyond the others'
+    >>> Exceeds("its cell (table 1)", 1.0).text_of(holds=True)
+    'its cell (table 1) exceeds the others by at least 1'
     """
 
     number: str
     threshold: float
 
     def __call__(self, outcome: Outcome) -> bool:
-        """Answer it."""
+        """Return whether the test holds for an outcome."""
         return outcome.numbers.get(self.number, -math.inf) >= self.threshold
 
-    def said(self, *, holds: bool) -> str:
-        """Return the answer in words."""
+    def text_of(self, *, holds: bool) -> str:
+        """Return the test as text, negated unless it holds."""
         amount = "at least" if holds else "less than"
-        return f"{self.number} counts {amount} {self.threshold:g} beyond the others"
+        return f"{self.number} exceeds the others by {amount} {self.threshold:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Whether all signs in a result together speak for the entity.
+    """Whether all signs in a result together suggest that the entity is in the data.
 
-    weights: what each sign counts, a log-likelihood ratio learned from earlier runs. Trees and
-             noise are drawn independently, so the ratios add up. Were they known exactly, no other
-             event of these signs would tell more (Neyman and Pearson).
+    weights: a log-likelihood ratio for each sign, learned from earlier runs. Trees and noise are
+             drawn independently, so the ratios add up. If they were known exactly, no event based
+             on these signs would distinguish better (Neyman and Pearson).
 
-    >>> sees = Outcome(frozenset(), {"its cell (table 1)": 3.0})
-    >>> Evidence({"its cell (table 1) from 1": 0.5}, 0.2)(sees)
+    >>> outcome = Outcome(frozenset(), {"its cell (table 1)": 3.0})
+    >>> Evidence({"its cell (table 1) from 1": 0.5}, 0.2)(outcome)
     True
     """
 
@@ -85,23 +85,24 @@ class Evidence:
     threshold: float
 
     def __call__(self, outcome: Outcome) -> bool:
-        """Answer it."""
+        """Return whether the test holds for an outcome."""
         return strength(self.weights, outcome) >= self.threshold
 
-    def said(self, *, holds: bool) -> str:
-        """Return the answer in words."""
-        return f"leaves and counts together speak {'for' if holds else 'against'} the entity"
+    def text_of(self, *, holds: bool) -> str:
+        """Return the test as text, negated unless it holds."""
+        where = "in the data" if holds else "not in the data"
+        return f"leaves and counts together suggest that the entity is {where}"
 
 
-Test: TypeAlias = Fact | Reaches | Evidence
+Test: TypeAlias = Fact | Exceeds | Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A test, the answer that counts, and the data set on which it is the likelier.
+    """A test, its outcome, and the data set on which that outcome is more likely.
 
     >>> str(Event(Fact("depth is 1"), holds=False, with_entity=True))
-    'not: depth is 1; likelier with the entity'
+    'not: depth is 1; more likely with the entity'
     """
 
     test: Test
@@ -110,7 +111,7 @@ class Event:
 
     def __str__(self) -> str:
         where = "with" if self.with_entity else "without"
-        return f"{self.test.said(holds=self.holds)}; likelier {where} the entity"
+        return f"{self.test.text_of(holds=self.holds)}; more likely {where} the entity"
 
     def epsilon(
         self, absent: Outcomes, present: Outcomes, error: float, delta: float = 0.0
@@ -125,7 +126,7 @@ class Event:
         return epsilon_at_least(*self._counts(absent, present), error, delta)
 
     def promise(self, absent: Outcomes, present: Outcomes) -> float:
-        """Return what ε it would probably show, modestly; far quicker than a bound.
+        """Return a cautious estimate of the ε that this event shows; much faster than a bound.
 
         >>> sees = Event(Fact("seen"), holds=True, with_entity=True)
         >>> seen, unseen = Outcome(frozenset({"seen"}), {}), Outcome(frozenset(), {})
@@ -135,7 +136,7 @@ class Event:
         return _promise(*self._counts(absent, present))
 
     def _counts(self, absent: Outcomes, present: Outcomes) -> tuple[Count, Count]:
-        """Return how often it happened where it is likelier, and where it is not."""
+        """Return (hits, runs) where the event is more likely, and where it is less likely."""
         without, having = (
             (sum(self.test(one) == self.holds for one in outcomes), len(outcomes))
             for outcomes in (absent, present)
@@ -144,7 +145,7 @@ class Event:
 
 
 def strength(weights: Mapping[str, float], outcome: Outcome) -> float:
-    """Return how strongly a result speaks for the entity.
+    """Return the total weight of the signs in a result.
 
     >>> strength({"its cell (table 1) below 1": -1.0}, Outcome(frozenset(), {}))
     0.0
@@ -153,26 +154,26 @@ def strength(weights: Mapping[str, float], outcome: Outcome) -> float:
 
 
 def best_event(absent: Outcomes, present: Outcomes) -> Event:
-    """Return the event that seems to tell most.
+    """Return the event that seems to distinguish the two data sets best.
 
-    absent, present: runs without and with the entity.
+    absent, present: outcomes of runs without and with the entity.
 
     >>> seen, unseen = Outcome(frozenset({"seen"}), {}), Outcome(frozenset(), {})
     >>> str(best_event([unseen] * 40, [seen] * 40))
-    'seen; likelier with the entity'
+    'seen; more likely with the entity'
     """
     everything = (*absent, *present)
     pieces: list[Test] = [*_facts(everything), *_thresholds(everything)]
     promising = (*_plain_events(pieces, absent, present), *_weighed_events(absent, present))
-    # Of several that are the same, one that is said without "not".
+    # Of equally good events, prefer one whose text has no "not".
     return max(promising, key=lambda one: (one[0], one[1].holds))[1]
 
 
 def promise(absent: Outcomes, present: Outcomes) -> float:
-    """Return how much some runs promise that two data sets can be told apart.
+    """Return a cautious estimate of the ε that the best event would show.
 
-    The best of many events is a lucky one in the runs that chose it. So half of the runs choose,
-    the others judge, and the other way round.
+    In the runs that chose it, the best of many events is partly lucky. So one half of the runs
+    chooses and the other judges, and vice versa.
 
     >>> seen, unseen = Outcome(frozenset({"seen"}), {}), Outcome(frozenset(), {})
     >>> promise([unseen] * 40, [seen] * 40) > 1 > promise([seen] * 40, [seen] * 40)
@@ -184,27 +185,27 @@ def promise(absent: Outcomes, present: Outcomes) -> float:
 
 
 def _facts(outcomes: Outcomes) -> Iterable[Fact]:
-    """Return the facts that were seen more than once, in a fixed order."""
+    """Return the facts observed more than once, in a fixed order."""
     seen = Counter(fact for one in outcomes for fact in one.facts)
     return [Fact(text) for text in sorted(seen) if seen[text] > 1]
 
 
-def _thresholds(outcomes: Outcomes) -> Iterable[Reaches]:
+def _thresholds(outcomes: Outcomes) -> Iterable[Exceeds]:
     names = sorted({name for one in outcomes for name in one.numbers})
-    return [Reaches(name, threshold) for name in names for threshold in THRESHOLDS]
+    return [Exceeds(name, threshold) for name in names for threshold in THRESHOLDS]
 
 
 def _plain_events(
     pieces: Sequence[Test], absent: Outcomes, present: Outcomes
 ) -> Iterator[tuple[float, Event]]:
-    """Yield all events that are one fact or one count."""
+    """Yield all events of a single fact or count."""
     for piece in pieces:
         without, having = (sum(map(piece, outcomes)) for outcomes in (absent, present))
         yield from _both_ways(piece, (without, len(absent)), (having, len(present)))
 
 
 def _weighed_events(absent: Outcomes, present: Outcomes) -> Iterator[tuple[float, Event]]:
-    """Yield everything together, with thresholds that few or many of the runs reach."""
+    """Yield events of all signs together, with thresholds that few or many runs reach."""
     weights = _weights(absent, present)
     without, having = (
         [strength(weights, one) for one in outcomes] for outcomes in (absent, present)
@@ -216,18 +217,18 @@ def _weighed_events(absent: Outcomes, present: Outcomes) -> Iterator[tuple[float
 
 
 def _weights(absent: Outcomes, present: Outcomes) -> dict[str, float]:
-    """Return the cautious log-likelihood ratio of every sign."""
+    """Return the smoothed log-likelihood ratio of every sign."""
     without, having = (
         Counter(sign for one in outcomes for sign in one.signs()) for outcomes in (absent, present)
     )
     return {
-        sign: math.log((having[sign] + CAUTION) / (without[sign] + CAUTION))
+        sign: math.log((having[sign] + SMOOTHING) / (without[sign] + SMOOTHING))
         for sign in sorted(without.keys() | having.keys())
     }
 
 
 def _both_ways(test: Test, without: Count, having: Count) -> Iterator[tuple[float, Event]]:
-    """Yield both answers of a test, each on the data set where it is likelier."""
+    """Yield both outcomes of a test, each with the data set on which it is more likely."""
     for holds in (True, False):
         counts = [(hits if holds else runs - hits, runs) for hits, runs in (without, having)]
         with_entity = counts[1][0] * counts[0][1] > counts[0][0] * counts[1][1]
@@ -236,8 +237,8 @@ def _both_ways(test: Test, without: Count, having: Count) -> Iterator[tuple[floa
 
 
 def _promise(likely: Count, unlikely: Count) -> float:
-    """Return what ε an event would probably show, modestly."""
-    # One hit more: nothing is impossible because it was not seen.
+    """Return a cautious estimate of the ε that an event shows."""
+    # One more hit each: an event that was not observed is not impossible.
     (often, seldom), runs = (likely[0] + 1, unlikely[0] + 1), (likely[1] + 2, unlikely[1] + 2)
     doubt = 1 / often - 1 / runs[0] + 1 / seldom - 1 / runs[1]
-    return math.log(often / runs[0] * runs[1] / seldom) - MODESTY * math.sqrt(doubt)
+    return math.log(often / runs[0] * runs[1] / seldom) - DEDUCTION * math.sqrt(doubt)

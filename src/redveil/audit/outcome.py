@@ -1,6 +1,6 @@
-"""What an adversary reads in a result who knows everybody but one entity.
+"""What an adversary who knows all entities but one can observe in a result.
 
-Only what goes into the result file is read; the file is made from `Mined` alone.
+It depends only on `Mined`, from which alone the result file is made.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.algorithm import Algorithm
 from redveil.audit.pairs import Pair
 from redveil.data.binning import bin_view
-from redveil.findings.findings import Mined
 from redveil.findings.leaf_table import LeafTable
+from redveil.mining import Mined
 from redveil.query.leaves import split_literal
 from redveil.query.text import to_text
 from redveil.schema import View
@@ -23,19 +23,19 @@ from redveil.trees.counting import Positions, cross_tabulate, route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
-EVERYBODY: Final = "everybody"
+TOTAL: Final = "the total"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One result, seen by the adversary.
+    """The adversary's observations in one result.
 
-    facts:   what holds of the result, in words.
-    numbers: every noisy count that the entity would be in, less the others, whom the adversary
-             knows: the entity's own 1 or 0 and the noise are left.
-    company: for each table, among how many others its trees put the entity: in the left leaf, in
-             the right leaf, in their cell. Scores change by what a leaf holds already, so this is
-             most of what trees tell.
+    facts:   true statements about the result.
+    numbers: every noisy count that would include the entity, less the other entities, which the
+             adversary knows: the entity's own 1 or 0 plus noise.
+    company: for each table, the number of other entities in the entity's left leaf, right leaf and
+             cell. An entity changes scores by how many others share its leaf, so this is most of
+             what trees leak.
 
     >>> Outcome(frozenset({"depth is 1"}), {"its cell (table 1)": 1.0}).numbers
     {'its cell (table 1)': 1.0}
@@ -46,9 +46,9 @@ class Outcome:
     company: tuple[tuple[int, int, int], ...] = ()
 
     def signs(self) -> Iterator[str]:
-        """Yield what speaks for or against the entity, one word a table and one a number.
+        """Yield the signs of the entity's presence or absence: one per table and one per number.
 
-        Everybody's number is made of the cells' and says less than the entity's own.
+        The total is omitted: it is the sum of the cells, and says less than the entity's own.
 
         >>> list(Outcome(frozenset(), {"its cell (table 1)": -2.0}, ((0, 8, 0),)).signs())
         ['0, 8, 0 (table 1)', 'its cell (table 1) below 1']
@@ -56,17 +56,17 @@ class Outcome:
         for place, (left, right, cell) in enumerate(self.company, start=1):
             yield f"{left}, {right}, {cell} (table {place})"
         for name, number in self.numbers.items():
-            if not name.startswith(EVERYBODY):
+            if not name.startswith(TOTAL):
                 yield f"{name} {'from' if number >= 1 else 'below'} 1"
 
 
-# A run that fails on one data set and not on the other tells them apart, too.
+# A run that fails on only one of the data sets distinguishes them, too.
 REFUSED = Outcome(frozenset({"the run is refused"}), {})
 
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Reads results that were mined from either data set of a pair.
+    """Extracts outcomes from results mined on either data set of a pair.
 
     >>> from redveil.audit.pairs import pair
     >>> Observer(pair("nobody")).pair.name
@@ -74,58 +74,60 @@ class Observer:
     """
 
     pair: Pair
-    # What is read again and again in thousands of results, kept.
+    # Caches: the same parameters and trees occur in thousands of results.
     _splits: dict[View, Splits] = field(default_factory=dict)
-    _parameters: dict[Parameters, frozenset[str]] = field(default_factory=dict)
+    _parameters: dict[Algorithm, frozenset[str]] = field(default_factory=dict)
     _trees: dict[tuple[View, Tree], tuple[Positions, frozenset[str]]] = field(default_factory=dict)
 
     def outcome(self, mined: Mined) -> Outcome:
-        """Return what the adversary sees."""
+        """Return the adversary's observations."""
         facts = {
-            f"{len(mined.redescriptions)} redescriptions are reported",
-            f"{len(mined.pruned)} redescriptions are pruned",
-            *self._said(mined.parameters),
+            f"{len(mined.findings.redescriptions)} redescriptions are reported",
+            f"{len(mined.findings.pruned)} redescriptions are pruned",
+            *self._parameter_facts(mined.run.algorithm),
         }
         numbers: dict[str, float] = {}
         company: list[tuple[int, int, int]] = []
-        for place, measured in enumerate(mined.tables, start=1):
-            sides = (mined.schema.left, measured.left), (mined.schema.right, measured.right)
-            (at_left, left_facts), (at_right, right_facts) = (self._read(*side) for side in sides)
+        for place, measured in enumerate(mined.run.tables, start=1):
+            sides = (mined.run.schema.left, measured.left), (mined.run.schema.right, measured.right)
+            (at_left, left_facts), (at_right, right_facts) = (
+                self._tree_facts(*side) for side in sides
+            )
             beside = at_left[:-1] == at_left[-1], at_right[:-1] == at_right[-1]
-            left, right = (int(np.count_nonzero(with_it)) for with_it in beside)
+            left, right = (int(np.count_nonzero(same)) for same in beside)
             company.append((left, right, int(np.count_nonzero(beside[0] & beside[1]))))
             facts |= left_facts | right_facts
-            facts.add(f"its left leaf holds {left} others (table {place})")
-            facts.add(f"its right leaf holds {right} others (table {place})")
+            facts.add(f"its left leaf has {left} others (table {place})")
+            facts.add(f"its right leaf has {right} others (table {place})")
             for name, number in _numbers(measured, at_left, at_right):
                 numbers[f"{name} (table {place})"] = number
         return Outcome(frozenset(facts), numbers, tuple(company))
 
-    def _said(self, parameters: Parameters) -> frozenset[str]:
+    def _parameter_facts(self, parameters: Algorithm) -> frozenset[str]:
         if parameters not in self._parameters:
-            said = parameters.public().items()
-            self._parameters[parameters] = frozenset(f"{name} is {value}" for name, value in said)
+            public = parameters.public().items()
+            self._parameters[parameters] = frozenset(f"{name} is {value}" for name, value in public)
         return self._parameters[parameters]
 
-    def _read(self, view: View, tree: Tree) -> tuple[Positions, frozenset[str]]:
-        """Return the node at which each of the people ends, the entity last, and what is asked."""
+    def _tree_facts(self, view: View, tree: Tree) -> tuple[Positions, frozenset[str]]:
+        """Return the end of every entity's path, the added entity last, and facts about splits."""
         if (view, tree) not in self._trees:
             splits = self._splits.setdefault(view, Splits.of(view))
             table = self.pair.table()
             packed = bin_view(table.view(tree.side), view, table.rows)
-            asked = frozenset(_asked(splits, tree))
-            self._trees[view, tree] = route(packed, splits, tree), asked
+            facts = frozenset(_split_facts(splits, tree))
+            self._trees[view, tree] = route(packed, splits, tree), facts
         return self._trees[view, tree]
 
 
-def _asked(splits: Splits, tree: Tree) -> Iterator[str]:
+def _split_facts(splits: Splits, tree: Tree) -> Iterator[str]:
     for node in tree.inner:
         split = tree.splits[node]
         assert split is not None
-        text = f"the {tree.side} tree asks {to_text(split_literal(splits, split, held=True))}"
-        yield text
+        text = to_text(split_literal(splits, split, held=True))
+        yield f"the {tree.side} tree splits at {text}"
         if node == 0:
-            yield f"{text} first"
+            yield f"the {tree.side} tree first splits at {text}"
 
 
 def _numbers(
@@ -135,7 +137,7 @@ def _numbers(
     others = cross_tabulate(left, right, at_left[:-1], at_right[:-1])
     row, column = left.ends.index(int(at_left[-1])), right.ends.index(int(at_right[-1]))
     yield "its cell", float(measured.cells[row, column] - others[row, column])
-    yield EVERYBODY, float(np.sum(measured.cells) - others.sum())
+    yield TOTAL, float(np.sum(measured.cells) - others.sum())
     if measured.left_margin is not None:
         yield "its left leaf", float(measured.left_margin[row] - others[row].sum())
     if measured.right_margin is not None:

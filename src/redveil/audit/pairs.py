@@ -1,9 +1,9 @@
-"""Neighbouring data sets, made up so that one entity matters as much as it can.
+"""Neighbouring data sets in which one entity matters as much as possible.
 
-Nobody's data: every value is written here. Each pair is a data set and the same with one entity
-more, which is the last. Some pairs are mixed, so that much can go wrong on them. The others have
-few splits and no missing values, and the entity moves the scores of two of them apart by nearly the
-whole width that their proof allows: there a choice gives away nearly all that it may.
+All values are made up. Each pair is a data set and the same with one more entity, which comes last.
+Mixed pairs have all kinds of attributes, so that many faults show on them. Sharp pairs have few
+splits and no missing values, and the entity moves the scores of two splits apart by nearly as much
+as the proof allows, so that a choice leaks nearly all of its ε.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from redveil.errors import InputError
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.sealed import Sealed
 
-# One value an attribute, None where it is missing.
+# One value per attribute, None if missing.
 Half = tuple[bool | str | float | None, ...]
 Row = tuple[Half, Half]
 
@@ -31,7 +31,7 @@ KINDS: Final = ("x", "y", "z")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two neighbouring data sets: some entities, and the same with one more.
+    """Two neighbouring data sets: some entities, and the same plus one more.
 
     >>> pair("nobody").others
     ()
@@ -43,7 +43,7 @@ class Pair:
     entity: Row
 
     def table(self) -> Table:
-        """Return all rows as columns, the entity's last.
+        """Return the table of all rows, the added entity last.
 
         >>> pair("nobody").table().rows
         1
@@ -51,7 +51,7 @@ class Pair:
         return _table(self.schema, (*self.others, self.entity))
 
     def dataset(self, *, with_entity: bool) -> Dataset:
-        """Return one of the two data sets, sealed as if it had been loaded.
+        """Return one of the two data sets, sealed as a loaded one is.
 
         >>> pair("nobody").dataset(with_entity=True)
         <Dataset audit: 3 left and 2 right attributes>
@@ -87,7 +87,7 @@ def pair(name: str) -> Pair:
 
 
 def _mixed_pairs() -> tuple[Pair, ...]:
-    """Return pairs with attributes of all kinds, all of which may be missing."""
+    """Return pairs with attributes of all kinds, which may all be missing."""
     left = (
         Attribute("flag", Kind.BOOLEAN),
         Attribute("kind", Kind.CATEGORICAL, categories=KINDS),
@@ -99,9 +99,9 @@ def _mixed_pairs() -> tuple[Pair, ...]:
     high: Row = ((True, "x", 8.0), (True, 7.0))
     low: Row = ((False, "y", 3.0), (False, 2.0))
     return (
-        # All splits are alike to a crowd of equals, until the entity sets some of them apart.
+        # All splits are the same for equal entities, until the outlier makes some of them differ.
         Pair("an outlier", schema, (plain,) * 20, ((True, "x", 1.0), (True, 9.0))),
-        # Its numbers and its kind occur nowhere else, and no cell holds it with anybody else.
+        # Its numbers and its kind occur nowhere else, and it is alone in its cell.
         Pair("a lone value", schema, (high, low) * 12, ((True, "z", 1.0), (False, 5.0))),
         Pair("nobody", schema, (), high),
         Pair("no values", schema, (high, low) * 10, ((None, None, None), (None, None))),
@@ -109,31 +109,33 @@ def _mixed_pairs() -> tuple[Pair, ...]:
 
 
 def _sharp_pairs() -> tuple[Pair, ...]:
-    """Return pairs on which a score moves by nearly its whole width, each for another score."""
-    crowd = _schema((_scale("number", 2.0, 4.0, 6.0, 8.0), _flag("flag")), (_flag("sign"),))
-    row = _schema((_scale("number", 2.0, 3.0, 5.0, 8.0),), (_scale("amount", 2.0, 3.0, 5.0, 8.0),))
+    """Return pairs on which a score changes by nearly its whole width, one per score."""
+    strangers = _schema((_scale("number", 2.0, 4.0, 6.0, 8.0), _flag("flag")), (_flag("sign"),))
+    newcomers = _schema(
+        (_scale("number", 2.0, 3.0, 5.0, 8.0),), (_scale("amount", 2.0, 3.0, 5.0, 8.0),)
+    )
     teams = _schema((_flag("alone"), _flag("team")), (_flag("single"), _flag("side")))
     couples = _schema((_flag("first"), _flag("second")), (_flag("third"), _flag("fourth")))
     no, yes = False, True
     return (
-        # Margin, of twins. With the sign, the splits of the number match a second side: + 1. The
-        # flag does not tell the stranger from the crowd: − ½. There are four against one, so the
-        # flag, if it is chosen all the same, speaks the more clearly for nobody being there.
-        Pair("a stranger", crowd, (((1.0, no), (no,)),) * 30, ((9.0, no), (yes,))),
+        # Agreement, of twins. With the sign, the splits of the number match a second side: + 1. The
+        # flag does not separate the stranger from the others: − ½. There are four splits against
+        # one, so if the flag is chosen all the same, that clearly indicates absence.
+        Pair("a stranger", strangers, (((1.0, no), (no,)),) * 30, ((9.0, no), (yes,))),
         # Gini, of alternations. Whatever is predicted, the newcomer is a class of its own. A split
-        # at 5 puts it where nobody is: 0. Others leave it among people of another class: − 1.94 of
-        # − 2. The next tree predicts the leaves of the first, and the same holds again.
-        Pair("a newcomer", row, (((4.0,), (4.0,)),) * 30, ((6.0,), (6.0,))),
-        # Association, of tree pairs, and Gini once more. Teams and sides match but for the entity,
-        # − 1.25 of − 3/2; it alone is alone and single, + 1.85 of 2.
+        # at 5 isolates it: 0. Others leave it among entities of another class: − 1.94 of − 2. The
+        # next tree predicts the leaves of the first, with the same effect.
+        Pair("a newcomer", newcomers, (((4.0,), (4.0,)),) * 30, ((6.0,), (6.0,))),
+        # Association, of tree pairs, and Gini again. Teams and sides match except for the entity,
+        # − 1.25 of − 3/2; only the entity is alone and single, + 1.85 of 2.
         Pair(
             "a broken match",
             teams,
             (((no, no), (no, no)), ((no, yes), (no, yes))) * 6,
             ((yes, no), (yes, yes)),
         ),
-        # Leverage, of twins. The entity is one more of the few who have the first and the third,
-        # and the only one who has the second and the fourth, which shunned each other.
+        # Leverage, of twins. Few entities have the first and the third, and the added one has both.
+        # It is the only one with the second and the fourth, which otherwise never occur together.
         Pair(
             "a rare couple",
             couples,
@@ -154,7 +156,7 @@ def _schema(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Schema
 
 
 def _flag(name: str) -> Attribute:
-    # Required: a leaf table has no cells for missing values then, and is quickly made.
+    # Required: without missing values a leaf table is small and fast.
     return Attribute(name, Kind.BOOLEAN, required=True)
 
 

@@ -1,4 +1,4 @@
-"""Processes that share an audit's runs."""
+"""Worker processes for the runs of an audit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 @contextmanager
 def processes() -> Iterator[Spread]:
-    """Hand out pieces of work to a process a core.
+    """Yield a `map` that runs pieces of work in one process per core.
 
     >>> with processes() as spread:
     ...     list(spread(str, ()))
@@ -28,7 +28,7 @@ def processes() -> Iterator[Spread]:
     """
     # Spawned, not forked: Numba's and Polars' threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(os.cpu_count(), context, initializer=_leave_stopping_to_the_parent)
+    pool = ProcessPoolExecutor(os.cpu_count(), context, initializer=_ignore_interrupts)
     try:
         yield partial(_spread, pool)
     finally:
@@ -36,11 +36,11 @@ def processes() -> Iterator[Spread]:
 
 
 def _spread(pool: Executor, work: Callable[[T], R], over: Iterable[T]) -> Iterator[R]:
-    """Do work in other processes; what they come to, in its order."""
+    """Yield the results of work done in other processes, in order."""
     for future in [pool.submit(work, each) for each in over]:
         yield awaited(future)
 
 
-def _leave_stopping_to_the_parent() -> None:
-    """Ignore Ctrl-C, which reaches every process of a terminal: the parent stops all of them."""
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C, which reaches every process of a terminal; the parent stops its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

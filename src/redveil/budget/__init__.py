@@ -1,1 +1,1 @@
-"""Who has spent how much: charges are written down before anything is released."""
+"""Budgets: every charge is recorded before anything is released."""

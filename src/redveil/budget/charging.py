@@ -1,4 +1,4 @@
-"""Charging a data set's budget before anything is released."""
+"""Charge a data set's budget before anything is released."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from redveil.schema import Schema
 
 
 def charge(schema: Schema, loss: Loss, ledger: str | Path | None, purpose: str) -> None:
-    """Charge the budget that a schema declares; without one there is nothing to charge.
+    """Charge a loss to the budget that a schema declares, if it declares one.
 
-    purpose: what is paid for, as the ledger keeps it.
+    purpose: the text that the ledger records with the charge.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> from fractions import Fraction
@@ -22,8 +22,8 @@ def charge(schema: Schema, loss: Loss, ledger: str | Path | None, purpose: str) 
         return
     if ledger is None:
         raise InputError(
-            f"the schema of {schema.name} has a budget; name the file that keeps its charges, "
-            'as in ledger="datapackage.ledger.sqlite", where the command line keeps them'
+            f"the schema of {schema.name} declares a budget; name the file that records charges, "
+            'as in ledger="datapackage.ledger.sqlite", the default of the command line'
         )
     # Only a schema with a budget needs the database library.
     from redveil.budget.ledger import Ledger

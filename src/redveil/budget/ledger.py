@@ -1,4 +1,4 @@
-"""A ledger of privacy loss in one SQLite file: what is charged stays charged."""
+"""A ledger of privacy losses in one SQLite file. Charges are never removed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CHARGES = Table(
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One charge as it was written down.
+    """One recorded charge.
 
     >>> Charge(Loss(Fraction(1)), "mine", "2026-01-01T12:00:00+00:00").purpose
     'mine'
@@ -54,12 +54,12 @@ class Charge:
 
 
 class Ledger:
-    """Charges against data sets, kept in a file that survives crashes.
+    """Charges to data sets, in a file that survives crashes.
 
-    A charge is checked and written in one transaction that locks the file first, so that two
-    processes cannot both spend the last of a budget.
+    A charge is checked and written in one transaction that first locks the file, so that two
+    processes cannot both spend the rest of a budget.
 
-    Losses add up, ε and δ each for itself, however a run divides its own.
+    Losses add up, ε and δ separately (basic composition), however a run spends its own.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -72,15 +72,15 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._engine = create_engine(
-            # Not a text: a path may hold "?" and "#", which mean something in an address.
+            # Not a string: a path may contain "?" and "#", which have a meaning in URLs.
             URL.create("sqlite", database=str(path)),
-            # SQLite's own locking is used (BEGIN IMMEDIATE), not the driver's guesses.
+            # Transactions are explicit (BEGIN IMMEDIATE), not the driver's.
             isolation_level="AUTOCOMMIT",
             connect_args={"timeout": 60},
         )
 
     def charge(self, dataset: str, loss: Loss, purpose: str, cap: Loss) -> None:
-        """Write down a charge, or raise OverBudgetError if it does not fit under the cap."""
+        """Record a charge, or raise OverBudgetError if the total would exceed the cap."""
         with self._transaction() as connection:
             spent = _total(connection, dataset)
             for key, asked, used, whole in (
@@ -89,8 +89,8 @@ class Ledger:
             ):
                 if asked and used + asked > whole:
                     raise OverBudgetError(
-                        f"{self._path}: {asked} asked, {max(whole - used, Fraction(0))} left of "
-                        f"the {key} of {whole}; ask for less, or have the owner raise redveil.{key}"
+                        f"{self._path}: {asked} requested, {max(whole - used, Fraction(0))} left "
+                        f"of the {key} of {whole}; spend less, or let the owner raise redveil.{key}"
                     )
             connection.execute(
                 _CHARGES.insert().values(
@@ -103,12 +103,12 @@ class Ledger:
             )
 
     def spent(self, dataset: str) -> Loss:
-        """Return what a data set's charges add up to, exactly."""
+        """Return the exact sum of a data set's charges."""
         with self._transaction() as connection:
             return _total(connection, dataset)
 
     def charges(self, dataset: str) -> tuple[Charge, ...]:
-        """Return a data set's charges, the oldest first."""
+        """Return a data set's charges, oldest first."""
         wanted = select(_CHARGES).where(_CHARGES.c.dataset == dataset).order_by(_CHARGES.c.number)
         with self._transaction() as connection:
             return tuple(
@@ -130,23 +130,23 @@ class Ledger:
                     raise
                 connection.exec_driver_sql("COMMIT")
         except (DatabaseError, ValueError, ZeroDivisionError):
-            # The latter two: someone wrote an amount that is no number.
+            # The latter two: an amount in the file is not a number.
             raise InputError(
-                f"{self._path}: not a usable ledger; check the path and that it can be written"
+                f"{self._path}: not a usable ledger; check that it is a ledger and can be written"
             ) from None
         finally:
             self._engine.dispose()
 
 
 def _prepare(connection: Connection) -> None:
-    """Make the table if there is none, and give one of an earlier version its new column."""
+    """Create the table, or add the column that a table of an earlier version lacks."""
     _METADATA.create_all(connection)
     if not any(one["name"] == "delta" for one in inspect(connection).get_columns("charges")):
         connection.execute(text("ALTER TABLE charges ADD COLUMN delta VARCHAR NOT NULL DEFAULT 0"))
 
 
 def _total(connection: Connection, dataset: str) -> Loss:
-    """Add up a data set's charges."""
+    """Return the exact sum of a data set's charges."""
     wanted = select(_CHARGES.c.epsilon, _CHARGES.c.delta).where(_CHARGES.c.dataset == dataset)
     rows = connection.execute(wanted).all()
     return Loss(

@@ -1,4 +1,4 @@
-"""The command line. `main` is the console script: one line for an error, never a traceback."""
+"""The command line. `main` is the console script; errors are one line, never a traceback."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Never
 
 
 def main() -> None:
-    """Run the command line and exit with 0 (fine), 2 (bad usage or input) or 3 (over budget)."""
+    """Run a command and exit: 0 success, 1 failure, 2 bad usage or input, 3 over budget."""
     try:
         _run()
     except KeyboardInterrupt:
         _stop()
     except BrokenPipeError:
-        # The reader (head, less) has seen enough.
+        # The reader (head, less) closed the pipe.
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
@@ -21,13 +21,13 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Run a command; errors that were foreseen become one line and an exit code."""
+    """Run a command; turn expected errors into one line and an exit code."""
     import typer
 
     from redveil.cli.app import app
     from redveil.errors import InputError, OverBudgetError, RedveilError
 
-    # Its home is click or typer itself, depending on typer's version; the child knows its parent.
+    # UsageError lives in click or in typer, depending on typer's version; its subclass finds it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
         code = app(standalone_mode=False)
@@ -47,7 +47,7 @@ def _run() -> None:
 
 
 def _refuse(error: Any) -> Never:
-    """Say what is wrong with the usage; a command without arguments shows its help instead."""
+    """Print a usage error in one line; a command without arguments shows its help instead."""
     message: str = error.format_message()
     if error.ctx is None or "\n\n" in message:
         error.show()
@@ -56,8 +56,8 @@ def _refuse(error: Any) -> Never:
 
 
 def _stop() -> Never:
-    """Say that the run was stopped, as shells expect it."""
-    _fail("stopped; no file was left half-written, and what was charged stays charged", 130)
+    """Exit with the code that shells expect after Ctrl-C."""
+    _fail("stopped; no partial files were left, and any charge stands", 130)
 
 
 def _fail(message: str, code: int) -> Never:

@@ -1,4 +1,4 @@
-"""The commands, and where each lives."""
+"""The Typer application and its commands."""
 
 from __future__ import annotations
 
@@ -6,32 +6,33 @@ from typing import Annotated
 
 import typer
 
+from redveil.cli.arguments import GroupedCommand
 from redveil.cli.ask import ask
 from redveil.cli.audit import audit
 from redveil.cli.budget import budget
 from redveil.cli.demo import demo
 from redveil.cli.diagnose import diagnose
-from redveil.cli.evaluate import evaluate
-from redveil.cli.mine import mine
+from redveil.cli.mine import NOTES, mine
 from redveil.cli.plan import plan
 from redveil.cli.plot import plot
 from redveil.cli.schema import schema
 from redveil.cli.show import show
+from redveil.cli.truth import truth
 
 app = typer.Typer(
     name="redveil",
-    help="Private redescription mining: what two tables say about the same entities.",
+    help="Private redescription mining: find what two tables say about the same entities.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
-app.command()(mine)
+app.command(cls=GroupedCommand, epilog=NOTES)(mine)
 app.command()(show)
 app.command()(ask)
-app.command()(plan)
+app.command(cls=GroupedCommand)(plan)
 app.command()(budget)
-app.command()(evaluate)
+app.command()(truth)
 app.command()(diagnose)
 app.command()(audit)
 app.command()(demo)
@@ -50,7 +51,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Private redescription mining: what two tables say about the same entities."""
+    """Private redescription mining: find what two tables say about the same entities."""

@@ -3,92 +3,226 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from redveil.errors import InputError
 from redveil.schema import Schema
 
-Left = Annotated[Path, typer.Argument(help="Left table: CSV, CSV.gz, Parquet or ARFF.")]
-Right = Annotated[Path, typer.Argument(help="Right table, over the same entities.")]
-SchemaFile = Annotated[
-    Path | None,
-    typer.Option("--schema", "-s", help="datapackage.json [default: beside the left table]"),
+# Spelled out here, and compared with the algorithms by a test: importing those would make help and
+# completion slow.
+Profile = Literal["hardened", "published"]
+Algorithm = Literal["twin", "alt-expm", "alt-mcmc", "tree-pair"]
+Counts = Literal["cells", "least-squares", "two-pass"]
+Sampler = Literal["exact", "walk"]
+Start = Literal["private", "random"]
+RootScore = Literal["leverage", "agreement"]
+PairScore = Literal["association", "purity"]
+
+PRIVACY: Final = "Privacy"
+SEARCH: Final = "Search"
+REPORTED: Final = "What to report"
+FILES: Final = "Files"
+
+
+def _option(*names: str, say: str, panel: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=say, rich_help_panel=panel, metavar=metavar)
+
+
+Left = Annotated[
+    Path, typer.Argument(metavar="LEFT", help="Left table: CSV, CSV.gz, Parquet or ARFF.")
 ]
+Right = Annotated[
+    Path, typer.Argument(metavar="RIGHT", help="Right table, with the same entities.")
+]
+ResultFile = Annotated[
+    Path, typer.Argument(metavar="RESULT", help="Result file, written by redveil mine.")
+]
+SchemaArgument = Annotated[
+    Path, typer.Argument(metavar="SCHEMA", help="Schema of the data set (datapackage.json).")
+]
+JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 Epsilon = Annotated[
-    str, typer.Option("--epsilon", "-e", help="Privacy loss of the run: 1, 0.25 or 1/3.")
+    str,
+    _option(
+        "--epsilon",
+        "-e",
+        metavar="<number>",
+        say="Privacy loss ε, as in 1, 0.25 or 1/3.",
+        panel=PRIVACY,
+    ),
 ]
 Delta = Annotated[
     str | None,
-    typer.Option(
-        "--delta", help="Chance of a larger loss, as 1e-6; accounts in rho [default: 0, pure]"
+    _option(
+        "--delta",
+        metavar="<number>",
+        say="δ of (ε, δ)-privacy, as in 1e-6 [default: 0, pure ε]",
+        panel=PRIVACY,
     ),
 ]
-AlgorithmName = Annotated[
-    str | None, typer.Option("--algorithm", help="twin (default), alt-expm, alt-mcmc or tree-pair.")
-]
 ProfileName = Annotated[
-    str | None,
-    typer.Option("--profile", help="hardened (default), or published: NOT for sensitive data."),
+    Profile | None,
+    _option(
+        "--profile",
+        say="published follows the paper and is NOT for sensitive data [default: hardened]",
+        panel=PRIVACY,
+    ),
+]
+
+AlgorithmName = Annotated[
+    Algorithm | None,
+    _option(
+        "--algorithm", say="Mining algorithm [default: twin; published: alt-expm]", panel=SEARCH
+    ),
 ]
 Depth = Annotated[
-    int | None, typer.Option(help="Depth of the trees [default: by the private size, else 2]")
+    int | None,
+    _option("--depth", say="Depth of the trees, 1 to 6 [default: by size, else 2]", panel=SEARCH),
 ]
 Trials = Annotated[
-    int | None, typer.Option(help="Pairs of trees [default: twin by the private size, else 1]")
+    int | None,
+    _option(
+        "--trials",
+        say="Repetitions, which share ε [default: by size for twin, else 1]",
+        panel=SEARCH,
+    ),
 ]
 Alternations = Annotated[
     int | None,
-    typer.Option(help="alt-*: trees after the first; 0: start alone [default: by size, else 2]"),
-]
-Steps = Annotated[int | None, typer.Option(help="Steps of each walk [default: 10000]")]
-TreeShare = Annotated[
-    str | None, typer.Option(help="twin, tree-pair: share of ε for the trees [default: 1/2]")
-]
-CountsName = Annotated[
-    str | None,
-    typer.Option("--counts", help="cells (default), least-squares (margins too) or two-pass."),
-]
-SamplerName = Annotated[
-    str | None,
-    typer.Option("--sampler", help="alt-mcmc: exact (default up to depth 2) or walk."),
-]
-StartName = Annotated[
-    str | None, typer.Option("--start", help="alt-*: private (default) or random.")
-]
-RootScoreName = Annotated[
-    str | None,
-    typer.Option(help="First choice of twins and starts: leverage or agreement [default: by size]"),
-]
-PairScoreName = Annotated[
-    str | None,
-    typer.Option("--pair-score", help="tree-pair: association (default) or purity."),
-]
-Prune = Annotated[str | None, typer.Option(help="Drop smaller noisy supports: a number, or auto.")]
-MaxPValue = Annotated[float, typer.Option(help="Largest p-value, pessimistic.")]
-MinJaccard = Annotated[float, typer.Option(help="Smallest Jaccard index, pessimistic.")]
-MinSupport = Annotated[int, typer.Option(help="Fewest entities, pessimistic.")]
-MaxSupport = Annotated[float, typer.Option(help="Largest share that a query may cover.")]
-MaxDisjuncts = Annotated[
-    int | None, typer.Option(help="Most leaves joined in one query [default: 3]")
-]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Where the result is written.")]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--ledger", help="Where charges are kept [default: beside the schema, if it has a budget]"
+    _option(
+        "--alternations",
+        say="alt-*: trees after the first; 0: private start only [default: by size, else 2]",
+        panel=SEARCH,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only write the file.")]
+Steps = Annotated[
+    int | None,
+    _option("--steps", say="Length of each Markov chain walk [default: 10000]", panel=SEARCH),
+]
+TreeShare = Annotated[
+    str | None,
+    _option(
+        "--tree-share",
+        metavar="<number>",
+        say="twin, tree-pair: share of ε for trees, not counts [default: 1/2]",
+        panel=SEARCH,
+    ),
+]
+CountsName = Annotated[
+    Counts | None,
+    _option(
+        "--counts",
+        say="What to count: cells, or margins too (least-squares, two-pass) [default: cells]",
+        panel=SEARCH,
+    ),
+]
+SamplerName = Annotated[
+    Sampler | None,
+    _option(
+        "--sampler",
+        say="alt-mcmc: how to draw trees [default: exact up to depth 2, else walk]",
+        panel=SEARCH,
+    ),
+]
+StartName = Annotated[
+    Start | None,
+    _option(
+        "--start", say="alt-*: how to choose the first target [default: private]", panel=SEARCH
+    ),
+]
+RootScoreName = Annotated[
+    RootScore | None,
+    _option(
+        "--root-score",
+        say="twin, private start: score of the first splits [default: by size]",
+        panel=SEARCH,
+    ),
+]
+PairScoreName = Annotated[
+    PairScore | None,
+    _option(
+        "--pair-score",
+        say="tree-pair: score of a pair of trees [default: association]",
+        panel=SEARCH,
+    ),
+]
+
+MaxPValue = Annotated[float, _option("--max-p-value", say="Largest p-value.", panel=REPORTED)]
+MinJaccard = Annotated[
+    float, _option("--min-jaccard", say="Smallest Jaccard index.", panel=REPORTED)
+]
+MinSupport = Annotated[
+    int, _option("--min-support", say="Smallest overlap, in entities.", panel=REPORTED)
+]
+MaxSupport = Annotated[
+    float,
+    _option(
+        "--max-support", say="Largest share of the entities a query may cover.", panel=REPORTED
+    ),
+]
+MaxDisjuncts = Annotated[
+    int | None,
+    _option("--max-disjuncts", say="Most leaves joined in one query [default: 3]", panel=REPORTED),
+]
+Prune = Annotated[
+    str | None,
+    _option(
+        "--prune",
+        metavar="<number|auto>",
+        say="Drop noisy supports below this number, or auto [default: keep all]",
+        panel=REPORTED,
+    ),
+]
+
+SchemaFile = Annotated[
+    Path | None,
+    _option("--schema", "-s", say="Schema [default: datapackage.json beside LEFT]", panel=FILES),
+]
+Output = Annotated[
+    Path, _option("--output", "-o", say="Write the result to this file.", panel=FILES)
+]
+LedgerFile = Annotated[
+    Path | None,
+    _option(
+        "--ledger",
+        say="Ledger of charges, if the schema has a budget [default: beside the schema]",
+        panel=FILES,
+    ),
+]
+Quiet = Annotated[
+    bool, _option("--quiet", "-q", say="Write the file and print only warnings.", panel=FILES)
+]
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose plain-text help lists its options by panel."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write one section a panel; Typer itself has panels in its rich help only."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                usual = "Arguments" if param.param_type_name == "argument" else "Options"
+                panel = getattr(param, "rich_help_panel", None) or usual
+                sections.setdefault(panel, []).append(record)
+        sections["Options"] = sections.pop("Options", [])
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def find_schema(given: Path | None, left: Path) -> tuple[Schema, Path]:
-    """Read the schema that was named, or the one beside the left table."""
+    """Read the schema given by --schema, or the one beside the left table."""
     path = given or left.parent / "datapackage.json"
     if given is None and not path.exists():
         raise InputError(
-            f"{path}: no schema there; name one with --schema, "
-            f"or propose one with `redveil schema draft {left} RIGHT`"
+            f"{path}: no such file; name a schema with --schema, "
+            f"or draft one with `redveil schema draft {left} RIGHT`"
         )
     return Schema.read(path), path

@@ -1,13 +1,13 @@
-"""`redveil ask`: free questions to a result."""
+"""`redveil ask`: ask a result about other queries, for free."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from redveil.cli.arguments import JsonOutput, ResultFile
 from redveil.cli.console import output, write
 from redveil.errors import InputError, QueryError
 
@@ -15,15 +15,21 @@ if TYPE_CHECKING:
     from redveil.report.result import Result
 
 
-def ask(
-    result: Annotated[Path, typer.Argument(help="A file that redveil mine wrote.")],
-    left: Annotated[str | None, typer.Argument(help="Query over the left view.")] = None,
-    right: Annotated[str | None, typer.Argument(help="Query over the right view.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Ask a result about any two queries that its leaves make up. Costs no privacy.
+LeftQuery = Annotated[str | None, typer.Argument(metavar="LEFT", help="Query over the left view.")]
+RightQuery = Annotated[
+    str | None, typer.Argument(metavar="RIGHT", help="Query over the right view.")
+]
 
-    Without queries: list the leaves. Their unions (|) and negations (!) can be asked, as in
+
+def ask(
+    result: ResultFile,
+    left: LeftQuery = None,
+    right: RightQuery = None,
+    as_json: JsonOutput = False,
+) -> None:
+    """Ask a result about other queries, at no privacy cost.
+
+    Without queries, list the leaves. You can ask about their unions (|) and negations (!), as in
 
     redveil ask result.json '[gout]' '[uric acid > 7.5] | [eGFR <= 60]'
     """
@@ -33,7 +39,7 @@ def ask(
     from redveil.schema import Side
 
     if left is not None and right is None:
-        raise InputError("ask takes two queries, left and right, or none to list what can be asked")
+        raise InputError("ask takes two queries, left and right, or none to list the leaves")
     read = Result.read(result)
     if left is None or right is None:
         _list(read, as_json)
@@ -41,12 +47,12 @@ def ask(
     parse_side(left, Side.LEFT)
     parse_side(right, Side.RIGHT)
     try:
-        answer = read.evaluate(left, right)
+        answer = read.ask(left, right)
     except QueryError as error:
         if not read.document.tree_pairs:
             raise
-        # Not said of a forgotten bracket, for which a list of leaves is no remedy.
-        raise QueryError(f"{error} (`redveil ask {result}` lists what can be asked)") from None
+        # Syntax errors were raised above: a list of leaves does not help with a missing bracket.
+        raise QueryError(f"{error} (`redveil ask {result}` lists the leaves)") from None
     if as_json:
         write(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
     else:
@@ -54,7 +60,7 @@ def ask(
 
 
 def _list(read: Result, as_json: bool) -> None:
-    """Print what can be asked."""
+    """Print the leaves of every table."""
     from redveil.report.answer import leaf_texts, leaves_view
 
     pairs = read.document.tree_pairs
@@ -66,4 +72,4 @@ def _list(read: Result, as_json: bool) -> None:
     elif pairs:
         output().print(leaves_view(pairs))
     else:
-        typer.echo("This result holds no leaf table, so there is nothing to ask.")
+        typer.echo("This result has no leaf tables, so there is nothing to ask.")

@@ -1,4 +1,4 @@
-"""`redveil audit`: how well results tell two data sets apart, at least."""
+"""`redveil audit`: bound the privacy loss from below by experiment."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from redveil.cli.arguments import Delta
+from redveil.cli.arguments import Algorithm, Delta, JsonOutput, Profile
 from redveil.cli.console import output, progress, say
 
-# A profile that leaks in every run needs no more runs to be seen.
-ENOUGH: Final = 1000
+# The published profile leaks in every run, so these suffice.
+MOST_PUBLISHED_RUNS: Final = 1000
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 def audit(
     epsilon: Annotated[
-        str, typer.Option("--epsilon", "-e", help="The ε that is claimed: 1 or more shows most.")
+        str, typer.Option("--epsilon", "-e", help="Claimed ε; 1 or more is easiest to refute.")
     ] = "1",
     delta: Delta = None,
     algorithm: Annotated[
-        str | None,
-        typer.Option(help="twin, alt-expm, alt-mcmc or tree-pair [default: all]"),
+        Algorithm | None, typer.Option(help="Audit this algorithm [default: all]")
     ] = None,
     profile: Annotated[
-        str | None,
-        typer.Option(help="hardened or published [default: both; with a delta hardened]"),
+        Profile | None,
+        typer.Option(help="Audit this profile [default: both; with --delta: hardened]"),
     ] = None,
     runs: Annotated[
-        int, typer.Option(help="Times that each case is mined; published ones 1000 times at most.")
+        int, typer.Option(help="Runs per case, 400 or more; published: at most 1000.")
     ] = 3000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOutput = False,
 ) -> None:
-    """Try to refute the claimed ε, or (ε, δ), by mining neighbouring data sets many times.
+    """Try to refute the claimed ε, or (ε, δ), by experiment.
 
-    All data is generated here: no file is read, nothing private is touched, nothing is charged.
-    Exit code 1 if a hardened algorithm is refuted; the published profile is expected to be.
+    Each algorithm mines neighbouring data sets many times. All data is generated: no file is read
+    and nothing is charged. The exit code is 1 if the claim of a hardened algorithm is refuted. The
+    published profile is expected to be refuted.
     """
     from redveil.audit.audit import audit as audit_one
     from redveil.audit.cases import cases
@@ -50,16 +50,16 @@ def audit(
     claimed = parse_loss(epsilon, delta)
     wanted = cases(algorithm, profile or ("hardened" if claimed.delta else None))
     for case in wanted:
-        case.parameters.must_allow(claimed)
+        case.algorithm.profile.check_loss(claimed)
     findings: list[Finding] = []
-    say("generated data only: no file is read, nothing private is touched", "dim")
+    say("generated data only: no file is read", "dim")
     with processes() as spread, progress("auditing") as report:
         for case in wanted:
             findings.append(
                 audit_one(
                     case,
                     claimed,
-                    min(runs, ENOUGH) if case.published else runs,
+                    min(runs, MOST_PUBLISHED_RUNS) if case.published else runs,
                     spread=spread,
                     progress=lambda share: report((len(findings) + share) / len(wanted)),
                 )
@@ -73,10 +73,10 @@ def audit(
 
 
 def _plain(one: Finding) -> dict[str, Any]:
-    parameters = one.case.parameters
+    algorithm = one.case.algorithm
     return {
-        "algorithm": parameters.algorithm.value,
-        "profile": parameters.profile.value,
+        "algorithm": algorithm.name,
+        "profile": algorithm.profile.name,
         "spent_on": one.case.spent_on,
         "epsilon": str(one.claimed.epsilon),
         "delta": str(one.claimed.delta),
@@ -92,7 +92,7 @@ def _plain(one: Finding) -> dict[str, Any]:
 
 
 def _claim(one: Finding) -> str:
-    """Return what was claimed, in few letters."""
+    """Return the claimed ε, or (ε, δ), as short text."""
     epsilon, delta = one.claimed.epsilon, one.claimed.delta
     return f"{epsilon}, {float(delta):g}" if delta else str(epsilon)
 
@@ -103,17 +103,17 @@ def _table(findings: list[Finding]) -> Table:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("algorithm", "profile", "ε spent on", "claimed", "at least"):
+    for name in ("algorithm", "profile", "ε spent on", "claimed ε", "ε at least"):
         table.add_column(name, no_wrap=True)
-    table.add_column("data set, and the event that tells most")
+    table.add_column("pair of data sets: most telling event")
     table.add_column("runs", justify="right")
-    table.add_column("s", justify="right")
+    table.add_column("seconds", justify="right")
     table.add_column("verdict", no_wrap=True)
     for one in findings:
-        parameters = one.case.parameters
+        algorithm = one.case.algorithm
         row = (
-            parameters.algorithm.value,
-            parameters.profile.value,
+            algorithm.name,
+            algorithm.profile.name,
             one.case.spent_on,
             _claim(one),
             f"{one.bound:.2f}",
@@ -122,6 +122,6 @@ def _table(findings: list[Finding]) -> Table:
             f"{one.seconds:.0f}",
         )
         verdict = Text(one.verdict, "bold red" if one.alarming else "")
-        # As text: brackets in queries are not markup.
+        # Text, not str: brackets in queries are not markup.
         table.add_row(*(Text(cell) for cell in row), verdict)
     return table

@@ -1,15 +1,15 @@
-"""`redveil budget`: what has been spent of a data set's budget, on what, and what is left."""
+"""`redveil budget`: show a data set's charges and what is left of its budget."""
 
 from __future__ import annotations
 
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from redveil.cli.arguments import LedgerFile
+from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
 from redveil.cli.console import output, say, write
 from redveil.schema import Schema
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def budget(
-    schema: Annotated[Path, typer.Argument(help="The data set's datapackage.json.")],
+    schema: SchemaArgument,
     ledger: LedgerFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOutput = False,
 ) -> None:
-    """Show what is left of a data set's budget. Looks at the ledger, not at the data."""
+    """Show what was charged to a data set's budget, and what is left. Reads no data."""
     declared = Schema.read(schema)
     path = ledger or schema.with_suffix(".ledger.sqlite")
     charges = _charges(declared.name, path)
@@ -43,11 +43,11 @@ def budget(
     if charges:
         output().print(_table(charges))
     if declared.budget is None:
-        say("the schema has no budget: nothing is refused, and nothing is written down from now on")
+        say("the schema declares no budget, so runs are neither limited nor recorded")
         return
-    write(f"{declared.name}: {left} left of epsilon = {declared.budget}")
+    write(f"{declared.name}: epsilon {left} left of {declared.budget}")
     if declared.budget_delta:
-        write(f"{declared.name}: {left_delta} left of delta = {declared.budget_delta}")
+        write(f"{declared.name}: delta {left_delta} left of {declared.budget_delta}")
 
 
 def _pair(epsilon: Fraction | None, delta: Fraction) -> dict[str, str | None]:
@@ -55,7 +55,7 @@ def _pair(epsilon: Fraction | None, delta: Fraction) -> dict[str, str | None]:
 
 
 def _charges(dataset: str, path: Path) -> tuple[Charge, ...]:
-    """Read the ledger; where there is none, nothing was charged, and none is made."""
+    """Read the ledger; without one, nothing was charged, and none is created."""
     if not path.exists():
         return ()
     from redveil.budget.ledger import Ledger
@@ -68,11 +68,11 @@ def _table(charges: tuple[Charge, ...]) -> Table:
     from rich.text import Text
 
     table = Table(box=None, header_style="bold")
-    for name in ("when", "what for", "ε", "δ"):
+    for name in ("time", "purpose", "ε", "δ"):
         table.add_column(name, justify="right" if name in "εδ" else "left")
     for one in charges:
         loss = one.loss
-        # Text, not str: what a file says may look like markup.
+        # Text, not str: what a file contains may look like markup.
         cells = one.made_at, one.purpose, str(loss.epsilon), str(loss.delta)
         table.add_row(*(Text(cell) for cell in cells))
     return table

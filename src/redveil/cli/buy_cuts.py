@@ -1,4 +1,4 @@
-"""`redveil schema buy-cuts`: learn cut points from the data, for a price."""
+"""`redveil schema buy-cuts`: buy cut points for numeric attributes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from redveil.schema import Kind, Schema, Side, Status
 
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--columns", help="Numeric attributes, separated by commas, or one at a time."),
+    typer.Option("--columns", help="Numeric attributes, separated by commas; repeatable."),
 ]
 HeavyTailed = Annotated[
-    bool, typer.Option("--heavy-tailed", help="All attributes with cut points like decades.")
+    bool, typer.Option("--heavy-tailed", help="All attributes cut as for a heavy tail.")
 ]
-Cuts = Annotated[int, typer.Option("--cuts", help="Most cut points of an attribute.")]
-Again = Annotated[bool, typer.Option("--again", help="Pay anew for what was bought already.")]
+Cuts = Annotated[int, typer.Option("--cuts", help="Most cut points per attribute.")]
+Again = Annotated[bool, typer.Option("--again", help="Buy again what was bought before.")]
 SchemaOutput = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Where the new schema is written [default: in its place]"),
+    typer.Option("--output", "-o", help="Write the new schema to this file [default: replace it]"),
 ]
 
 
@@ -43,14 +43,15 @@ def buy_cuts(
     again: Again = False,
     quiet: Quiet = False,
 ) -> None:
-    """Buy cut points for numeric attributes with ε: bins of about equally many entities.
+    """Buy cut points for numeric attributes.
 
-    Once per data set: the new schema is public, and holds what was paid.
+    The bins between them have about equally many entities. Do this once per data set: the new
+    schema is public and records the ε spent.
     """
     from redveil import buying
     from redveil.data.loading import load
 
-    # What can be refused without the data is refused before it is read.
+    # Refuse bad requests before reading any data.
     price = parse_epsilon(epsilon)
     declared, path = find_schema(schema, left)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -61,7 +62,7 @@ def buy_cuts(
     buying.chosen_columns(declared, names, again=again)
     charges = ledger or path.with_suffix(".ledger.sqlite")
     if declared.status is Status.DRAFT:
-        say("warning: the schema is a draft; what it read off the data is not private.", "yellow")
+        say("warning: the schema is a draft; values from the data in it are not private", "yellow")
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
     new = buying.buy_cuts(dataset, price, names, cuts=cuts, ledger=charges, again=again)
@@ -71,26 +72,26 @@ def buy_cuts(
     if not quiet:
         _show(new)
         if kept:
-            say(f"an earlier schema was kept as {kept}")
+            say(f"previous schema kept as {kept}")
         if declared.budget is not None and target != path:
-            say(f"charges are kept in {charges}: name it with --ledger when you mine")
+            say(f"charges are recorded in {charges}; pass it as --ledger when you mine")
         say(f"written to {target}")
 
 
 def _names(schema: Schema, columns: list[str] | None, heavy_tailed: bool) -> list[str] | None:
-    """Return the names that were asked for; None asks for all heavy-tailed attributes."""
+    """Return the requested names, or None for all heavy-tailed attributes."""
     if (columns is not None) == heavy_tailed:
-        raise InputError("say which attributes: either --columns a,b,c or --heavy-tailed")
+        raise InputError("choose attributes with either --columns a,b,c or --heavy-tailed")
     if columns is None:
         return None
     known = {*schema.left.names, *schema.right.names}
-    # A name may hold a comma; then it is given by itself.
+    # A name that contains a comma has an option of its own.
     listed = [[one] if one in known else one.split(",") for one in columns]
     return [name if name in known else name.strip() for names in listed for name in names]
 
 
 def _write_into(raw: dict[str, Any], new: Schema) -> None:
-    """Put the cut points and the record into a descriptor, and leave the rest as it is written."""
+    """Add the cut points and the purchase to a descriptor; leave the rest as it is."""
     from redveil.schema.descriptor import describe_purchase
 
     latest = new.bought[-1]
@@ -105,7 +106,7 @@ def _write_into(raw: dict[str, Any], new: Schema) -> None:
 
 
 def _show(new: Schema) -> None:
-    """Print the new cut points, and what they cost."""
+    """Print the new cut points and their price."""
     from rich.table import Table
     from rich.text import Text
 
@@ -120,6 +121,6 @@ def _show(new: Schema) -> None:
                 table.add_row(side.value, Text(a.name), points)
     output().print(table)
     say(
-        f"bought for epsilon = {latest.epsilon}: every certificate made under this schema says so, "
-        "to be added to its own epsilon"
+        f"bought for epsilon = {latest.epsilon}, on top of the epsilon of every run with this "
+        "schema; certificates say so"
     )

@@ -1,4 +1,4 @@
-"""What a person sees while and after a command runs."""
+"""Terminal output: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def printable(text: str) -> str:
-    r"""Return a text that a terminal shows and does not obey: files may hold escape sequences.
+    r"""Replace control characters by spaces: files may contain escape sequences.
 
     >>> printable("a\x1b[31mb\n")
     'a [31mb\n'
@@ -21,17 +21,17 @@ def printable(text: str) -> str:
 
 
 def write(text: str) -> None:
-    """Write to standard output: as it is into a file or a pipe, printable on a terminal.
+    """Write to standard output: unchanged to a file or pipe, printable on a terminal.
 
     >>> write("a,b")
     a,b
     """
-    # Flushed here, where a reader who has gone away (`| head`) is noticed quietly.
+    # Flush here, where a closed pipe (`| head`) is handled.
     print(printable(text) if sys.stdout.isatty() else text, flush=True)
 
 
 def output() -> Console:
-    """Return the console for results: standard output, wide when it is not a terminal."""
+    """Return the console for results: standard output, 160 columns if not a terminal."""
     return _careful_console(stderr=False)
 
 
@@ -41,7 +41,7 @@ def messages() -> Console:
 
 
 def _careful_console(*, stderr: bool) -> Console:
-    """Return a console that prints its own colours and nobody else's."""
+    """Return a console that removes control characters from what it prints."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
@@ -68,7 +68,7 @@ def say(text: str, style: str = "") -> None:
 
 @contextmanager
 def progress(task: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar on standard error while a task runs; on a terminal only."""
+    """Show a progress bar on standard error while a task runs; on a terminal only."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = messages()

@@ -1,4 +1,4 @@
-"""`redveil demo`: a generated clinic, mined."""
+"""`redveil demo`: generate a clinic and mine it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from redveil.errors import InputError
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where the demo's files go.")] = Path(
-        "demo-output"
-    ),
-    patients: Annotated[int, typer.Option(min=10, help="How many patients to generate.")] = 5000,
-    epsilon: Annotated[str, typer.Option(help="Privacy loss of the run.")] = "1",
+    folder: Annotated[Path, typer.Argument(help="Folder for the files.")] = Path("demo-output"),
+    patients: Annotated[int, typer.Option(min=10, help="Number of patients.")] = 5000,
+    epsilon: Annotated[str, typer.Option(help="Privacy loss ε.")] = "1",
 ) -> None:
-    """Generate a clinic (diagnoses × laboratory), mine it privately, and show what was found."""
+    """Generate data of a clinic, mine it and show the result."""
     from redveil.data.synthetic import write_clinic
 
     try:
         left, right, schema = write_clinic(folder, patients)
     except OSError:
-        raise InputError(f"{folder}: cannot be written; name a folder, or a new one") from None
+        raise InputError(f"{folder}: cannot write there; name another folder") from None
     say(f"generated {patients} patients: {left}, {right}; schema: {schema}")
     mine(left, right, epsilon, schema=schema, result=folder / "result.json")
-    say(f"next: {sys.argv[0]} show {folder / 'result.json'} --steps")
+    say(f"next: {sys.argv[0]} show {folder / 'result.json'} --plan")

@@ -1,14 +1,13 @@
-"""`redveil diagnose`: the owner looks whether the walks settle."""
+"""`redveil diagnose`: check whether Markov chain walks converge."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
 from redveil.cli.arguments import (
-    Depth,
     Epsilon,
     Left,
     PairScoreName,
@@ -25,33 +24,33 @@ def diagnose(
     right: Right,
     epsilon: Epsilon,
     schema: SchemaFile = None,
-    algorithm: Annotated[str, typer.Option(help="tree-pair, alt-mcmc")] = "tree-pair",
-    depth: Depth = None,
+    algorithm: Annotated[
+        Literal["tree-pair", "alt-mcmc"], typer.Option(help="Algorithm that walks.")
+    ] = "tree-pair",
+    depth: Annotated[
+        int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2]")
+    ] = None,
     steps: Steps = None,
     pair_score: PairScoreName = None,
-    walks: Annotated[int, typer.Option(min=2, max=64, help="Parallel walks.")] = 4,
+    walks: Annotated[int, typer.Option(min=2, max=64, help="Number of parallel walks.")] = 4,
     picture: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the scores (PNG, SVG or PDF).")
+        Path | None, typer.Option("--plot", help="Plot the scores to this file (PNG, SVG or PDF).")
     ] = None,
 ) -> None:
-    """See whether walks settle on this data. NOT PRIVATE: for the data's owner only."""
-    from redveil.algorithms.parameters import Parameters
+    """Check whether Markov chain walks converge here. NOT PRIVATE: for the data's owner only."""
     from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
-    from redveil.privacy.loss import parse_epsilon
+    from redveil.diagnosis import walking
     from redveil.report.figures import traces
 
-    price = parse_epsilon(epsilon)
-    # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
-    sampler = "walk" if algorithm == "alt-mcmc" else None
-    parameters = Parameters.of(
-        algorithm=algorithm, depth=depth, steps=steps, pair_score=pair_score, sampler=sampler
-    )
+    given: dict[str, Any] = {"depth": depth, "walk_steps": steps, "pair_score": pair_score}
+    # Refuse bad parameters before reading any data.
+    walking(algorithm, epsilon, walks, **given)
     declared, _ = find_schema(schema, left)
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
-    say("NOT PRIVATE: this looks at the data. It is for the data's owner only.", "bold red")
-    found = run(dataset, parameters, price, walks)
+    say("NOT PRIVATE: computed from the data without noise. For the data's owner only.", "bold red")
+    found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():
         typer.echo(line)
     if picture is not None:

@@ -1,11 +1,10 @@
-"""`redveil mine`: the main job."""
+"""`redveil mine`: mine two tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from redveil.algorithms.parameters import Constraints, Parameters, Profile
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
@@ -43,8 +42,11 @@ from redveil.schema import Schema, Status
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
 
-NOT_PRIVATE: Final = (
-    "warning: the published profile is NOT private in practice (docs/known-limits.md)"
+#: Below the options in `redveil mine --help`.
+NOTES: Final = (
+    "Defaults 'by size' follow from a noisy count of the entities, which costs a little of ε. The "
+    "published profile has the paper's defaults. Limits on what to report apply to the "
+    "unfavourable end of each interval."
 )
 
 
@@ -53,32 +55,32 @@ def mine(
     right: Right,
     epsilon: Epsilon,
     delta: Delta = None,
-    schema: SchemaFile = None,
-    algorithm: AlgorithmName = None,
     profile: ProfileName = None,
+    algorithm: AlgorithmName = None,
     depth: Depth = None,
     trials: Trials = None,
     alternations: Alternations = None,
     steps: Steps = None,
     tree_share: TreeShare = None,
     counts: CountsName = None,
-    pair_score: PairScoreName = None,
     root_score: RootScoreName = None,
+    pair_score: PairScoreName = None,
     sampler: SamplerName = None,
     start: StartName = None,
-    prune: Prune = None,
     max_p_value: MaxPValue = 0.01,
     min_jaccard: MinJaccard = 0.1,
     min_support: MinSupport = 10,
     max_support: MaxSupport = 0.8,
     max_disjuncts: MaxDisjuncts = None,
+    prune: Prune = None,
+    schema: SchemaFile = None,
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Mine redescriptions of two tables with ε-differential privacy, or (ε, δ) with --delta.
+    """Mine redescriptions with ε- or (ε, δ)-differential privacy.
 
-    The result file holds released values only and may be passed on; the rows stay here.
+    The result file contains released values only, so it can be shared.
     """
     given: dict[str, Any] = {
         "algorithm": algorithm,
@@ -86,32 +88,36 @@ def mine(
         "depth": depth,
         "trials": trials,
         "alternations": alternations,
-        "steps": steps,
+        "walk_steps": steps,
         "tree_share": tree_share,
         "counts": counts,
         "pair_score": pair_score,
         "root_score": root_score,
         "sampler": sampler,
         "start": start,
-        "prune": prune,
     }
-    # What can be refused without the data is refused before it is read.
+    from redveil.algorithms.catalogue import make_algorithm, read_prune
+    from redveil.findings.reporting import Constraints
+
+    # Refuse bad parameters before reading any data.
     loss = parse_loss(epsilon, delta)
-    parameters = Parameters.of(**given)
-    parameters.must_allow(loss)
-    leaves = parameters.constraints.max_disjuncts if max_disjuncts is None else max_disjuncts
-    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, leaves)
+    how = make_algorithm(**given).profile
+    how.check_loss(loss)
+    usual = how.reporting(None, read_prune(prune)).constraints
+    terms = usual.max_disjuncts if max_disjuncts is None else max_disjuncts
+    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, terms)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
-    if profile == Profile.PUBLISHED:
-        say(NOT_PRIVATE, "bold red")
+    if how.warning:
+        say(how.warning, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
-    given |= {"constraints": wanted, "ledger": ledger or schema_path.with_suffix(".ledger.sqlite")}
+    given |= {"constraints": wanted, "prune": prune}
+    given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
     _run_and_save(dataset, loss, given, result, quiet)
 
 
 def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:
-    """Load, tell the owner what happened, and warn of a draft."""
+    """Load the tables, print the load report, and warn of a draft."""
     from redveil import owner
     from redveil.data.loading import load
 
@@ -122,7 +128,7 @@ def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: boo
             say(f"owner only: {line}", "dim")
     if schema.status is Status.DRAFT:
         say(
-            "warning: the schema is a draft; what it read off the data is not private. "
+            "warning: the schema is a draft; values from the data in it are not private. "
             f"Review it, then run `redveil schema accept {schema_path}`.",
             "bold yellow",
         )
@@ -132,7 +138,7 @@ def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: boo
 def _run_and_save(
     dataset: Dataset, loss: Loss, given: dict[str, Any], result: Path, quiet: bool
 ) -> None:
-    """Mine, write the result, and show it."""
+    """Mine, save the result, and show it."""
     from redveil.api import mine as run
     from redveil.report.text import result_view
 
@@ -144,5 +150,5 @@ def _run_and_save(
         console = output()
         console.print(result_view(found.document, width=console.width))
         if kept:
-            say(f"an earlier result was kept as {kept}")
+            say(f"previous result kept as {kept}")
         say(f"written to {result}")

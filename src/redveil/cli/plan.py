@@ -1,4 +1,4 @@
-"""`redveil plan`: what a run would spend on what, without any data."""
+"""`redveil plan`: show how a run would spend its ε, without any data."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from redveil.cli.arguments import (
     Delta,
     Depth,
     Epsilon,
+    JsonOutput,
     ProfileName,
     RootScoreName,
     SamplerName,
@@ -26,8 +27,8 @@ from redveil.cli.console import output
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
-    from redveil.algorithms.parameters import Parameters
-    from redveil.algorithms.tuning import Tuned
+    from redveil.algorithms.algorithm import Algorithm
+    from redveil.algorithms.tuning import TunedCase
     from redveil.privacy.loss import Loss
     from redveil.privacy.plan import Plan
 
@@ -36,11 +37,11 @@ def plan(
     epsilon: Epsilon,
     delta: Delta = None,
     entities: Annotated[
-        int | None, typer.Option(min=0, help="List the steps for about so many entities.")
+        int | None, typer.Option(min=0, help="Show the plan for about this many entities.")
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option("--schema", "-s", help="Count the splits that this schema offers."),
+        typer.Option("--schema", "-s", help="Plan for this schema's number of splits."),
     ] = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
@@ -52,22 +53,22 @@ def plan(
     sampler: SamplerName = None,
     start: StartName = None,
     root_score: RootScoreName = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOutput = False,
 ) -> None:
-    """Show what a run would spend on what. Needs no data; the prices add up exactly.
+    """Show how a run would spend its ε. Needs no data; the prices add up exactly.
 
-    Depth, and trials or alternations, follow from a noisy number of entities that a run buys first
-    (but for walks). Without --entities all cases are listed.
+    Defaults 'by size' follow from a noisy count of the entities, which a run buys first. Without
+    --entities, all cases are listed.
     """
-    from redveil.algorithms.parameters import Parameters
-    from redveil.algorithms.tuning import cases, tune, tuned_plan
+    from redveil.algorithms.catalogue import make_algorithm
+    from redveil.algorithms.tuning import tuned_cases
     from redveil.privacy.loss import parse_loss
     from redveil.privacy.score import MOST_ENTITIES
     from redveil.report.text import cases_table, steps_table
 
-    wanted = Parameters.of(
-        algorithm=algorithm,
-        profile=profile,
+    wanted = make_algorithm(
+        algorithm,
+        profile,
         depth=depth,
         trials=trials,
         alternations=alternations,
@@ -78,16 +79,17 @@ def plan(
         root_score=root_score,
     )
     loss = parse_loss(epsilon, delta)
-    wanted.must_allow(loss)
+    wanted.profile.check_loss(loss)
     declared = Schema.read(schema) if schema else None
     if wanted.auto and entities is None:
-        found = cases(wanted, declared, loss.price, MOST_ENTITIES)
+        found = tuned_cases(wanted, declared, loss.price, MOST_ENTITIES)
         if as_json:
             _print_json(_promise(loss) | {"cases": [_case(one) for one in found]})
         else:
             output().print(cases_table(found))
         return
-    made = tuned_plan(tuned := tune(wanted, declared, entities or 0, loss.price), loss.price)
+    tuned = wanted.tuned(declared, entities or 0, loss.price)
+    made = tuned.plan(loss.price)
     if as_json:
         _print_json(_promise(loss) | _shape(tuned) | {"steps": _steps(made)})
     else:
@@ -113,14 +115,11 @@ def _steps(made: Plan) -> list[dict[str, str]]:
     ]
 
 
-def _case(one: Tuned) -> dict[str, Any]:
-    return {"entities_from": one.size, **_shape(one.parameters), "steps": _steps(one.plan)}
+def _case(one: TunedCase) -> dict[str, Any]:
+    return {"entities_from": one.size, **_shape(one.algorithm), "steps": _steps(one.plan)}
 
 
-def _shape(tuned: Parameters) -> dict[str, Any]:
-    return {
-        "depth": tuned.depth,
-        "trials": tuned.trials,
-        **({"alternations": tuned.alternations} if tuned.algorithm.alternates else {}),
-        **({"root_score": tuned.root_score.value} if tuned.needs_soil else {}),
-    }
+def _shape(tuned: Algorithm) -> dict[str, Any]:
+    names = ("depth", "trials", "alternations", "root_score")
+    known = tuned.public()
+    return {name: known[name] for name in names if name in known}

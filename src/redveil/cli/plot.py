@@ -1,4 +1,4 @@
-"""`redveil plot`: pictures of a result."""
+"""`redveil plot`: figures of a result."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Annotated
 
 import typer
 
+from redveil.cli.arguments import ResultFile
 from redveil.cli.console import say
 
-plot = typer.Typer(help="Draw a result (PNG, SVG or PDF).", no_args_is_help=True)
+plot = typer.Typer(help="Plot a result (PNG, SVG or PDF).", no_args_is_help=True)
 
 
 @plot.callback()
 def drawings() -> None:
-    """Draw a result (PNG, SVG or PDF)."""
+    """Plot a result (PNG, SVG or PDF)."""
 
 
 @plot.command()
 def scatter(
-    result: Annotated[Path, typer.Argument(help="A file that redveil mine wrote.")],
+    result: ResultFile,
     picture: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the figure is written.")
+        Path, typer.Option("--output", "-o", help="Write the figure to this file.")
     ] = Path("scatter.png"),
 ) -> None:
-    """Noisy support against noisy Jaccard index: what is reported, and what was pruned."""
+    """Plot support against Jaccard index, reported and pruned."""
     from redveil.report.figures import scatter as draw
     from redveil.report.result import Result
 

@@ -1,4 +1,4 @@
-"""`redveil schema`: propose, check and accept a schema; buy cut points for it."""
+"""`redveil schema`: draft, check and accept a schema; buy cut points for it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from redveil.cli.arguments import Left, Right
+from redveil.cli.arguments import Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import output, progress, say, write
 from redveil.errors import SchemaError
 from redveil.files import keep_earlier, write_text
 
 schema = typer.Typer(
-    help="Propose, check and accept schemas (datapackage.json), buy cut points.",
+    help="Draft, check and accept schemas (datapackage.json); buy cut points.",
     no_args_is_help=True,
 )
-SchemaArgument = Annotated[Path, typer.Argument(help="A datapackage.json.")]
 schema.command("buy-cuts")(buy_cuts)
 
 
@@ -26,15 +25,17 @@ schema.command("buy-cuts")(buy_cuts)
 def draft(
     left: Left,
     right: Right,
-    key: Annotated[str | None, typer.Option(help="The column that names an entity.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Column with the entity key [default: detect it]")
+    ] = None,
     right_key: Annotated[
-        str | None, typer.Option(help="The same in the right table, if its name differs.")
+        str | None, typer.Option(help="Key column of the right table, if its name differs.")
     ] = None,
     result: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the draft is written.")
+        Path, typer.Option("--output", "-o", help="Write the draft to this file.")
     ] = Path("datapackage.json"),
 ) -> None:
-    """Propose a schema from the data, for its owner to edit. A draft is NOT private."""
+    """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
     from rich.table import Table
     from rich.text import Text
 
@@ -45,24 +46,24 @@ def draft(
     kept = keep_earlier(result)
     proposal.save(result)
     table = Table(box=None, header_style="bold")
-    for name in ("view", "attribute", "what was read off the data"):
+    for name in ("view", "attribute", "taken from the data"):
         table.add_column(name, overflow="fold")
     for remark in proposal.remarks:
         table.add_row(remark.side.value, Text(remark.attribute), Text(remark.what_was_read))
     output().print(table)
     say(
-        "This draft was read off the data. Replace what it read by what you know from elsewhere, "
-        f"then run `redveil schema accept {result}`.",
+        "This draft contains values taken from the data. Replace them with what you know from "
+        f"elsewhere, then run `redveil schema accept {result}`.",
         "bold yellow",
     )
     if kept:
-        say(f"an earlier schema was kept as {kept}")
+        say(f"previous schema kept as {kept}")
     say(f"written to {result}")
 
 
 @schema.command()
 def check(path: SchemaArgument) -> None:
-    """List everything that is wrong with a schema, with place and remedy."""
+    """List every problem of a schema, and how to fix it."""
     from redveil.schema.reader import check as list_problems
 
     read, problems = list_problems(path)
@@ -75,12 +76,12 @@ def check(path: SchemaArgument) -> None:
             f"{view.name}: key {view.key}, {len(view.attributes)} attributes, "
             f"{view.split_count} candidate splits"
         )
-    write(f"{path}: fine ({read.status.value}), {read.digest}")
+    write(f"{path}: valid ({read.status.value}), {read.digest}")
 
 
 @schema.command()
 def accept(path: SchemaArgument) -> None:
-    """Declare a reviewed draft: the owner stands behind every bound and category in it."""
+    """Declare a reviewed draft. Its owner vouches for every bound, category and cut point."""
     from redveil.schema.reader import read_schema
 
     read_schema(path)
@@ -90,4 +91,4 @@ def accept(path: SchemaArgument) -> None:
         for field in resource["schema"]["fields"]:
             (field.get("redveil") or {}).pop("draft", None)
     write_text(path, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
-    say(f"{path}: declared. You stand behind every bound, category and cut point in it.")
+    say(f"{path}: declared. You vouch for every bound, category and cut point in it.")

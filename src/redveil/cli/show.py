@@ -1,4 +1,4 @@
-"""`redveil show`: a result for people, or in another format."""
+"""`redveil show`: print a result as a table or in another format."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
+from redveil.cli.arguments import ResultFile
 from redveil.cli.console import output, say, write
 
 
 class Format(StrEnum):
-    """How a result can be shown."""
+    """Output formats of a result."""
 
     TABLE = "table"
     CSV = "csv"
@@ -21,14 +22,16 @@ class Format(StrEnum):
 
 
 def show(
-    result: Annotated[Path, typer.Argument(help="A file that redveil mine wrote.")],
-    form: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TABLE,
-    steps: Annotated[bool, typer.Option("--steps", help="List every paid step.")] = False,
+    result: ResultFile,
+    form: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TABLE,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Also list every step of the plan and its price.")
+    ] = False,
     queries: Annotated[
-        Path | None, typer.Option(help="Also write the queries in clired's .queries format.")
+        Path | None, typer.Option(help="Also write the queries to this file, in clired's format.")
     ] = None,
 ) -> None:
-    """Show a result: redescriptions, certificate and, if wanted, every paid step."""
+    """Show a result: redescriptions and privacy certificate."""
     from redveil.report.html import fragment
     from redveil.report.latex import latex_table
     from redveil.report.result import Result
@@ -45,7 +48,7 @@ def show(
         write(fragment(read.document))
     else:
         console = output()
-        console.print(result_view(read.document, steps=steps, width=console.width))
+        console.print(result_view(read.document, steps=plan, width=console.width))
     if queries is not None:
         from redveil.report.queries_file import write_result_queries
 

@@ -130,7 +130,7 @@ def perform(
     wall, cpu = time.perf_counter(), time.process_time()
     result = redveil.mine(dataset, epsilon=epsilon, **given)
     spent = time.perf_counter() - wall, time.process_time() - cpu
-    found = owner.evaluate(result, dataset).redescriptions
+    found = owner.truth(result, dataset).redescriptions
     truths = [one.true for one in found if one.true is not None]
     supports = {(t.support.left, t.support.right, t.support.both) for t in truths}
     return Run(

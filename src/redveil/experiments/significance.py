@@ -45,7 +45,7 @@ def summarise(
     noisy, true, p_values, empty = [], [], [], 0
     for _ in range(runs):
         result = redveil.mine(dataset, algorithm=algorithm, profile=profile, **parameters)
-        evaluated = owner.evaluate(result, dataset)
+        evaluated = owner.truth(result, dataset)
         empty += len(evaluated) == 0
         for one in evaluated:
             assert one.true is not None

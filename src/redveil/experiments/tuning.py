@@ -64,7 +64,7 @@ def trialled(world: str, size: int, depth: int, repeats: int, runs: int, **metho
         data = build(world, size, seed)
         for _ in range(runs):
             result = redveil.mine(data, 1, **shape)
-            evaluated = owner.evaluate(result, data)
+            evaluated = owner.truth(result, data)
             true.append([one.true.jaccard for one in evaluated if one.true])
     every = [value for run in true for value in run]
     return Trialled(

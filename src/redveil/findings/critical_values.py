@@ -1,94 +1,82 @@
-"""How far intervals must reach to hold for everything that can be asked of a leaf table.
+"""Critical values: how many standard errors bounds must allow for.
 
-Nobody knows what will be asked, or how often, so the intervals of free questions must hold for all
-unions of cells on either side at once. The noise law is public: its effect is simulated, as in
-`statistics`. For small tables every pair of unions is tried; for larger ones a bound is taken that
-holds for all weightings of the cells, real numbers included, so for unions too. Both depend on
+Nobody knows what will be asked of a leaf table, or how often, so the intervals of free questions
+must hold for all unions of ends on either side at once. The noise law is public, so its effect is
+simulated. For small tables every pair of unions is tried; for larger ones a bound is taken that
+holds for all weightings of the ends, real numbers included, and so for unions too. Both depend on
 the shape and the prices of a table alone, not on what was counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.estimate import Fit, Moments, Solver, TwoPass, TwoPassSolver, solver
-from redveil.findings.leaf_table import LeafTable
-from redveil.findings.statistics import (
-    CONFIDENCE,
+from redveil.findings.estimate import Fit, Moments, TwoPass, estimate, solver
+from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.noise import (
     MOST_SIMULATIONS,
     SIMULATIONS,
-    integer_noise,
-    simultaneous_reach,
+    left_margin,
+    simulated_errors,
     upper_quantile,
 )
-from redveil.privacy.loss import Price
+from redveil.findings.statistics import (
+    CONFIDENCE,
+    CriticalValues,
+    jaccard_bounds,
+    leverage_variance,
+    line_variance,
+)
 from redveil.trees.tree import Tree
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
-Whole: TypeAlias = NDArray[np.int64]
 
-# Pairs of unions times simulations that are tried one by one; about two seconds' work.
+# The largest number of pairs of unions, times simulations, that are tried one by one: about two
+# seconds' work.
 MOST_TRIED: Final = 2**25
-# Fewer simulations than this say too little.
-FEWEST: Final = 400
-# Pairs of unions up to which a report's intervals hold for all of them, as answers' do.
+FEWEST_SIMULATIONS: Final = 400
+# The largest number of pairs of unions for which a report's intervals hold, as those of answers do.
 MOST_REPORTED: Final = 2**13
-# Numbers that are worked on together: few enough to stay in the processor's cache.
+# How many numbers are worked on together: few enough to stay in the processor's cache.
 BATCH: Final = 2**18
-# Below this share of the variances that it is made of, a variance is rounding.
+# Below this share of the variances that it is made of, a variance is nothing but rounding.
 ROUNDING: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How many standard errors of room the noise needs, for all questions at once.
-
-    `intervals` is for supports and Jaccard indices. `counts` is for whatever else is made of the
-    overlap, the two supports and the number of entities together, p-values among them.
-
-    >>> Reach(4.5, 5.2).intervals
-    4.5
-    """
-
-    intervals: float
-    counts: float
-
-
-def question_reach(table: LeafTable, tables: int = 1) -> Reach:
+def question_critical_values(table: LeafTable, tables: int = 1) -> CriticalValues:
     """Return how many standard errors the answers to free questions must allow for.
 
-    With it all intervals for supports and Jaccard indices of unions of cells hold together with
+    All intervals for supports and Jaccard indices of unions of ends then hold together with
     probability 95 %, over all of `tables` tables, each of which gets its share of the other 5 %;
-    and so do all p-values. The simulation has nothing to do with the data and always uses the
-    same numbers.
+    and so do all p-values.
     """
-    return _reach(
-        _shape_of(table.left),
-        _shape_of(table.right),
-        (table.cells_price, table.left_price, table.right_price),
-        tables,
-    )
+    return _for_all_unions(_shape_of(table.left), _shape_of(table.right), table.prices, tables)
 
 
-def report_reach(table: LeafTable, left: Flags, right: Flags, tables: int = 1) -> Reach:
+def report_critical_values(
+    table: LeafTable, left: Flags, right: Flags, tables: int = 1
+) -> CriticalValues:
     """Return how many standard errors the intervals of a report must allow for.
 
-    left, right: bool[terms, cells], what queries are made of. For trees of two levels the reach
-    is that of free questions. For deeper ones, whose unions are too many to try quickly, it is
-    the one for all pairs of terms; that it suffices for the unions which a search then makes of
-    them is measured (docs/beyond.md), not proved.
+    left, right: bool[terms, ends], what queries are made of. Up to depth 2, critical values are
+    those of free questions. Deeper trees have too many unions to try quickly, so theirs are for all
+    pairs of terms; that this suffices for the unions which a search then makes of them is measured
+    (docs/explanation/comparison.md), not proved.
     """
     if union_count(table.left) * union_count(table.right) <= MOST_REPORTED:
-        return question_reach(table, tables)
-    reach = simultaneous_reach(table, left, right, tables)
-    return Reach(reach, reach)
+        return question_critical_values(table, tables)
+    value = _for_all_terms(table, left, right, tables)
+    return CriticalValues(value, value)
+
+
+def _simulations(tables: int) -> int:
+    """Return how many simulations are used: the smaller a table's share, the more it needs."""
+    return min(SIMULATIONS * tables, MOST_SIMULATIONS)
 
 
 def _shape_of(tree: Tree) -> Tree:
@@ -96,31 +84,57 @@ def _shape_of(tree: Tree) -> Tree:
     return Tree(tree.side, tuple(None if s is None else 0 for s in tree.splits), tree.stuck)
 
 
-# People ask many questions of few tables.
+# Many questions are asked of few tables.
 @lru_cache(maxsize=256)
-def _reach(
-    left: Tree, right: Tree, prices: tuple[Price, Price | None, Price | None], tables: int
-) -> Reach:
-    shape = len(left.ends), len(right.ends)
-    margins = [
-        None if price is None else np.zeros(some)
-        for price, some in zip(prices[1:], shape, strict=True)
-    ]
-    table = LeafTable(left, right, np.zeros(shape), margins[0], margins[1], *prices)
-    # The smaller the share of a table, the more simulations its quantile needs.
-    simulations = min(SIMULATIONS * tables, MOST_SIMULATIONS)
+def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> CriticalValues:
+    simulations = _simulations(tables)
     affordable = MOST_TRIED // (union_count(left) * union_count(right))
-    if affordable >= FEWEST:
-        largest = _largest_tried(table, min(simulations, affordable))
+    if affordable >= FEWEST_SIMULATIONS:
+        largest = _largest_tried(left, right, prices, min(simulations, affordable))
     else:
         # The bound holds for every weighting, so for both purposes.
-        largest = np.repeat(_largest_bound(table, simulations)[:, None], 2, axis=1)
+        bound = _largest_bound((len(left.ends), len(right.ends)), prices, simulations)
+        largest = np.repeat(bound[:, None], 2, axis=1)
     tail = (1 - CONFIDENCE) / tables
-    return Reach(upper_quantile(largest[:, 0], tail), upper_quantile(largest[:, 1], tail))
+    return CriticalValues(upper_quantile(largest[:, 0], tail), upper_quantile(largest[:, 1], tail))
+
+
+def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> float:
+    """Return the critical value for all pairs of terms of a table.
+
+    It is the 95 % quantile of the largest studentised error among the overlaps of all pairs of
+    terms, their differences from the Jaccard line, their leverages, and the supports. Picking the
+    best pair afterwards is then accounted for. Among several tables, each gets its share of the
+    other 5 %.
+    """
+    fitted = estimate(table)
+    (errors,) = simulated_errors(table.cells.shape, table.prices, _simulations(tables))
+    margin = left_margin(errors)
+    of_left, of_right = margin @ left.T.astype(np.float64), errors.cells.sum(axis=1) @ right.T
+    largest = np.zeros(len(margin))
+    # One left term at a time: the pairs of deep trees would not fit into memory together.
+    for number, term in enumerate(left):
+        m = fitted.moments(np.repeat(term[None], len(right), axis=0), right)
+        jaccard = jaccard_bounds(m, 0.0)[0]
+        both = (term.astype(np.float64) @ errors.cells) @ right.T
+        one, size = of_left[:, [number]], margin.sum(axis=1, keepdims=True)
+        # As in `leverage_variance`: the noisy number of entities can be 0 or negative.
+        entities = np.maximum(m.size, 1.0)
+        share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)
+        surplus = both - other * one - share * of_right + share * other * size
+        for error, variance in (
+            (both, m.both_both),
+            (one, m.left_left[:1]),
+            (of_right, m.right_right),
+            (both - jaccard * (one + of_right - both), line_variance(m, jaccard)),
+            (surplus, leverage_variance(m)),
+        ):
+            largest = np.maximum(largest, np.abs(error / np.sqrt(variance)).max(axis=1))
+    return upper_quantile(largest, (1 - CONFIDENCE) / tables)
 
 
 def union_count(tree: Tree) -> int:
-    """Return how many unions of cells a query can cover, nothing included.
+    """Return how many unions of ends a query can cover, the empty one included.
 
     >>> from redveil.schema import Side
     >>> union_count(Tree(Side.LEFT, (0, 1, 2), stuck=(0, 1, 2)))
@@ -136,23 +150,23 @@ def union_count(tree: Tree) -> int:
 
 
 def unions(tree: Tree) -> Flags:
-    """Return every union of cells that a query can cover, bool[unions, cells], nothing included.
+    """Return every union of ends that a query can cover, bool[unions, ends]; one is empty.
 
-    A query that is true for those who lack a value is true whatever the value is: who covers a
-    place to be stuck at covers everything below it.
+    A query that is true for entities with a missing value is true whatever the value is: if it
+    covers a node where entities are stuck, it covers everything below that node.
 
     >>> from redveil.schema import Side
     >>> unions(Tree(Side.LEFT, (0,), stuck=(0,))).astype(int).tolist()
     [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
-    cells = tree.ends
+    ends = tree.ends
 
     def below(node: int) -> Flags:
-        alone = np.array([[cell == node for cell in cells]])
+        alone = np.array([[end == node for end in ends]])
         if tree.split(node) is None:
             return np.concatenate([np.zeros_like(alone), alone])
         first, second = below(2 * node + 1), below(2 * node + 2)
-        found = (first[:, None, :] | second[None, :, :]).reshape(-1, len(cells))
+        found = (first[:, None, :] | second[None, :, :]).reshape(-1, len(ends))
         if node not in tree.stuck:
             return found
         return np.concatenate([found, found.any(axis=0, keepdims=True) | alone])
@@ -160,7 +174,7 @@ def unions(tree: Tree) -> Flags:
     return below(0)
 
 
-def _largest_tried(table: LeafTable, simulations: int) -> Floats:
+def _largest_tried(left: Tree, right: Tree, prices: Prices, simulations: int) -> Floats:
     """Return the largest studentised errors of all pairs of unions, float64[simulations, 2].
 
     The first is that of supports and of both − J·either for every J in [0, 1], not only at the
@@ -168,16 +182,20 @@ def _largest_tried(table: LeafTable, simulations: int) -> Floats:
     four counts, whatever their weights.
     """
     # A query that covers nothing is known without error.
-    left, right = (each[each.any(axis=1)] for each in (unions(table.left), unions(table.right)))
-    no_noise = solver(table).solve(table.cells, table.left_margin, table.right_margin)
-    moments = no_noise.moments(np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1)))
+    rows, columns = (each[each.any(axis=1)] for each in (unions(left), unions(right)))
+    shape = len(left.ends), len(right.ends)
+    no_entities = solver(shape, prices).solve(np.zeros(shape), *map(np.zeros, shape))
+    moments = no_entities.moments(
+        np.repeat(rows, len(columns), axis=0), np.tile(columns, (len(rows), 1))
+    )
     spread = _Spread(moments)
-    lefts = moments.left_left[:: len(right)]
-    rights = moments.right_right[: len(right)]
-    u, v = left.astype(np.float64), right.astype(np.float64)
+    lefts = moments.left_left[:: len(columns)]
+    rights = moments.right_right[: len(columns)]
+    u, v = rows.astype(np.float64), columns.astype(np.float64)
     found: list[Floats] = []
-    for error in _simulated(table, simulations, BATCH // (len(left) * len(right)) + 1):
-        one_left, one_right = _margin(error) @ u.T, error.cells.sum(axis=1) @ v.T
+    batch = BATCH // (len(rows) * len(columns)) + 1
+    for error in simulated_errors(shape, prices, simulations, batch):
+        one_left, one_right = left_margin(error) @ u.T, error.cells.sum(axis=1) @ v.T
         both = u @ error.cells @ v.T
         flat = both.reshape(len(both), -1)
         either = (one_left[:, :, None] + one_right[:, None, :]).reshape(flat.shape) - flat
@@ -202,12 +220,12 @@ def _lengths(
     They are the sums of four independent squared errors: of the cells inside and beside an
     overlap and of the counts in and outside a support; or of a table's mean and its effects.
     both: [simulations, lefts, rights]; supports: [simulations, lefts], [simulations, rights];
-    sizes: how many cells each union has.
+    sizes: how many ends each union has.
     """
     left, right = supports
     p, q = sizes
     height, width = error.cells.shape[1:]
-    whole = _margin(error).sum(axis=1)
+    whole = left_margin(error).sum(axis=1)
     if isinstance(error, TwoPass):
         beside = right[:, None, :] - both
         inside = both**2 / p[:, None] + beside**2 * _inverse(height - p)[:, None]
@@ -263,7 +281,7 @@ class _Spread:
         return np.asarray(np.where(inside, np.maximum(length, at_ends), at_ends).max(axis=1))
 
 
-def _largest_bound(table: LeafTable, simulations: int) -> Floats:
+def _largest_bound(shape: tuple[int, int], prices: Prices, simulations: int) -> Floats:
     """Return a bound of the largest studentised error of all weightings, float64[simulations].
 
     The weights of every overlap, support and difference from a Jaccard line are a product of row
@@ -272,7 +290,8 @@ def _largest_bound(table: LeafTable, simulations: int) -> Floats:
     of the sum of the parts' largest squares. A product's is at most the largest singular value.
     """
     found: list[Floats] = []
-    for error in _simulated(table, simulations, BATCH // table.cells.size + 1):
+    batch = BATCH // (shape[0] * shape[1]) + 1
+    for error in simulated_errors(shape, prices, simulations, batch):
         if isinstance(error, TwoPass):
             squares = _largest_singular(error.cells) ** 2 / error.cell_variance
             squares += (error.left_margin**2).sum(axis=1) / error.left_variance
@@ -299,23 +318,3 @@ def _bound_of_fit(error: Fit) -> Floats:
 
 def _largest_singular(matrices: Floats) -> Floats:
     return np.asarray(np.linalg.norm(matrices, ord=2, axis=(1, 2)))
-
-
-def _margin(error: Fit | TwoPass) -> Floats:
-    """Return the errors of the left cells' counts, float64[simulations, left cells]."""
-    return error.left_margin if isinstance(error, TwoPass) else error.cells.sum(axis=2)
-
-
-def _simulated(table: LeafTable, simulations: int, batch: int) -> Iterator[Fit | TwoPass]:
-    """Yield what a table without anybody would be taken for, `batch` tables at a time."""
-    noise = np.random.default_rng(20_261_116)
-    height, width = table.cells.shape
-    solve: Solver | TwoPassSolver = solver(table)
-    for begin in range(0, simulations, batch):
-        count = min(batch, simulations - begin)
-        cells = integer_noise(noise, table.cells_price, (count, height, width))
-        left, right = (
-            None if price is None else integer_noise(noise, price, (count, some))
-            for price, some in ((table.left_price, height), (table.right_price, width))
-        )
-        yield solve.solve(cells, left, right)

@@ -1,4 +1,4 @@
-"""How many of the reported redescriptions can be chance, given all that could have been."""
+"""False discoveries: how many of the reported redescriptions can be coincidences."""
 
 from __future__ import annotations
 
@@ -15,69 +15,76 @@ from redveil.query.formula import Query, literal_count
 from redveil.schema import Schema, View
 from redveil.trees.tree import Tree
 
-# The chance that any pair of unrelated queries, of all that there are, passes the correction.
-FAMILY: Final = 0.01
+# The chance that any pair of unrelated queries, of all that could be compared, is confirmed.
+FAMILY_WISE_ERROR: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """What is known of false discoveries.
 
-    searched:  the decimal logarithm of the largest number of rivals of a reported redescription
-    surviving: how many reported p-values stay below 1 % when multiplied by their rivals
-    bound:     the largest expected share of false ones among the reported
-    doubtful:  the places of those that do not survive, from 0
+    comparable:  the decimal logarithm of the largest number of pairs that a reported redescription
+                 is compared with
+    confirmed:   how many reported p-values stay below 1 % when multiplied by that number
+    bound:       the largest expected share of false ones among the reported
+    unconfirmed: the places of those that are not confirmed, counted from 0
 
-    >>> Discovery(searched=18.5, surviving=3, bound=0.06).surviving
+    >>> Discovery(comparable=18.5, confirmed=3, bound=0.06).confirmed
     3
     """
 
-    searched: float
-    surviving: int
+    comparable: float
+    confirmed: int
     bound: float
-    doubtful: tuple[int, ...] = ()
+    unconfirmed: tuple[int, ...] = ()
 
 
 def false_discoveries(
     found: Sequence[Redescription], tables: Sequence[LeafTable], schema: Schema
 ) -> Discovery | None:
-    """Bound the share of reported redescriptions whose two queries have nothing to do with it.
+    """Bound the share of reported redescriptions whose two queries are unrelated.
 
     Two things can go wrong. The noise: all pessimistic p-values hold together with probability
     95 % (for trees of three levels or more that is measured, not proved). The search: of all pairs
-    of queries, some look related by chance. The rivals of a pair are all pairs of its length, or
-    all that trees of its shape could have yielded, whichever are fewer.
-    Multiplied by them, no true p-value of an unrelated pair is below 1 %, with probability 99 %.
-    So in 94 % of all runs nobody who survives both is false; the others are counted as false.
+    of queries, some look related by coincidence. A pair is compared with all pairs of its length,
+    or with all that trees of its shape could have yielded, whichever are fewer. Multiplied by their
+    number, no true p-value of an unrelated pair is below 1 %, with probability 99 %. So in 94 % of
+    all runs no confirmed pair is false; the others are counted as if they were.
     """
     if not found:
         return None
-    every = math.log10(len(tables))
-    rivals = [_rivals(one, tables[one.table], schema, every) for one in found]
-    # Logarithms: there are more rivals than a float has room for.
-    doubtful = tuple(
+    log_tables = math.log10(len(tables))
+    comparable = [_comparable(one, tables[one.table], schema, log_tables) for one in found]
+    # Logarithms: there are more pairs than a float can count.
+    unconfirmed = tuple(
         place
-        for place, (one, many) in enumerate(zip(found, rivals, strict=True))
-        if one.p_value > 0 and math.log10(one.p_value) + many > math.log10(FAMILY)
+        for place, (one, pairs) in enumerate(zip(found, comparable, strict=True))
+        if one.statistics.p_value > 0
+        and math.log10(one.statistics.p_value) + pairs > math.log10(FAMILY_WISE_ERROR)
     )
-    share = len(doubtful) / len(found)
-    luck = 1 - CONFIDENCE + FAMILY
-    return Discovery(max(rivals), len(found) - len(doubtful), min(1.0, share + luck), doubtful)
+    share = len(unconfirmed) / len(found)
+    error = 1 - CONFIDENCE + FAMILY_WISE_ERROR
+    return Discovery(
+        comparable=max(comparable),
+        confirmed=len(found) - len(unconfirmed),
+        bound=min(1.0, share + error),
+        unconfirmed=unconfirmed,
+    )
 
 
-def _rivals(one: Redescription, table: LeafTable, schema: Schema, every: float) -> float:
-    """Return the decimal logarithm of the number of rivals; both ways of counting share the 1 %.
+def _comparable(one: Redescription, table: LeafTable, schema: Schema, log_tables: float) -> float:
+    """Return the decimal logarithm of the number of comparable pairs.
 
-    every: that of the number of tables, each of which has a shape of its own.
+    Both ways of counting share the 1 %. Each table has a shape of its own.
     """
     left, right = _splits(schema.left), _splits(schema.right)
     by_length = _as_long(one.left, left) + _as_long(one.right, right)
     by_shape = _shaped_like(table.left, left) + _shaped_like(table.right, right)
-    return min(by_length, by_shape + every) + math.log10(2)
+    return min(by_length, by_shape + log_tables) + math.log10(2)
 
 
 def _as_long(query: Query, splits: int) -> float:
-    """Count the queries as long as this one: so many ways to join k literals, any literals.
+    """Count the queries of this length: the ways to join k literals, times the literals.
 
     There are twice as many literals as splits. Another 2^k lets all lengths share one error.
     """
@@ -86,10 +93,10 @@ def _as_long(query: Query, splits: int) -> float:
 
 
 def joints(length: int) -> int:
-    """Return in how many ways literals, in their order, can be joined to a query.
+    """Return in how many ways literals, in a given order, can be joined to a query.
 
-    Two parts or more are joined by "and" or by "or", negated or not; each part is a literal or is
-    joined itself.
+    Two or more parts are joined by "and" or by "or", negated or not; each part is a literal or a
+    joined query itself.
 
     >>> [joints(length) for length in (1, 2, 3, 4)]
     [1, 4, 36, 404]

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.leaf_table import Counted, LeafTable, noise_variance
+from redveil.findings.leaf_table import Counted, LeafTable, Prices, noise_variance
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -50,11 +50,11 @@ class Moments:
 
 
 class Estimate(Protocol):
-    """A leaf table's best guess, and how far the noise can have moved it."""
+    """The best estimate that a leaf table allows, and its errors."""
 
     @property
     def cells(self) -> Floats:
-        """The estimated cells, float64[left cells, right cells]; can be negative."""
+        """The estimated cells, float64[left ends, right ends]; can be negative."""
         ...
 
     @property
@@ -73,7 +73,7 @@ class Estimate(Protocol):
         ...
 
     def moments(self, left: Flags, right: Flags) -> Moments:
-        """Return estimates and variances for pairs of unions of cells."""
+        """Return estimates and variances for pairs of unions of ends."""
         ...
 
 
@@ -81,7 +81,7 @@ class Estimate(Protocol):
 class Fit:
     """The least-squares table and its noise.
 
-    cells: float64[left cells, right cells], unbiased, can be negative.
+    cells: float64[left ends, right ends], unbiased, can be negative.
     mean, rows, columns, interaction: the variance per unit of each part of a table.
     """
 
@@ -107,9 +107,9 @@ class Fit:
         return math.sqrt(self.interaction)
 
     def moments(self, left: Flags, right: Flags) -> Moments:
-        """Return estimates and variances for pairs of unions of cells.
+        """Return estimates and variances for pairs of unions of ends.
 
-        left: bool[pairs, left cells]; right: bool[pairs, right cells].
+        left: bool[pairs, left ends]; right: bool[pairs, right ends].
         """
         height, width = self.cells.shape
         u, v = left.astype(np.float64), right.astype(np.float64)
@@ -137,20 +137,18 @@ class Fit:
 
 
 def estimate(table: LeafTable) -> Estimate:
-    """Return the best guess that the measured parts allow."""
-    return solver(table).solve(table.cells, table.left_margin, table.right_margin)
+    """Return the best estimate that the measured parts allow."""
+    fit = solver(table.cells.shape, table.prices)
+    return fit.solve(table.cells, table.left_margin, table.right_margin)
 
 
-def solver(table: LeafTable) -> Solver | TwoPassSolver:
-    """Return what turns measurements of a table's shape and prices into an estimate."""
-    height, width = table.cells.shape
-    cells, left, right = (
-        0.0 if price is None else noise_variance(price)
-        for price in (table.cells_price, table.left_price, table.right_price)
-    )
-    if table.left_price is None:
+def solver(shape: tuple[int, ...], prices: Prices) -> Solver | TwoPassSolver:
+    """Return what turns measurements of a table into an estimate, given its shape and prices."""
+    height, width = shape
+    cells, left, right = (0.0 if price is None else noise_variance(price) for price in prices)
+    if prices.left_margin is None:
         return Solver(height, width, 1 / cells, 0.0, 0.0)
-    if table.right_price is None:
+    if prices.right_margin is None:
         return TwoPassSolver(cells, left)
     return Solver(height, width, 1 / cells, 1 / left, 1 / right)
 
@@ -191,7 +189,7 @@ class Solver:
 class TwoPass:
     """The paper's counts: overlaps from cells, left supports from left counts, the rest by sums.
 
-    Right supports are sums of cells over all left cells, the number of entities is the sum of the
+    Right supports are sums of cells over all left ends, the number of entities is the sum of the
     left counts. cells, left_margin: float64; the variances are those of a single count.
     """
 
@@ -216,7 +214,7 @@ class TwoPass:
         return math.sqrt(self.cell_variance)
 
     def moments(self, left: Flags, right: Flags) -> Moments:
-        """Return estimates and variances for pairs of unions of cells, as `Fit.moments`."""
+        """Return estimates and variances for pairs of unions of ends, as `Fit.moments`."""
         u, v = left.astype(np.float64), right.astype(np.float64)
         p, q = u.sum(axis=1), v.sum(axis=1)
         nothing = np.zeros_like(p)

@@ -1,26 +1,39 @@
-"""The released leaf table: noisy counts of the cells of two trees, and of their margins."""
+"""The released leaf table: noisy counts of a pair of trees, by where entities end in each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from redveil.privacy.loss import Price, count_variance
 from redveil.trees.tree import Tree
 
-# Whole numbers, but for the published profile's noise.
+# Whole numbers, except for the published profile's noise.
 Counted = NDArray[Any]
+
+
+class Prices(NamedTuple):
+    """What each part of a leaf table cost; None for a margin that was not measured.
+
+    >>> from fractions import Fraction
+    >>> Prices(Fraction(1)).left_margin is None
+    True
+    """
+
+    cells: Price
+    left_margin: Price | None = None
+    right_margin: Price | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafTable:
     """What was measured for a pair of trees. Released.
 
-    cells: int64[left cells, right cells]; left_margin: int64[left cells]; right_margin alike. What
-    was not measured is None. The prices are those of the measurements.
+    cells:        int64[left ends, right ends]
+    left_margin:  int64[left ends], or None if it was not measured; right_margin likewise
+    prices:       what the measurements cost
     """
 
     left: Tree
@@ -28,36 +41,13 @@ class LeafTable:
     cells: Counted
     left_margin: Counted | None
     right_margin: Counted | None
-    cells_price: Price
-    left_price: Price | None
-    right_price: Price | None
-
-    @classmethod
-    def of(
-        cls,
-        left: Tree,
-        right: Tree,
-        shape: tuple[int, int],
-        parts: Mapping[str, Counted],
-        prices: Mapping[str, Price],
-    ) -> LeafTable:
-        """Return the table made of named parts."""
-        return cls(
-            left,
-            right,
-            parts["cells"].reshape(shape),
-            parts.get("left margin"),
-            parts.get("right margin"),
-            prices["cells"],
-            prices.get("left margin"),
-            prices.get("right margin"),
-        )
+    prices: Prices
 
 
 def noise_variance(price: Price) -> float:
-    """Return the variance of a count's noise, plus a quarter for living on whole numbers.
+    """Return the variance of a count's noise, plus a quarter for being restricted to integers.
 
-    The quarter keeps intervals honest where the noise is seldom anything but 0 or ±1.
+    Where the noise is rarely anything but 0 or ±1, intervals would be too narrow without it.
 
     >>> from fractions import Fraction
     >>> round(noise_variance(Fraction(1, 10)), 1)

@@ -1,7 +1,7 @@
-"""Free questions: what released leaf tables say about queries that nobody has mined.
+"""Free questions: what released leaf tables say about any pair of queries.
 
-Whatever is computed from released values alone costs nothing, and may be asked as often as one
-likes. A pair of queries can be answered if, for some table, each is a union of the table's cells.
+Whatever is computed from released values alone costs nothing, and may be asked any number of
+times. A pair of queries can be answered if, for some table, each is a union of ends of its tree.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-import numpy as np
-
 from redveil.errors import QueryError
-from redveil.findings.critical_values import question_reach
+from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
-from redveil.findings.redescription import Interval
-from redveil.findings.statistics import jaccard_bounds, p_values, pessimistic_p_values
-from redveil.query.coverage import Flags, ReleasedTree, extent, tells
+from redveil.findings.statistics import Statistics, statistics_of
+from redveil.query.coverage import Flags, ReleasedTree, coverage, determines
 from redveil.query.formula import Literal, Query, attributes, literals
 from redveil.query.text import number_text, parse_text, to_text
 from redveil.schema import Side
@@ -28,25 +25,22 @@ from redveil.schema import Side
 class Answer:
     """What released tables say about a pair of queries.
 
-    `left` and `right` are the queries as they were understood. The intervals hold at 95 % for
-    everything that can be asked of the result, together. `p_value` is the largest that the
-    noise allows, `p_value_estimate` the one at the estimates. `table` is the number of the table
-    that the answer was read off, counted from 0 as in the result file. The cost is always 0.
+    `left` and `right` are the queries as they were understood. The intervals in `statistics` hold
+    at 95 % for everything that can be asked of the result, together. `table` is the number of the
+    leaf table that the answer comes from, counted from 0 as in the result file. The cost is
+    always 0.
 
+    >>> from redveil.findings.statistics import Interval
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
-    >>> answer = Answer("[gout]", "[uric acid > 7]", half, few, few, few, 1e-9, 1e-12, table=0)
-    >>> answer.jaccard.low, answer.cost
+    >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
+    >>> answer = Answer("[gout]", "[uric acid > 7]", statistics, table=0)
+    >>> answer.statistics.jaccard.low, answer.cost
     (0.4, 0)
     """
 
     left: str
     right: str
-    jaccard: Interval
-    support_left: Interval
-    support_right: Interval
-    support_both: Interval
-    p_value: float
-    p_value_estimate: float
+    statistics: Statistics
     table: int
     cost: OneOf[0] = 0
 
@@ -69,7 +63,7 @@ def parse_side(text: str, side: Side) -> Query:
 
     >>> parse_side("[age < 3]", Side.RIGHT)
     Traceback (most recent call last):
-    redveil.errors.QueryError: right query, position 6: '<' is no literal of redveil; write <= or >
+    redveil.errors.QueryError: right query, position 6: '<' is not supported; write <= or >
     """
     try:
         return parse_text(text)
@@ -85,7 +79,7 @@ def answer(left: Query, right: Query, tables: Sequence[ReleasedTable]) -> Answer
     """
     if not tables:
         raise QueryError("this result holds no leaf table, so there is nothing to ask")
-    lefts, rights = _extents(left, tables, Side.LEFT), _extents(right, tables, Side.RIGHT)
+    lefts, rights = _covered(left, tables, Side.LEFT), _covered(right, tables, Side.RIGHT)
     answers = [
         _read_off(tables, number, (left, right), (lefts[number], rights[number]))
         for number in sorted(lefts.keys() & rights.keys())
@@ -95,20 +89,20 @@ def answer(left: Query, right: Query, tables: Sequence[ReleasedTable]) -> Answer
             f"no table holds both queries: the left one can be asked of {_tables(lefts)}, the "
             f"right one of {_tables(rights)}; choose both from one table"
         )
-    return min(answers, key=lambda one: one.jaccard.high - one.jaccard.low)
+    return min(answers, key=_width)
 
 
 def _tables(numbers: Sequence[int] | dict[int, Flags]) -> str:
     return f"table{'s' if len(numbers) > 1 else ''} {', '.join(str(n + 1) for n in numbers)}"
 
 
-def _extents(query: Query, tables: Sequence[ReleasedTable], side: Side) -> dict[int, Flags]:
-    """Return the cells that a query covers, by the number of every table that can tell."""
+def _covered(query: Query, tables: Sequence[ReleasedTable], side: Side) -> dict[int, Flags]:
+    """Return the ends that a query covers, by the number of every table that can tell."""
     _must_be_known(query, tables[0], side)
     found: dict[int, Flags] = {}
     for number, table in enumerate(tables):
         try:
-            one = extent(query, table.tree(side))
+            one = coverage(query, table.tree(side))
         except QueryError as error:
             raise QueryError(f"{side} query: {error}") from None
         if one.is_released:
@@ -135,7 +129,7 @@ def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
     for literal in literals(query):
         name = literal.attribute
         related = [split for split in splits if split.attribute == name]
-        if tells(related, literal, trees[0].attributes[name]):
+        if determines(related, literal, trees[0].attributes[name]):
             continue
         if related:
             told = f"{name} was only {_tests(related)}"
@@ -162,28 +156,20 @@ def _read_off(
     tables: Sequence[ReleasedTable],
     number: int,
     queries: tuple[Query, Query],
-    extents: tuple[Flags, Flags],
+    covered: tuple[Flags, Flags],
 ) -> Answer:
     """Answer a pair of queries from one table."""
     counts = tables[number].counts
-    best, reach = estimate(counts), question_reach(counts, len(tables))
-    moments = best.moments(extents[0][None, :], extents[1][None, :])
-    likely, low, high = (float(bound[0]) for bound in jaccard_bounds(moments, reach.intervals))
-    at_estimates = p_values(moments.both, moments.left, moments.right, best.size)
+    best, critical = estimate(counts), question_critical_values(counts, len(tables))
+    moments = best.moments(covered[0][None, :], covered[1][None, :])
     return Answer(
         left=to_text(queries[0]),
         right=to_text(queries[1]),
-        jaccard=Interval(likely, low, high),
-        support_left=_support(moments.left[0], moments.left_left[0], reach.intervals),
-        support_right=_support(moments.right[0], moments.right_right[0], reach.intervals),
-        support_both=_support(moments.both[0], moments.both_both[0], reach.intervals),
-        p_value=float(pessimistic_p_values(moments, best, reach.counts)[0]),
-        p_value_estimate=float(at_estimates[0]),
+        statistics=statistics_of(moments, best, critical),
         table=number,
     )
 
 
-def _support(middle: float, variance: float, reach: float) -> Interval:
-    """Return a support's interval; nobody can be covered by less than nobody."""
-    width = reach * float(np.sqrt(variance))
-    return Interval(*(max(0.0, float(middle) + x) for x in (0.0, -width, width)))
+def _width(answer: Answer) -> float:
+    jaccard = answer.statistics.jaccard
+    return jaccard.high - jaccard.low

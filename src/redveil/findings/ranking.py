@@ -1,8 +1,8 @@
-"""A ranked list in which every redescription says something new."""
+"""Ranking: a list in which every redescription says something new."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,100 +15,117 @@ from redveil.query.formula import And, Literal, Not, Or, Query, complement
 from redveil.query.text import to_text
 
 Codes = NDArray[np.int64]
+Wordings = frozenset[tuple[str, str]]
 
-# What is left of a Jaccard index's worth with every literal that has to be read.
-LITERAL: Final = 0.99
-# The least share of news that is worth a reader's time, and the least worth beside the first's.
-NEWS: Final = 0.25
-WORTH: Final = 0.5
+# The share of its value that a redescription keeps with every literal that has to be read.
+LITERAL_DISCOUNT: Final = 0.99
+# The least novelty that is worth a reader's time, and the least value relative to the first entry.
+LEAST_NOVELTY: Final = 0.25
+LEAST_RELATIVE_VALUE: Final = 0.5
 
 
 def ranked(found: Iterable[Redescription]) -> tuple[Redescription, ...]:
-    """Rank by the lower bound of J, and print every wording once."""
+    """Rank by the lower bound of J, and list every wording once."""
     kept: dict[tuple[str, str], Redescription] = {}
     for one in sorted(found, key=_rank):
         kept.setdefault((to_text(one.left), to_text(one.right)), one)
     return tuple(kept.values())
 
 
-def ranked_by_news(
+def ranked_by_novelty(
     found: Iterable[Redescription], estimates: Sequence[Estimate]
 ) -> tuple[Redescription, ...]:
     """Return redescriptions that each say something new, the best first.
 
-    Greedy: next comes the largest lower bound of J times news, less a hundredth of it for every
-    literal that has to be read. News is the share of what a redescription's two extents tell that
-    those before it, of the same table, have not told: their conditional entropy over the released
-    cells. A complement, or a union of what is known already, tells nothing. The list ends where the
-    worth falls below half of the first's. Between tables, where extents cannot be compared for
-    free, wordings are, and those of the complements.
+    Greedy: the next entry has the largest value, which is the lower bound of J times novelty, less
+    a hundredth for every literal. Novelty is the share of what a redescription's two coverages tell
+    that earlier entries of the same table have not told: their conditional entropy over the
+    released cells. A complement, or a union of what is known already, tells nothing. The list ends
+    where the value falls below half of the first entry's. Between tables, coverages cannot be
+    compared for free, so wordings are compared instead, and those of complements.
     """
-    told = [_Told(estimate) for estimate in estimates]
     waiting = list(ranked(found))
-    kept: list[Redescription] = []
-    said: set[frozenset[tuple[str, str]]] = set()
-    while waiting:
-        news = np.array([told[one.table].news(one) for one in waiting])
-        worth = np.array([_value(one.jaccard.low, one.literals) for one in waiting]) * news
-        worth[news < NEWS] = -1.0
-        best = int(worth.argmax())
-        first = kept[0] if kept else waiting[best]
-        least = WORTH * _value(first.jaccard.low, first.literals)
-        if worth[best] < least:
-            break
-        kept.append(waiting[best])
-        said.add(_wordings(waiting[best]))
-        told[waiting[best].table].tell(waiting[best])
-        # What is no news now never will be.
-        waiting = [one for i, one in enumerate(waiting) if news[i] >= NEWS and i != best]
-        waiting = [one for one in waiting if _wordings(one) not in said]
-    return tuple(kept)
+    known = [_Known(estimate) for estimate in estimates]
+    chosen = _greedy(
+        [_sketch(one) for one in waiting],
+        [known[one.table] for one in waiting],
+        lambda i: _wordings(waiting[i]),
+    )
+    return tuple(waiting[i] for i in chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What ranking looks at of a redescription: its bound, how long it is to read, its cells."""
+    """What ranking looks at: the lower bound of J, the number of literals, the covered ends."""
 
     low: float
     literals: int
     left_ends: tuple[int, ...]
     right_ends: tuple[int, ...]
 
+    @property
+    def value(self) -> float:
+        """The lower bound of J, discounted for the literals that have to be read."""
+        return float(self.low * LITERAL_DISCOUNT**self.literals)
 
-def newsworthy(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
-    """Return which redescriptions of one table can come into a list of news.
 
-    The order in which `ranked_by_news` takes those of a table does not depend on other tables
-    (unless they have a wording in common), so nothing that it would keep is missing.
+def novel(sketches: Sequence[Sketch], estimate: Estimate) -> list[int]:
+    """Return which redescriptions of one table can appear in a list ranked by novelty.
+
+    The order in which `ranked_by_novelty` takes those of a table does not depend on other tables
+    (unless they share a wording), so nothing that it would keep is missing.
     """
-    told = _Told(estimate)
-    waiting = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].literals))
-    kept: list[int] = []
+    order = sorted(range(len(sketches)), key=lambda i: (-sketches[i].low, sketches[i].literals))
+    known = _Known(estimate)
+    chosen = _greedy([sketches[i] for i in order], [known] * len(order), lambda _: None)
+    return [order[i] for i in chosen]
+
+
+def _greedy(
+    sketches: Sequence[Sketch],
+    known: Sequence[_Known],
+    wordings: Callable[[int], Wordings | None],
+) -> list[int]:
+    """Return the places of the entries that are chosen, best first.
+
+    known:    for each sketch, what earlier entries of its table have told
+    wordings: of a sketch, by its place; two entries never share them, unless they are None
+    """
+    chosen: list[int] = []
+    listed: set[Wordings | None] = set()
+    waiting = list(range(len(sketches)))
     while waiting:
-        news = np.array([told.news(sketches[i]) for i in waiting])
-        worth = np.array([_value(sketches[i].low, sketches[i].literals) for i in waiting]) * news
-        worth[news < NEWS] = -1.0
-        best = int(worth.argmax())
-        first = sketches[kept[0] if kept else waiting[best]]
-        if worth[best] < WORTH * _value(first.low, first.literals):
+        novelty = np.array([known[i].novelty(sketches[i]) for i in waiting])
+        values = np.array([sketches[i].value for i in waiting]) * novelty
+        values[novelty < LEAST_NOVELTY] = -1.0
+        place = int(values.argmax())
+        best = waiting[place]
+        first = sketches[chosen[0] if chosen else best]
+        if values[place] < LEAST_RELATIVE_VALUE * first.value:
             break
-        kept.append(waiting[best])
-        told.tell(sketches[waiting[best]])
-        waiting = [i for k, i in enumerate(waiting) if news[k] >= NEWS and k != best]
-    return kept
+        chosen.append(best)
+        known[best].learn(sketches[best])
+        if (words := wordings(best)) is not None:
+            listed.add(words)
+        # What is not novel now never will be.
+        waiting = [
+            i
+            for i, new in zip(waiting, novelty, strict=True)
+            if new >= LEAST_NOVELTY and i != best and wordings(i) not in listed
+        ]
+    return chosen
 
 
-def _value(low: float, literals: int) -> float:
-    """Return what a redescription is worth to somebody who has to read it."""
-    return float(low * LITERAL**literals)
+def _sketch(one: Redescription) -> Sketch:
+    return Sketch(one.statistics.jaccard.low, one.literals, one.left_ends, one.right_ends)
 
 
 def _rank(one: Redescription) -> tuple[float, int, str, str]:
-    return -one.jaccard.low, one.literals, to_text(one.left), to_text(one.right)
+    return -one.statistics.jaccard.low, one.literals, to_text(one.left), to_text(one.right)
 
 
-def _wordings(one: Redescription) -> frozenset[tuple[str, str]]:
-    """Return a pair of queries and the pair of their complements, however they are put."""
+def _wordings(one: Redescription) -> Wordings:
+    """Return the wording of a pair of queries, and that of the pair of their complements."""
     return frozenset(
         (_wording(one.left, negated=negated), _wording(one.right, negated=negated))
         for negated in (False, True)
@@ -128,37 +145,37 @@ def _wording(query: Query, *, negated: bool) -> str:
             return f"({f' {joint} '.join(parts)})"
 
 
-class _Told:
-    """What the redescriptions of one table have told so far: which cells they tell apart."""
+class _Known:
+    """What the listed redescriptions of one table have told: which cells they tell apart."""
 
     def __init__(self, estimate: Estimate) -> None:
-        # A negative count is noise: nobody is there.
+        # A negative count is noise: no entity is there.
         cells = np.maximum(estimate.cells, 0.0)
         self._weights = cells.ravel() / max(float(cells.sum()), 1e-12)
         self._shape = cells.shape
         self._known: Codes = np.zeros(cells.size, dtype=np.int64)
 
-    def news(self, one: Redescription | Sketch) -> float:
+    def novelty(self, one: Sketch) -> float:
         """Return the share of a redescription's entropy that is not known yet."""
-        says = self._says(one)
-        alone = self._entropy(says)
+        told = self._told(one)
+        alone = self._entropy(told)
         if alone <= 0:
             return 0.0
-        return (self._entropy(self._joined(says)) - self._entropy(self._known)) / alone
+        return (self._entropy(self._joined(told)) - self._entropy(self._known)) / alone
 
-    def tell(self, one: Redescription | Sketch) -> None:
-        """Take note of a redescription."""
-        self._known = np.unique(self._joined(self._says(one)), return_inverse=True)[1]
+    def learn(self, one: Sketch) -> None:
+        """Add a redescription to what is known."""
+        self._known = np.unique(self._joined(self._told(one)), return_inverse=True)[1]
 
-    def _says(self, one: Redescription | Sketch) -> Codes:
+    def _told(self, one: Sketch) -> Codes:
         """Return which of its queries hold in each cell, as 0 … 3."""
         left, right = np.zeros(self._shape[0], np.int64), np.zeros(self._shape[1], np.int64)
         left[list(one.left_ends)] = 2
         right[list(one.right_ends)] = 1
         return np.add.outer(left, right).ravel()
 
-    def _joined(self, says: Codes) -> Codes:
-        return self._known * 4 + says
+    def _joined(self, told: Codes) -> Codes:
+        return self._known * 4 + told
 
     def _entropy(self, codes: Codes) -> float:
         shares = np.bincount(codes, weights=self._weights)

@@ -2,103 +2,104 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from redveil.findings.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
-from redveil.findings.leaf_table import LeafTable
-from redveil.privacy.loss import Price, count_variance
+from redveil.findings.estimate import Estimate, Moments
 
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 CONFIDENCE: Final = 0.95
-# Expected overlaps at which a p-value is tried.
-TRIED: Final = 33
-SIMULATIONS: Final = 1000
-# With several tables the quantile lies further out, and needs more of them.
-MOST_SIMULATIONS: Final = 2 * SIMULATIONS
-# How sure a simulated quantile is not to be too small.
-SURE: Final = 0.99
-# Beyond what simulations show, errors of more than a few standard errors become rarer at least by
-# this rate for each: a single Laplace variable, the heaviest of all sums of them, has 1.41.
-FALL: Final = 1.2
-# Integer Gaussian noise this wide is a rounded real one, to more digits than a simulation shows.
-WIDE: Final = 100.0
-FAR: Final = 8
+# How many expected overlaps are tried in search of the largest p-value.
+EXPECTED_OVERLAPS_TRIED: Final = 33
 
 
-def simultaneous_reach(table: LeafTable, left: Flags, right: Flags, tables: int = 1) -> float:
-    """Return how many standard errors intervals must reach to hold for all pairs at once.
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its bounds.
 
-    left: bool[left terms, left cells]; right: bool[right terms, right cells].
-
-    The noise law is public, so its effect is simulated: the reach is the 95 % quantile of the
-    largest studentised error among the overlaps of all pairs of terms, their differences from the
-    Jaccard line, their leverages, and the supports. Picking the best pair afterwards is then
-    already paid for. With several tables, each gets its share of the other 5 %. The simulation has
-    nothing to do with the data and always uses the same numbers.
+    >>> Interval(0.5, 0.4, 0.6).low
+    0.4
     """
-    fitted = estimate(table)
-    errors = _simulated_errors(table, min(SIMULATIONS * tables, MOST_SIMULATIONS))
-    margin = errors.left_margin if isinstance(errors, TwoPass) else errors.cells.sum(axis=2)
-    of_left, of_right = margin @ left.T.astype(np.float64), errors.cells.sum(axis=1) @ right.T
-    largest = np.zeros(len(margin))
-    # One left term at a time: the pairs of deep trees would not fit into memory together.
-    for number, term in enumerate(left):
-        m = fitted.moments(np.repeat(term[None], len(right), axis=0), right)
-        jaccard = jaccard_bounds(m, 0.0)[0]
-        both = (term.astype(np.float64) @ errors.cells) @ right.T
-        one, size = of_left[:, [number]], margin.sum(axis=1, keepdims=True)
-        # As in `leverage_variance`: noise can leave nobody, or fewer.
-        entities = np.maximum(m.size, 1.0)
-        share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)
-        surplus = both - other * one - share * of_right + share * other * size
-        for error, variance in (
-            (both, m.both_both),
-            (one, m.left_left[:1]),
-            (of_right, m.right_right),
-            (both - jaccard * (one + of_right - both), line_variance(m, jaccard)),
-            (surplus, leverage_variance(m)),
-        ):
-            largest = np.maximum(largest, np.abs(error / np.sqrt(variance)).max(axis=1))
-    return upper_quantile(largest, (1 - CONFIDENCE) / tables)
+
+    estimate: float
+    low: float
+    high: float
 
 
-def upper_quantile(simulated: Floats, tail: float) -> float:
-    """Return a number that is exceeded with probability `tail` at most.
+@dataclass(frozen=True, slots=True)
+class CriticalValues:
+    """How many standard errors bounds must allow for, to hold for all pairs of queries at once.
 
-    Of the simulated errors the one is taken that lies above the true quantile with probability
-    99 %. Where none does, the tail is too thin to be simulated and is prolonged.
+    `intervals` is for supports and Jaccard indices. `counts` is for whatever else is made of the
+    overlap, the two supports and the number of entities together, p-values among them.
 
-    >>> upper_quantile(np.arange(1000.0), 0.05)
-    965.0
+    >>> CriticalValues(4.5, 5.2).intervals
+    4.5
     """
-    from scipy.special import bdtr
 
-    count = len(simulated)
-    thinnest = max(tail, -math.log(1 - SURE) / count)
-    ranks = np.arange(1, count + 1)
-    # The r-th smallest lies above the quantile if fewer than r of all lie below it.
-    sure = np.flatnonzero(bdtr(ranks - 1, count, 1 - thinnest) >= SURE)
-    rank = int(sure[0]) if sure.size else count - 1
-    return float(np.sort(simulated)[rank]) + math.log(thinnest / tail) / FALL
+    intervals: float
+    counts: float
 
 
-def _simulated_errors(table: LeafTable, simulations: int) -> Fit | TwoPass:
-    """Return what tables without anybody would be taken for, one after the other."""
-    noise = np.random.default_rng(20_240_229)
-    height, width = table.cells.shape
-    cells = integer_noise(noise, table.cells_price, (simulations, height, width))
-    lefts_alone, rights_alone = (
-        None if price is None else integer_noise(noise, price, (simulations, some))
-        for price, some in ((table.left_price, height), (table.right_price, width))
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a leaf table says about a pair of queries.
+
+    The intervals hold together for all pairs of queries. `expected_jaccard` is the Jaccard index
+    that unrelated queries with these supports would have. `p_value` is the largest that is
+    consistent with the noise; `p_value_estimate` is the one at the estimates.
+    """
+
+    jaccard: Interval
+    expected_jaccard: float
+    support_left: Interval
+    support_right: Interval
+    support_both: Interval
+    p_value: float
+    p_value_estimate: float
+
+
+def statistics_of(moments: Moments, table: Estimate, critical: CriticalValues) -> Statistics:
+    """Return the statistics of a single pair of queries.
+
+    moments: of one pair, float64[1]
+    """
+    m = moments
+    jaccard, low, high = (float(bound[0]) for bound in jaccard_bounds(m, critical.intervals))
+    left, right = float(m.left[0]), float(m.right[0])
+    return Statistics(
+        jaccard=Interval(jaccard, low, high),
+        expected_jaccard=expected_jaccard(left, right, table.size),
+        support_left=_support(left, m.left_left[0], critical),
+        support_right=_support(right, m.right_right[0], critical),
+        support_both=_support(m.both[0], m.both_both[0], critical),
+        p_value=float(pessimistic_p_values(m, table, critical.counts)[0]),
+        p_value_estimate=float(p_values(m.both, m.left, m.right, table.size)[0]),
     )
-    return solver(table).solve(cells, lefts_alone, rights_alone)
+
+
+def _support(estimate: float, variance: float, critical: CriticalValues) -> Interval:
+    """Return the interval of a support, which is never negative."""
+    width = critical.intervals * float(np.sqrt(variance))
+    return Interval(*(max(0.0, float(estimate) + x) for x in (0.0, -width, width)))
+
+
+def expected_jaccard(left: float, right: float, entities: float) -> float:
+    """Return the Jaccard index that two unrelated queries with these supports would have.
+
+    >>> expected_jaccard(50, 50, 100), round(expected_jaccard(10, 10, 100), 3)
+    (0.3333333333333333, 0.053)
+    >>> expected_jaccard(0, 10, 100)
+    0.0
+    """
+    if min(left, right, entities) <= 0:
+        return 0.0
+    both = min(left * right / entities, left, right)
+    return both / (left + right - both)
 
 
 def line_variance(moments: Moments, jaccard: Floats) -> Floats:
@@ -118,45 +119,20 @@ def _either_variance(moments: Moments) -> tuple[Floats, Floats]:
     return variance, m.both_left + m.both_right - m.both_both
 
 
-def integer_noise(
-    noise: np.random.Generator, price: Price, shape: tuple[int, ...]
-) -> NDArray[np.int64]:
-    """Simulate the noise that a price puts on counts: integer Laplace, or integer Gaussian for ρ.
-
-    Seeded, and so for the public law alone; what is released gets its noise from `privacy`.
-
-    >>> integer_noise(np.random.default_rng(1), Fraction(1, 10), (2,)).shape
-    (2,)
-    """
-    if isinstance(price, Fraction):
-        # The difference of two geometric variables.
-        chance = -math.expm1(-float(price))
-        return noise.geometric(chance, shape) - noise.geometric(chance, shape)
-    deviation = math.sqrt(count_variance(price))
-    if deviation > WIDE:
-        return np.rint(noise.normal(0.0, deviation, shape)).astype(np.int64)
-    # Farther out than anything that a simulation of billions would meet.
-    farthest = math.ceil(FAR * deviation) + 1
-    whole = np.arange(-farthest, farthest + 1)
-    heights = np.cumsum(np.exp(-float(price.amount) * whole.astype(np.float64) ** 2))
-    places = np.searchsorted(heights, noise.random(shape) * heights[-1], side="right")
-    return np.asarray(whole[places], dtype=np.int64)
-
-
-def jaccard_bounds(moments: Moments, reach: float) -> tuple[Floats, Floats, Floats]:
+def jaccard_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Floats, Floats]:
     """Return estimates, lower and upper bounds of J, each float64[pairs], within [0, 1].
 
     The bounds are the values of J that the overlap and the union do not contradict: those with
-    |both − J·either| within `reach` standard errors of that difference (Fieller's method).
+    |both − J·either| within `critical_value` standard errors of that difference (Fieller's method).
     """
     m = moments
     both = m.both
     either = m.left + m.right - both
     variance_either, covariance = _either_variance(m)
-    square = reach * reach
+    square = critical_value * critical_value
     a = either**2 - square * variance_either
     b = both * either - square * covariance
-    # b² − a·c with its largest terms cancelled by hand: they would drown a small reach.
+    # b² − a·c with its largest terms cancelled by hand: they would drown a small critical value.
     discriminant = square * (
         either**2 * m.both_both
         - 2 * both * either * covariance
@@ -190,8 +166,8 @@ def p_values(both: ArrayLike, left: ArrayLike, right: ArrayLike, size: ArrayLike
     return _tail(overlap, entities, chance)
 
 
-def pessimistic_p_values(moments: Moments, table: Estimate, reach: float) -> Floats:
-    """Return the largest p-values that the noise allows, within `reach` standard errors.
+def pessimistic_p_values(moments: Moments, table: Estimate, critical_value: float) -> Floats:
+    """Return the largest p-values that the noise allows, within `critical_value` standard errors.
 
     What makes a find significant is its leverage, both − left·right / size. The four counts have
     errors in common, so the leverage is bounded as a whole, by its linear part and a bound of the
@@ -199,12 +175,12 @@ def pessimistic_p_values(moments: Moments, table: Estimate, reach: float) -> Flo
     """
     m = moments
     likely = p_values(m.both, m.left, m.right, table.size)
-    if reach == 0:
+    if critical_value == 0:
         return likely
     size = np.maximum(m.size, 1.0)
     lefts, rights = np.clip(m.left, 0.0, size), np.clip(m.right, 0.0, size)
     off_left, off_right, off_size = (
-        reach * np.sqrt(variance) for variance in (m.left_left, m.right_right, m.size_size)
+        critical_value * np.sqrt(variance) for variance in (m.left_left, m.right_right, m.size_size)
     )
     smallest, largest = np.maximum(size - off_size, 1.0), size + off_size
     # left·right / size less its linear part: its second derivatives, at their largest.
@@ -214,12 +190,12 @@ def pessimistic_p_values(moments: Moments, table: Estimate, reach: float) -> Flo
     )
     mixed = other * off_left + share * off_right + share * other * off_size
     curved = (off_left * off_right + mixed * off_size) / smallest
-    linear = reach * np.sqrt(leverage_variance(m))
+    linear = critical_value * np.sqrt(leverage_variance(m))
     leverage = m.both - lefts * rights / size - linear - curved
     least = np.maximum(lefts - off_left, 0.0) * np.maximum(rights - off_right, 0.0) / largest
     most = np.minimum((lefts + off_left) * (rights + off_right) / smallest, largest)
     # Where a fixed surplus is likeliest by chance is found by trying.
-    expected = np.linspace(least, most, TRIED)
+    expected = np.linspace(least, most, EXPECTED_OVERLAPS_TRIED)
     tails = _tail(expected + leverage, largest, expected / largest)
     worst = np.where(leverage > 0, tails.max(axis=0), 1.0)
     # Noise can make an overlap larger than its supports; then the estimates are the worse end.

@@ -16,7 +16,7 @@ from redveil.kernels.subtree import SplitSets, first_leaf_below, keep, spread, t
 def walk_pair(
     splits: tuple[NDArray[np.int32], NDArray[np.int32]],
     sets: tuple[SplitSets, SplitSets],
-    everybody: NDArray[np.uint64],
+    all_entities: NDArray[np.uint64],
     entities: int,
     target: NDArray[np.int32],
     classes: int,
@@ -34,14 +34,14 @@ def walk_pair(
             the association of the trees' leaves. scale: what a grid unit counts in `trace`.
     """
     inner, steps = splits[0].shape[0], trace.shape[0]
-    reach = np.zeros((2, 2 * inner + 1, everybody.shape[0]), dtype=np.uint64)
+    reach = np.zeros((2, 2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
     fresh = np.zeros_like(reach)
-    leaf_of = np.full((2, everybody.shape[0] * 64), -1, dtype=np.int32)
+    leaf_of = np.full((2, all_entities.shape[0] * 64), -1, dtype=np.int32)
     # table[side] has the side's own leaves as rows and the other side's as columns.
     table = np.zeros((2, inner + 1, inner + 1), dtype=np.int64)
     by_class = np.zeros((inner + 1, max(classes, 1)), dtype=np.int64)
     for side in range(2):
-        reach[side, 0] = everybody
+        reach[side, 0] = all_entities
         spread(0, splits[side][0], splits[side], sets[side], reach[side], fresh[side])
         count_moves(0, side, classes, reach[side], fresh[side], leaf_of, target, table, by_class)
         settle(0, reach[side], fresh[side], leaf_of[side])
@@ -102,7 +102,7 @@ def count_moves(
 def settle(
     node: int, reach: NDArray[np.uint64], fresh: NDArray[np.uint64], leaf_of: NDArray[np.int32]
 ) -> None:
-    """Accept a replacement: write down the new leaf of everybody who moved, -1 for the stuck."""
+    """Accept a replacement: write down the new leaf of all_entities who moved, -1 for the stuck."""
     inner = reach.shape[0] // 2
     first, last = first_leaf_below(node, inner)
     for phase in range(2):

@@ -21,7 +21,7 @@ from redveil.kernels.subtree import (
 def walk_tree(
     splits: NDArray[np.int32],
     sets: SplitSets,
-    everybody: NDArray[np.uint64],
+    all_entities: NDArray[np.uint64],
     target: NDArray[np.int32],
     classes: int,
     words: NDArray[np.uint64],
@@ -34,7 +34,7 @@ def walk_tree(
     """Walk; returns the steps taken, the proposals accepted, and the moves into and out of leaves.
 
     splits:    int32[inner], the full tree to start from, changed in place; heap order.
-    everybody: uint64[words], all entities.
+    all_entities: uint64[words], all entities.
     target:    int32[N], the class of each entity, -1 for none.
     words:     uint64[steps, 3], uniform: one for the node, one for its split, one for acceptance.
     rate:      acceptance is min(1, exp(rate · change of the score in grid units)).
@@ -42,10 +42,10 @@ def walk_tree(
     trace:     float64[steps], the score before each step as a number, written.
     """
     inner, steps = splits.shape[0], trace.shape[0]
-    reach = np.zeros((2 * inner + 1, everybody.shape[0]), dtype=np.uint64)
+    reach = np.zeros((2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
     fresh = np.zeros_like(reach)
     counts = np.zeros((inner + 1, classes), dtype=np.int64)
-    reach[0] = everybody
+    reach[0] = all_entities
     spread(0, splits[0], splits, sets, reach, fresh)
     tally(0, inner, reach, fresh, target, counts)
     keep(0, reach, fresh)

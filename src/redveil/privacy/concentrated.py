@@ -5,7 +5,7 @@ A run that is ρ-zero-concentrated private is (ε, δ)-private for every order �
     (1 / α) · (1 − 1/α)^(α − 1) · exp((α − 1)(αρ − ε)) ≤ δ.
 
 Any order proves it, so doubles may look for a good one, and interval arithmetic then checks the
-one that was found: proofs/concentrated.md.
+one that was found: privacy/concentrated.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Privacy loss as exact money: rational numbers, turned into floats once, towards more privacy.
 
 What a run may lose is a `Loss`, (ε, δ). It is paid out in prices: in ε where δ = 0, and else in ρ,
-the currency of zero-concentrated privacy (proofs/concentrated.md), which adds up just as exactly.
+the currency of zero-concentrated privacy (privacy/concentrated.md), which adds up just as exactly.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def choice_epsilon(price: Price) -> Fraction:
     """Return the ε of a choice for a price.
 
     A choice whose log-probabilities move within an interval of width ε costs ρ = ε² / 8, so ρ buys
-    ε = √(8ρ), rounded down (proofs/concentrated.md).
+    ε = √(8ρ), rounded down (privacy/concentrated.md).
 
     >>> choice_epsilon(Fraction(1, 2)), choice_epsilon(Rho(Fraction(1, 2)))
     (Fraction(1, 2), Fraction(2, 1))

@@ -3,7 +3,7 @@
 `choose` and `choose_tree` select, `count` counts, and `walk` selects in the limit of many steps.
 
 Each takes sealed input, a receipt and a source of randomness, and returns a released value. All
-hold for adding or removing one entity, at the receipt's price: ε, or ρ (proofs/concentrated.md).
+hold for adding or removing one entity, at the receipt's price: ε, or ρ (privacy/concentrated.md).
 Nothing else in the package opens a seal for an analyst.
 """
 
@@ -40,7 +40,7 @@ def choose(
     base:  public int64[parts, candidates], the base measure; 0 leaves a candidate out.
 
     The parts must hold disjoint entities, so that one entity moves the scores of one part only:
-    all parts together then cost one ε (proofs/parallel.md). Proof: proofs/choose.md.
+    all parts together then cost one ε (privacy/parallel.md). Proof: privacy/choose.md.
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(choice_epsilon(receipt.price))
@@ -68,7 +68,7 @@ def choose_tree(
     base:  the public base measure of trees, which also says what may stand where.
 
     Returns the root and the two choices below it. One candidate is a whole tree, and `score` is the
-    score of whole trees, so this is one release at one ε. Proof: proofs/choose_tree.md.
+    score of whole trees, so this is one release at one ε. Proof: privacy/choose_tree.md.
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(choice_epsilon(receipt.price))
@@ -84,7 +84,7 @@ def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) ->
     """Count disjoint groups of entities, each with integer noise.
 
     For ε it is Laplace noise, P(k) ∝ exp(−ε·|k|), and for ρ Gaussian noise, P(k) ∝ exp(−ρ·k²).
-    counts: sealed int64[groups]; an entity belongs to at most one group. Proof: proofs/count.md.
+    counts: sealed int64[groups]; an entity belongs to at most one group. Proof: privacy/count.md.
     """
     _must_pay_for(receipt, "count")
 
@@ -110,7 +110,7 @@ def walk(
     chain: runs the chain on sealed data, given the acceptance rate per grid unit of `score` and
     `words` uniform words; its length must not depend on the data. In the limit of many steps the
     outcome follows the exponential mechanism's law and costs the receipt's ε; after finitely many
-    steps no bound is claimed: certificates say `asymptotic`. Proof: proofs/walk.md.
+    steps no bound is claimed: certificates say `asymptotic`. Proof: privacy/walk.md.
     """
     _must_pay_for(receipt, "walk")
     rate = round_down(score.rate(choice_epsilon(receipt.price)))
@@ -128,4 +128,4 @@ def _fitting(chosen: T | None) -> T:
 def _must_pay_for(receipt: Receipt, mechanism: str) -> None:
     """Refuse a receipt that was issued for something else."""
     if receipt.mechanism != mechanism:
-        raise PlanError(f"the receipt for {receipt.step!r} pays for {receipt.mechanism}")
+        raise PlanError(f"the receipt for {str(receipt.step)!r} pays for {receipt.mechanism}")

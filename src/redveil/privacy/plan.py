@@ -1,9 +1,13 @@
-"""A plan: what a run will spend, step by step, and never more."""
+"""The plan of a run, step by step, and the purse that pays for it.
+
+A plan is a list of steps with exact prices. It follows from public and released values alone. A
+purse holds the price of one run: each planned step is paid for once, and nothing else is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 from redveil.errors import PlanError
@@ -13,30 +17,85 @@ from redveil.sealed import Receipt
 Mechanism = Literal["choose", "count", "walk"]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One named release and its price.
+class StepKind(StrEnum):
+    """What a step releases.
 
-    >>> from fractions import Fraction
-    >>> Step("trial 1: leaf table, cells", "count", Fraction(1, 4)).price
-    Fraction(1, 4)
+    >>> StepKind.LEAF_TABLE.value
+    'leaf table'
     """
 
-    name: str
+    SIZE = "size"
+    START = "start"
+    TREE = "tree"
+    TREE_PAIR = "tree pair"
+    TWIN_TREES = "twin trees"
+    LEAF_TABLE = "leaf table"
+    CUT_POINTS = "cut points"
+
+
+@dataclass(frozen=True, slots=True)
+class StepKey:
+    """Which release of a run a step pays for. Two steps of a plan never have the same key.
+
+    trial:  the trial, counted from 1; None for what belongs to the run as a whole
+    number: which tree or leaf table of the trial, counted from 1
+    level:  the level of a tree that is paid for level by level, counted from 1
+    part:   the part of a leaf table, or the attribute whose cut points are bought
+
+    `str` gives the step's name. It is for display; nothing reads it back.
+
+    >>> str(StepKey(StepKind.TREE, trial=1, number=3, level=2))
+    'trial 1, tree 3, level 2'
+    """
+
+    kind: StepKind
+    trial: int | None = None
+    number: int | None = None
+    level: int | None = None
+    part: str | None = None
+
+    def __str__(self) -> str:
+        return ", ".join(
+            [
+                *([] if self.trial is None else [f"trial {self.trial}"]),
+                self.kind.value if self.number is None else f"{self.kind.value} {self.number}",
+                *([] if self.level is None else [f"level {self.level}"]),
+                *([] if self.part is None else [self.part]),
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One release of a plan, with the mechanism that makes it and its price.
+
+    >>> from fractions import Fraction
+    >>> Step(StepKey(StepKind.SIZE), "count", Fraction(1, 100)).name
+    'size'
+    """
+
+    key: StepKey
     mechanism: Mechanism
     price: Price
+
+    @property
+    def name(self) -> str:
+        """The step's name, for display."""
+        return str(self.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Named steps whose prices add up exactly. Depends on public and released values only.
+    """Steps whose prices add up exactly. Depends on public and released values only.
 
     Prices are in ε, or all of them in ρ (`Rho`).
 
     >>> from fractions import Fraction
-    >>> Plan(Fraction(1), (Step("a", "choose", Fraction(1, 3)), Step("b", "count", Fraction(2, 3))))
+    >>> third, rest = Fraction(1, 3), Fraction(2, 3)
+    >>> tree, table = StepKey(StepKind.TREE), StepKey(StepKind.LEAF_TABLE)
+    >>> Plan(Fraction(1), (Step(tree, "choose", third), Step(table, "count", rest)))
     Plan(ε = 1, 2 steps)
-    >>> Plan(Fraction(1), (Step("a", "choose", Fraction(1, 3)),))
+    >>> Plan(Fraction(1), (Step(tree, "choose", third),))
     Traceback (most recent call last):
     redveil.errors.PlanError: the steps cost 1/3, not 1
     """
@@ -50,45 +109,91 @@ class Plan:
             raise PlanError(f"the steps cost {cost}, not {self.price}")
         if any(amount(step.price) <= 0 for step in self.steps):
             raise PlanError("every step must have a positive price")
-        if len({step.name for step in self.steps}) != len(self.steps):
-            raise PlanError("two steps have the same name")
+        if len({step.key for step in self.steps}) != len(self.steps):
+            raise PlanError("two steps of the plan are the same")
 
     def __repr__(self) -> str:
         unit = "ρ" if isinstance(self.price, Rho) else "ε"
         return f"Plan({unit} = {self.price}, {len(self.steps)} steps)"
 
-    def purse(self) -> Purse:
-        """Return a purse that holds exactly this plan's budget, for one run."""
-        return Purse(self.steps)
+    def first(self, kind: StepKind) -> Step | None:
+        """Return the first step of a kind, or None.
+
+        >>> from fractions import Fraction
+        >>> plan = Plan(Fraction(1), (Step(StepKey(StepKind.SIZE), "count", Fraction(1)),))
+        >>> plan.first(StepKind.SIZE) is plan.steps[0], plan.first(StepKind.TREE)
+        (True, None)
+        """
+        return next((step for step in self.steps if step.key.kind is kind), None)
 
 
 class Purse:
-    """The budget of one run: each step can be paid for once, and only as planned.
+    """The budget of one run, opened with its whole price.
+
+    A plan is committed once, and its price must be the purse's. What the plan itself depends on,
+    the private size, is paid for before that, and must be a step of the plan.
 
     >>> from fractions import Fraction
-    >>> purse = Plan(Fraction(1), (Step("a", "choose", Fraction(1)),)).purse()
-    >>> purse.pay("a", "choose").price
-    Fraction(1, 1)
-    >>> purse.pay("a", "choose")
+    >>> size = Step(StepKey(StepKind.SIZE), "count", Fraction(1, 100))
+    >>> tree = Step(StepKey(StepKind.TREE), "choose", Fraction(99, 100))
+    >>> purse = Purse(Fraction(1))
+    >>> purse.pay_ahead(size).price
+    Fraction(1, 100)
+    >>> purse.commit(Plan(Fraction(1), (size, tree)))
+    >>> purse.close()
     Traceback (most recent call last):
-    redveil.errors.PlanError: step 'a' is not in the plan, or is paid for already
+    redveil.errors.PlanError: 1 planned step was not paid for: tree
+    >>> purse.pay(tree.key, "choose").price
+    Fraction(99, 100)
+    >>> purse.pay(tree.key, "choose")
+    Traceback (most recent call last):
+    redveil.errors.PlanError: step 'tree' is not in the plan, or is paid for already
+    >>> purse.close()
     """
 
-    __slots__ = ("_open",)
+    __slots__ = ("_ahead", "_open", "_price")
 
-    def __init__(self, steps: Iterable[Step]) -> None:
-        self._open = {step.name: step for step in steps}
+    def __init__(self, price: Price) -> None:
+        self._price = price
+        self._ahead: list[Step] = []
+        self._open: dict[StepKey, Step] | None = None
 
-    def pay(self, name: str, mechanism: Mechanism) -> Receipt:
-        """Take a step's price out of the purse and return the receipt a mechanism asks for."""
-        step = self._open.pop(name, None)
+    def pay_ahead(self, step: Step) -> Receipt:
+        """Pay for a step that the plan will contain, before the plan is known."""
+        if self._open is not None:
+            raise PlanError(f"step {step.name!r} cannot be paid ahead: the plan is committed")
+        if amount(total(one.price for one in (*self._ahead, step))) > amount(self._price):
+            raise PlanError(f"step {step.name!r} costs more than the purse holds")
+        self._ahead.append(step)
+        return Receipt(step.key, step.mechanism, step.price)
+
+    def commit(self, plan: Plan) -> None:
+        """Take on a plan; from now on, only its steps can be paid for."""
+        if self._open is not None:
+            raise PlanError("a run has one plan; this purse already has one")
+        if plan.price != self._price:
+            raise PlanError(f"the plan costs {plan.price}, and the purse holds {self._price}")
+        missing = [step.name for step in self._ahead if step not in plan.steps]
+        if missing:
+            raise PlanError(f"paid for ahead, but not in the plan: {', '.join(missing)}")
+        self._open = {step.key: step for step in plan.steps if step not in self._ahead}
+
+    def pay(self, key: StepKey, mechanism: Mechanism) -> Receipt:
+        """Take a step's price out of the purse and return the receipt that a mechanism asks for."""
+        if self._open is None:
+            raise PlanError(f"step {str(key)!r} cannot be paid for: no plan is committed")
+        step = self._open.pop(key, None)
         if step is None:
-            raise PlanError(f"step {name!r} is not in the plan, or is paid for already")
+            raise PlanError(f"step {str(key)!r} is not in the plan, or is paid for already")
         if step.mechanism != mechanism:
-            raise PlanError(f"step {name!r} pays for {step.mechanism}, not {mechanism}")
-        return Receipt(step.name, step.mechanism, step.price)
+            raise PlanError(f"step {str(key)!r} pays for {step.mechanism}, not {mechanism}")
+        return Receipt(step.key, step.mechanism, step.price)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether everything planned has been spent."""
-        return not self._open
+    def close(self) -> None:
+        """Check that the whole plan was paid for; what is left over is an error."""
+        if self._open is None:
+            raise PlanError("the purse is closed without a plan")
+        if self._open:
+            left = [step.name for step in self._open.values()]
+            verb = "step was" if len(left) == 1 else "steps were"
+            raise PlanError(f"{len(left)} planned {verb} not paid for: {', '.join(left)}")

@@ -15,11 +15,11 @@ class Score:
     """A utility for private selection, evaluated on a public grid of whole units.
 
     `change` is the width of the interval that holds every candidate's change when one entity is
-    added: with exponent ε·q / width, selection is ε-private (proofs/choose.md). A monotone score
+    added: with exponent ε·q / width, selection is ε-private (privacy/choose.md). A monotone score
     moves one way only, so its change is as wide as its sensitivity; any other score's is twice
     that. `rounding` bounds |value on the grid − true value| and is paid for in `width`.
 
-    >>> score = Score("toy", Fraction(1), True, 10, Fraction(1, 2048), "proofs/choose.md")
+    >>> score = Score("toy", Fraction(1), True, 10, Fraction(1, 2048), "privacy/choose.md")
     >>> score.width
     Fraction(513, 512)
     """

@@ -3,7 +3,7 @@
 The law is P(i) ∝ base[i] · exp(rate · units[i]). A uniform real number U is compared with the
 cumulative weights. Double precision decides almost always, with a proven slack; when U comes
 closer to a boundary than the slack, the same U is continued with fresh bits and compared by
-interval arithmetic until the answer is certain. No approximation remains (proofs/choose.md).
+interval arithmetic until the answer is certain. No approximation remains (privacy/choose.md).
 """
 
 from __future__ import annotations

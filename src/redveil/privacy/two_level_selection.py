@@ -4,7 +4,7 @@ A tree is a root r, a split a where the root's split holds and a split b where i
 is P(r, a, b) ∝ base(r, a, b) · exp(rate · (units[r, 0, a] + units[r, 1, b])). Given the root, the
 two others are independent and drawn by `draw`; the root's own law is P(r) ∝ base(r) · Z₀(r) · Z₁(r)
 with Z a sum over the choices below. As in `selection`, doubles decide with a proven slack, else
-interval arithmetic on the same law with more digits of the same number (proofs/choose_tree.md).
+interval arithmetic on the same law with more digits of the same number (privacy/choose_tree.md).
 """
 
 from __future__ import annotations

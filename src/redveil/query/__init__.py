@@ -1,1 +1,1 @@
-"""Queries: their formulas, notations, and what they cover. Released values only."""
+"""Queries: formulas, notations, and coverage of trees. Released values only."""

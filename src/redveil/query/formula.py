@@ -1,9 +1,9 @@
-"""Queries: Boolean formulas over one view's attributes, and what they say of each entity.
+"""Queries: Boolean formulas over the attributes of one view, and their evaluation.
 
-A query is a `Literal`, or a `Not`, `And` or `Or` of queries. Evaluation has three values. A literal
-on a missing value is unknown. `And` is read from left to right and stops at the first operand that
-is not true, so that a conjunction of the literals on a tree's path treats every entity as the tree
-does: an entity that stops at a node for want of a value is unknown to all leaves below that node.
+A query is a `Literal`, or a `Not`, `And` or `Or` of queries. Evaluation is three-valued: a literal
+on a missing value is unknown. `And` is evaluated from left to right up to the first operand that is
+not true, so the conjunction of the literals on a tree's path treats every entity as the tree does:
+if an entity is stuck at a node, all leaves below that node are unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Op: TypeAlias = typing.Literal["=", "!=", "<=", ">"]
 Value: TypeAlias = bool | float | str
 BoolArray: TypeAlias = NDArray[np.bool_]
 
-#: How deep a query may nest. All code on queries is recursive, and relies on it.
+#: The deepest nesting of a query. Code that handles queries is recursive and relies on it.
 MAX_DEPTH = 100
 
 _COMPLEMENT: Mapping[Op, Op] = {"=": "!=", "!=": "=", "<=": ">", ">": "<="}
@@ -34,8 +34,8 @@ _COMPLEMENT: Mapping[Op, Op] = {"=": "!=", "!=": "=", "<=": ">", ">": "<="}
 class Literal:
     """One test of one attribute.
 
-    Numbers become floats, and a Boolean `!=` becomes `=` of the other value. Labels of ordinal
-    attributes may be compared by `<=` and `>`, too.
+    Numbers become floats, and a Boolean `!=` becomes `=` with the other value. Labels of ordinal
+    attributes can be compared with `<=` and `>`, too.
 
     >>> Literal("age", "<=", 40)
     Literal(attribute='age', op='<=', value=40.0)
@@ -49,7 +49,7 @@ class Literal:
 
     def __post_init__(self) -> None:
         if not isinstance(self.attribute, str) or not self.attribute:
-            raise QueryError("literal: the attribute must be a text that is not empty")
+            raise QueryError("literal: the attribute's name must be a string that is not empty")
         _check_encodable(self.attribute, "the attribute's name")
         object.__setattr__(self, "attribute", str(self.attribute))
         if self.op not in _COMPLEMENT:
@@ -57,7 +57,7 @@ class Literal:
         value = _normal_value(self.attribute, self.value)
         if isinstance(value, bool):
             if self.op in ("<=", ">"):
-                raise QueryError(f"literal on {self.attribute!r}: a Boolean takes = or != only")
+                raise QueryError(f"literal on {self.attribute!r}: a Boolean takes only = or !=")
             # A Boolean has two values, so one operator is enough.
             value = value if self.op == "=" else not value
             object.__setattr__(self, "op", "=")
@@ -80,7 +80,7 @@ def _normal_value(attribute: str, value: object) -> Value:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, str):
-        _check_encodable(value, f"the value compared with {attribute!r}")
+        _check_encodable(value, f"the value of {attribute!r}")
         return str(value)
     if isinstance(value, numbers.Real):
         try:
@@ -90,12 +90,14 @@ def _normal_value(attribute: str, value: object) -> Value:
         if math.isfinite(number):
             return number + 0.0  # -0.0 becomes 0.0: they compare equal, so they should print equal.
         raise QueryError(f"literal on {attribute!r}: the number must be finite")
-    raise QueryError(f"literal on {attribute!r}: the value must be a Boolean, a number or a text")
+    raise QueryError(f"literal on {attribute!r}: the value must be a Boolean, a number or a string")
 
 
 def _check_encodable(text: str, place: str) -> None:
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise QueryError(f"literal: {place} holds a lone surrogate; use text that UTF-8 can encode")
+        raise QueryError(
+            f"literal: {place} contains a lone surrogate; use text that UTF-8 can encode"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """A conjunction, read from left to right up to the first operand that is not true.
+    """A conjunction, evaluated from left to right up to the first operand that is not true.
 
     >>> And((Literal("age", ">", 20), Literal("age", "<=", 40))).operands[1].value
     40.0
@@ -131,7 +133,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """A disjunction: true where any operand is, false where all are, in whatever order.
+    """A disjunction: true where any operand is, false where all are. Order does not matter.
 
     >>> Or((Literal("state", "=", "CA"), Literal("state", "=", "NV"))).operands[0].value
     'CA'
@@ -150,7 +152,7 @@ Query: TypeAlias = Literal | Not | And | Or
 
 def _depth_above(operands: tuple[Query, ...], name: str) -> int:
     if not operands:
-        raise QueryError(f"{name}: needs at least one operand")
+        raise QueryError(f"{name}: give at least one operand")
     if not all(isinstance(operand, Query) for operand in operands):
         raise QueryError(f"{name}: every operand must be a Literal, Not, And or Or")
     depth = 1 + max(1 if isinstance(operand, Literal) else operand.depth for operand in operands)
@@ -160,7 +162,7 @@ def _depth_above(operands: tuple[Query, ...], name: str) -> int:
 
 
 def literals(query: Query) -> Iterator[Literal]:
-    """Yield the literals in reading order, repeats included.
+    """Yield the literals in order, with repeats.
 
     >>> query = And((Literal("age", ">", 20), Not(Literal("sick", "=", True))))
     >>> [literal.attribute for literal in literals(query)]
@@ -177,7 +179,7 @@ def literals(query: Query) -> Iterator[Literal]:
 
 
 def literal_count(query: Query) -> int:
-    """Return how many literals a query holds.
+    """Return the number of literals in a query, with repeats.
 
     >>> literal_count(And((Literal("age", ">", 20), Literal("age", "<=", 40))))
     2
@@ -186,7 +188,7 @@ def literal_count(query: Query) -> int:
 
 
 def attributes(query: Query) -> tuple[str, ...]:
-    """Return the names of the attributes, in the order of their first appearance.
+    """Return the names of the attributes in a query, in order of first appearance.
 
     >>> attributes(And((Literal("sick", "=", True), Literal("age", ">", 20))))
     ('sick', 'age')
@@ -195,7 +197,7 @@ def attributes(query: Query) -> tuple[str, ...]:
 
 
 def complement(literal: Literal) -> Literal:
-    """Return the literal that is true where this one is false, and false where it is true.
+    """Return the literal that is true where this one is false, and vice versa.
 
     >>> complement(Literal("age", "<=", 40))
     Literal(attribute='age', op='>', value=40.0)
@@ -204,7 +206,7 @@ def complement(literal: Literal) -> Literal:
 
 
 def negate(query: Query) -> Query:
-    """Return the negation, without a `Not` where none is needed.
+    """Return the negation of a query, without a `Not` where possible.
 
     >>> negate(Literal("sick", "=", True))
     Literal(attribute='sick', op='=', value=False)
@@ -221,7 +223,7 @@ def negate(query: Query) -> Query:
 
 
 def interval_pairs(operands: tuple[Query, ...]) -> list[tuple[Query, ...]]:
-    """Split a conjunction's operands: pairs that read as one interval together, others alone.
+    """Group a conjunction's operands: two literals that form an interval together, others alone.
 
     >>> low, high = Literal("age", ">", 20), Literal("age", "<=", 40)
     >>> [len(group) for group in interval_pairs((high, low, high))]
@@ -247,10 +249,10 @@ def _is_interval(first: Query, second: Query) -> bool:
 
 
 class Column(Protocol):
-    """What evaluation asks of a column: where a literal holds, and where it is known.
+    """The interface of a column: where a literal holds, and where its value is known.
 
-    Both arrays are bool[N], and `holds` is False wherever `known` is. Where an attribute is known
-    does not depend on the literal, and of two complementary literals exactly one holds there.
+    Both arrays are bool[N], and `holds` is False wherever `known` is. `known` does not depend on
+    the literal, and where a value is known, exactly one of two complementary literals holds.
 
     >>> class Ages:
     ...     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
@@ -285,7 +287,7 @@ class Truth:
 
 
 def evaluate(query: Query, columns: Mapping[str, Column]) -> Truth:
-    """Evaluate a query for all entities at once.
+    """Return where a query is true and where it is false, for all entities.
 
     >>> class Ages:
     ...     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
@@ -305,7 +307,7 @@ def evaluate(query: Query, columns: Mapping[str, Column]) -> Truth:
             truth = evaluate(first, columns)
             for operand in rest:
                 part = evaluate(operand, columns)
-                # Only an entity for which all so far is true gets to this operand.
+                # This operand matters only where all earlier ones are true.
                 truth = Truth(truth.true & part.true, truth.false | (truth.true & part.false))
             return truth
         case Or(operands):
@@ -319,6 +321,8 @@ def evaluate(query: Query, columns: Mapping[str, Column]) -> Truth:
 def _evaluate_literal(literal: Literal, columns: Mapping[str, Column]) -> Truth:
     column = columns.get(literal.attribute)
     if column is None:
-        raise QueryError(f"no attribute named {literal.attribute!r}; check the view's attributes")
+        raise QueryError(
+            f"no attribute named {literal.attribute!r}; check the attributes of the view"
+        )
     holds, known = column.test(literal.op, literal.value)
     return Truth(holds & known, known & ~holds)

@@ -3,7 +3,7 @@
     {"and": [query, ...]}   {"or": [query, ...]}   {"not": query}
     {"attribute": "age", "op": "<=", "value": 40.0}
 
-The value is true or false, a number or a text, and the operator is one of `=`, `!=`, `<=` and `>`.
+A value is true or false, a number or a string; an operator is one of `=`, `!=`, `<=` and `>`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LITERAL_KEYS = {"attribute", "op", "value"}
 
 
 def to_json(query: Query) -> dict[str, object]:
-    """Return a query as objects that `json.dumps` can write.
+    """Return a query as a dictionary for `json.dumps`.
 
     >>> to_json(Not(Literal("age", "<=", 40)))
     {'not': {'attribute': 'age', 'op': '<=', 'value': 40.0}}
@@ -32,7 +32,7 @@ def to_json(query: Query) -> dict[str, object]:
 
 
 def from_json(obj: object) -> Query:
-    """Return the query that `to_json` made these objects of.
+    """Return the query of a parsed JSON object.
 
     >>> from_json({"and": [{"attribute": "sick", "op": "=", "value": True}]})
     And(operands=(Literal(attribute='sick', op='=', value=True),))
@@ -57,23 +57,23 @@ def _read(obj: object, path: str, depth: int) -> Query:
         return Or(_read_list(obj["or"], f"{path}.or", depth + 1))
     if keys == _LITERAL_KEYS:
         return _read_literal(obj, path)
-    raise QueryError(f'{path}: expected the key "and", "or" or "not", or attribute, op and value')
+    raise QueryError(f'{path}: expected either "and", "or" or "not", or attribute, op and value')
 
 
 def _read_list(items: object, path: str, depth: int) -> tuple[Query, ...]:
     if not isinstance(items, list) or not items:
-        raise QueryError(f"{path}: expected a list that is not empty")
+        raise QueryError(f"{path}: expected a non-empty list")
     return tuple(_read(item, f"{path}[{index}]", depth) for index, item in enumerate(items))
 
 
 def _read_literal(obj: dict[str, object], path: str) -> Literal:
     attribute, op, value = obj["attribute"], obj["op"], obj["value"]
     if not isinstance(attribute, str):
-        raise QueryError(f"{path}.attribute: expected a text")
+        raise QueryError(f"{path}.attribute: expected a string")
     if op not in ("=", "!=", "<=", ">"):
         raise QueryError(f"{path}.op: expected =, !=, <= or >")
     if not isinstance(value, bool | int | float | str):
-        raise QueryError(f"{path}.value: expected true, false, a number or a text")
+        raise QueryError(f"{path}.value: expected true, false, a number or a string")
     try:
         return Literal(attribute, op, value)
     except QueryError as error:

@@ -16,7 +16,7 @@ _ESCAPES = {
     "%": r"\%",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    # In LaTeX's default font encoding these would print as other characters.
+    # In LaTeX's default font encoding these print as other characters.
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
@@ -25,7 +25,7 @@ _OPS = {"=": "=", "!=": r"\neq", "<=": r"\leq", ">": ">"}
 
 
 def to_latex(query: Query) -> str:
-    r"""Return the math of a query, without dollar signs around it.
+    r"""Return a query in LaTeX math, without dollar signs.
 
     >>> to_latex(And((Literal("t_5", "<=", 12.5), Literal("Moose", "=", False))))
     '[\\text{t\\_5} \\leq 12.5] \\land \\lnot [\\text{Moose}]'
@@ -35,7 +35,7 @@ def to_latex(query: Query) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Return a text with all that is special to LaTeX escaped; control characters become spaces.
+    r"""Escape LaTeX's special characters; replace control characters by spaces.
 
     >>> escape_latex("50% of a_b")
     '50\\% of a\\_b'
@@ -45,7 +45,7 @@ def escape_latex(text: str) -> str:
 
 
 def _without_single_operands(query: Query) -> Query:
-    """Unwrap conjunctions and disjunctions of one, for which mathematics has no sign."""
+    """Unwrap conjunctions and disjunctions of one operand, which have no notation in LaTeX."""
     match query:
         case Literal():
             return query

@@ -1,4 +1,4 @@
-"""Leaves as queries: a leaf is the conjunction of its path, a union of leaves a disjunction."""
+"""Queries from trees: a leaf is the conjunction of its path, a union of leaves a disjunction."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from redveil.trees.tree import Tree
 
 
 def split_literal(splits: Splits, split: int, *, held: bool) -> Literal:
-    """Return what a split says about the entities for which it held, or did not.
+    """Return the literal that is true where a split held, or where it did not.
 
     >>> from redveil.schema import Attribute, View
     >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
-    >>> split_literal(Splits.of(View("people", "id", (age,))), 1, held=False)
+    >>> split_literal(Splits.of(View("patients", "id", (age,))), 1, held=False)
     Literal(attribute='age', op='>', value=5.0)
     """
     attribute = splits.view.attributes[splits.attribute[split]]
@@ -34,13 +34,13 @@ def split_literal(splits: Splits, split: int, *, held: bool) -> Literal:
 
 
 def leaf_query(tree: Tree, splits: Splits, leaf: int) -> Query:
-    """Return the conjunction of the literals on a leaf's path, in path order."""
+    """Return the conjunction of the literals on the path to a leaf, from the root."""
     path = tuple(split_literal(splits, split, held=held) for split, held in tree.path(leaf))
     return path[0] if len(path) == 1 else And(path)
 
 
 def term_nodes(tree: Tree, *, inner: bool = False) -> tuple[int, ...]:
-    """Return the nodes whose paths are terms: the leaves, then inner nodes if these count too.
+    """Return the nodes whose paths are terms: the leaves and, with `inner`, the inner nodes.
 
     >>> from redveil.schema import Side
     >>> term_nodes(Tree(Side.LEFT, (4, None, 7)), inner=True)
@@ -50,26 +50,26 @@ def term_nodes(tree: Tree, *, inner: bool = False) -> tuple[int, ...]:
 
 
 def term_ends(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
-    """Return for every term the cells in which it holds, bool[terms, cells].
+    """Return the ends at which each term is true, bool[terms, ends].
 
-    Terms 0 … nodes − 1 are the paths to the nodes; the same numbers plus `nodes` are their
-    negations, which hold for entities known not to reach the node: they ended elsewhere, or are
-    stuck off the node's path.
+    Terms 0 … nodes − 1 are the paths to the nodes; terms nodes … 2·nodes − 1 are their negations.
+    A negation is true for entities known not to reach the node: their path ends elsewhere, and not
+    at a node above it.
     """
-    cells, nodes = tree.ends, term_nodes(tree, inner=inner)
-    holds = np.zeros((2 * len(nodes), len(cells)), dtype=np.bool_)
+    ends, nodes = tree.ends, term_nodes(tree, inner=inner)
+    holds = np.zeros((2 * len(nodes), len(ends)), dtype=np.bool_)
     for number, node in enumerate(nodes):
         above = {ancestor for ancestor, _ in tree.ancestors(node)}
-        inside = [_is_below(cell, node) for cell in cells]
+        inside = [_is_below(end, node) for end in ends]
         holds[number] = inside
         holds[number + len(nodes)] = [
-            not held and cell not in above for cell, held in zip(cells, inside, strict=True)
+            not held and end not in above for end, held in zip(ends, inside, strict=True)
         ]
     return holds
 
 
 def union_query(tree: Tree, splits: Splits, terms: Sequence[int], *, inner: bool = False) -> Query:
-    """Return the disjunction of some terms; leaves that make up a whole node become that node."""
+    """Return the disjunction of some terms; all leaves below a node become that node."""
     nodes = term_nodes(tree, inner=inner)
     plain = _merged(tree, [nodes[term] for term in terms if term < len(nodes)])
     queries: list[Query] = [leaf_query(tree, splits, node) for node in plain]
@@ -78,15 +78,15 @@ def union_query(tree: Tree, splits: Splits, terms: Sequence[int], *, inner: bool
     return queries[0] if len(queries) == 1 else Or(tuple(queries))
 
 
-def _is_below(cell: int, node: int) -> bool:
-    """Whether a node lies in the subtree of another."""
-    while cell > node:
-        cell = (cell - 1) // 2
-    return cell == node
+def _is_below(end: int, node: int) -> bool:
+    """Return whether an end lies in the subtree of a node."""
+    while end > node:
+        end = (end - 1) // 2
+    return end == node
 
 
 def _merged(tree: Tree, nodes: Sequence[int]) -> list[int]:
-    """Replace sibling nodes by their parent, where no entity can be stuck at the parent."""
+    """Replace siblings by their parent where no entity can be stuck at the parent."""
     merged = list(dict.fromkeys(nodes))
     for node in sorted(merged, reverse=True):
         sibling, parent = node + 1 if node % 2 else node - 1, (node - 1) // 2

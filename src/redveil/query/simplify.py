@@ -1,14 +1,14 @@
 """Shorter queries with the same support.
 
-Two promises can be kept. Where a query, or a part of it, is not under a negation, only the
-entities for which it is *true* matter, so literals may move and merge freely. Under a negation
-false entities become true ones, and with missing values falsity depends on the reading order; there
-a rewriting must be *exact*: keep true, false and unknown as they are. Of `[a <= 5] & [b] &
-[a <= 3]` and `[a <= 3] & [b]` only the first promise holds: with a = 4 and b missing, one is
-unknown, the other false.
+A rewriting preserves either the support or the exact value. Outside negations only the entities for
+which a part is *true* matter, so literals may move and merge freely. Under a negation false becomes
+true, and with missing values falsity depends on the order of a conjunction; there a rewriting must
+be *exact*: it preserves true, false and unknown. For example, `[a <= 5] & [b] & [a <= 3]` and
+`[a <= 3] & [b]` have the same support, but with a = 4 and b missing one is unknown and the other
+false.
 
-Of attributes that are declared to be always known, more can be said: one of a literal and its
-complement is true, and without unknown values the two promises are one.
+If an attribute is declared as never missing, either a literal on it or the complement is true;
+without unknown values both kinds of rewriting are the same.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _RANK = {"=": 0, ">": 1, "<=": 2, "!=": 3}
 
 
 def simplified(query: Query, known: frozenset[str] = frozenset()) -> Query:
-    """Return a query with the same support in every table, and never with more literals.
+    """Return a query with the same support in every table, and no more literals.
 
-    known: attributes of which no value is missing, in any table that will be asked.
+    known: attributes that are never missing, in any table.
 
     >>> a3, a5, b = Literal("a", "<=", 3), Literal("a", "<=", 5), Literal("b", "=", True)
     >>> simplified(And((a5, b, a3))) == And((a3, b))
@@ -46,7 +46,7 @@ def simplified(query: Query, known: frozenset[str] = frozenset()) -> Query:
 
 
 def _simplify(query: Query, known: frozenset[str], *, exact: bool) -> Query:
-    """Rewrite once, from the leaves up."""
+    """Simplify once, from the literals up."""
     match query:
         case Literal():
             return query
@@ -64,14 +64,14 @@ def _simplify(query: Query, known: frozenset[str], *, exact: bool) -> Query:
 def _simplify_and(parts: Iterable[Query], *, exact: bool) -> Query:
     kept: list[Query] = []
     for operand in itertools.chain.from_iterable(map(_conjuncts, parts)):
-        # Whoever gets here passed all earlier operands: an implied one stops nobody.
+        # It is evaluated only where all earlier operands are true, so it is redundant if implied.
         if not any(_implies(earlier, operand) for earlier in kept):
             kept.append(operand)
     return _conjunction(_merge_runs(kept) if exact else _merge_all(kept))
 
 
 def _merge_runs(operands: Sequence[Query]) -> list[Query]:
-    """Merge neighbours on one attribute, which are known or unknown together."""
+    """Merge adjacent literals on one attribute, which are known or unknown together."""
     merged: list[Query] = []
     for attribute, run in itertools.groupby(operands, key=_attribute_of):
         neighbours = list(run)
@@ -80,7 +80,7 @@ def _merge_runs(operands: Sequence[Query]) -> list[Query]:
 
 
 def _merge_all(operands: Sequence[Query]) -> list[Query]:
-    """Merge all literals on one attribute, at the place of the first of them."""
+    """Merge all literals on one attribute, at the position of the first."""
     groups: dict[str, list[Query]] = {}
     for operand in operands:
         if isinstance(operand, Literal):
@@ -95,7 +95,7 @@ def _merge_all(operands: Sequence[Query]) -> list[Query]:
 
 
 def _tightest(group: Sequence[Query]) -> list[Query]:
-    """Drop what another literal of the group implies; put a lower bound before an upper one."""
+    """Drop literals that another one implies; put lower bounds before upper ones."""
     kept = [
         literal
         for literal in group
@@ -109,7 +109,7 @@ def _tightest(group: Sequence[Query]) -> list[Query]:
 def _simplify_or(parts: Iterable[Query], known: frozenset[str], *, exact: bool) -> Query:
     disjuncts = [_conjuncts(part) for part in itertools.chain.from_iterable(map(_disjuncts, parts))]
     if not exact:
-        # What is never true adds nothing, but a disjunction needs something to stand for it.
+        # Drop disjuncts that are never true, but keep one if there is no other.
         disjuncts = [each for each in disjuncts if not _contradicts(each)] or disjuncts[:1]
     disjuncts = _absorb(disjuncts, exact=exact)
     if not exact:
@@ -120,7 +120,7 @@ def _simplify_or(parts: Iterable[Query], known: frozenset[str], *, exact: bool) 
 
 
 def _contradicts(conjunction: _Conjunction) -> bool:
-    """Whether two of its literals exclude each other."""
+    """Return whether two of its literals exclude each other."""
     return any(
         isinstance(second, Literal) and _implies(first, complement(second))
         for first, second in itertools.permutations(conjunction, 2)
@@ -128,7 +128,7 @@ def _contradicts(conjunction: _Conjunction) -> bool:
 
 
 def _absorb(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunction]:
-    """Drop a disjunct when another one is true wherever it is, the later of two equals."""
+    """Drop a disjunct if another is true wherever it is; of two equal ones, drop the later."""
     kept: list[_Conjunction] = []
     for each in disjuncts:
         if any(_covers(earlier, each, exact=exact) for earlier in kept):
@@ -140,7 +140,7 @@ def _absorb(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunct
 
 def _covers(general: _Conjunction, special: _Conjunction, *, exact: bool) -> bool:
     if exact:
-        # Only a prefix is sure to be false first: [b] & [a] may be unknown where [a] is false.
+        # Only a prefix is exact: [b] & [a] may be unknown where [a] is false.
         return special[: len(general)] == general
     return all(any(_implies(have, want) for have in special) for want in general)
 
@@ -148,7 +148,7 @@ def _covers(general: _Conjunction, special: _Conjunction, *, exact: bool) -> boo
 def _without_settled(
     disjunct: _Conjunction, disjuncts: Sequence[_Conjunction], known: frozenset[str]
 ) -> _Conjunction:
-    """Drop a literal if, where it alone is false, another disjunct is true."""
+    """Drop a literal if another disjunct is true wherever only this literal is false."""
     for literal in disjunct:
         rest = tuple(operand for operand in disjunct if operand != literal)
         if not rest or not isinstance(literal, Literal) or literal.attribute not in known:
@@ -160,7 +160,7 @@ def _without_settled(
 
 
 def _join_intervals(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunction]:
-    """Join disjuncts that differ in the interval of one attribute only, where these meet."""
+    """Join disjuncts that differ only in the interval of one attribute, if the intervals meet."""
     joined: list[_Conjunction] = []
     for each in disjuncts:
         current = each
@@ -194,7 +194,7 @@ def _union(first: _Conjunction, second: _Conjunction, *, exact: bool) -> _Conjun
 
 
 def _range_of(conjunction: _Conjunction, attribute: str) -> tuple[float, float] | None:
-    """Return (low, high) if the literals on an attribute say just low < attribute <= high."""
+    """Return (low, high) if the literals on an attribute mean low < attribute <= high."""
     low, high = -math.inf, math.inf
     for operand in conjunction:
         if not isinstance(operand, Literal) or operand.attribute != attribute:
@@ -218,7 +218,7 @@ def _bounds(attribute: str, low: float, high: float) -> list[Query]:
 
 
 def _implies(first: Query, second: Query) -> bool:
-    """Whether the second is surely true where the first is."""
+    """Return whether the second query is certainly true where the first is."""
     if first == second:
         return True
     if not (isinstance(first, Literal) and isinstance(second, Literal)):
@@ -249,7 +249,7 @@ def _implies_number(op: Op, number: float, op_too: Op, number_too: float) -> boo
 
 
 def _implies_label(op: Op, label: str, op_too: Op, label_too: str) -> bool:
-    """Compare labels, of whose order nothing is known but that a label is at most itself."""
+    """Compare labels, whose order is not known here."""
     match op, op_too:
         case "=", "!=":
             return label != label_too

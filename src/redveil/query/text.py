@@ -1,18 +1,18 @@
 r"""Queries as text: `[t3~ <= 12.5] & ![Moose] | [State = CA]`.
 
-`!` binds tightest, then `&`, then `|`; `¬ ∧ ∨ ≤ ≠` are read as `! & | <= !=`.
+`!` binds tightest, then `&`, then `|`; `¬ ∧ ∨ ≤ ≠` also mean `! & | <= !=`.
 
     [a]  ![a]             a Boolean attribute is true, is false
-    [a = v]  [a != v]     v is a number, a bare word or a "quoted text"
+    [a = v]  [a != v]     v is a number, a bare word or a "quoted string"
     [a <= x]  [a > x]     x is a number, or the "quoted label" of an ordinal attribute
     [x < a <= y]          the same as [a > x] & [a <= y]
 
-A name stands bare when it is made of letters, digits, inner spaces and `_~+-.:;,/#()%$@*^?{}` and
-does not look like a number; otherwise in quotes, where `\" \\ \n \t \u0007` are escapes.
+A name needs no quotes if it consists of letters, digits, inner spaces and `_~+-.:;,/#()%$@*^?{}`
+and does not look like a number. In quotes, `\" \\ \n \t \u0007` are escapes.
 
-Reading what was written gives the same query again, whatever its shape. Parentheses nest a
-conjunction in a conjunction, and `(& …)` and `(| …)` hold a single operand. An interval adds its
-two literals to the conjunction that it stands in; in parentheses it is a conjunction of its own.
+Parsing the text of a query returns the same query, whatever its shape. Parentheses nest a
+conjunction in a conjunction, and `(& …)` and `(| …)` have a single operand. An interval adds its
+two literals to the surrounding conjunction; in parentheses it is a conjunction of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from redveil.query.formula import (
     interval_pairs,
 )
 
-#: The longest text that is read.
+#: The longest text that is parsed.
 MAX_TEXT = 100_000
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -49,7 +49,7 @@ _OTHER_OPS = ("<=", ">=", "==", "!=", "≤", "≥", "≠", "=", "<", ">")
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """The signs of a way to write queries, for `render`.
+    """The operators and literals of a notation, for `render`.
 
     >>> words = Notation(" and ", " or ", "not ", lambda l: l.attribute, lambda low, high: "…")
     >>> render(Not(Or((Literal("a", "=", True), Literal("b", "=", True)))), words)
@@ -64,7 +64,7 @@ class Notation:
 
 
 def to_text(query: Query) -> str:
-    """Write a query as text that `parse_text` reads back without loss.
+    """Return a query as text; `parse_text` returns the same query from it.
 
     >>> to_text(Or((Literal("t3~", "<=", 12.5), Literal("State", "!=", "new york"))))
     '[t3~ <= 12.5] | [State != "new york"]'
@@ -75,7 +75,7 @@ def to_text(query: Query) -> str:
 
 
 def render(query: Query, notation: Notation) -> str:
-    """Write a query in a notation, with parentheses where they are needed.
+    """Return a query in a notation, with parentheses where needed.
 
     >>> signs = Notation(" ∧ ", " ∨ ", "¬", lambda l: l.attribute, lambda low, high: low.attribute)
     >>> a, b, c = (Literal(name, "=", True) for name in "abc")
@@ -110,7 +110,7 @@ def _conjunct(group: tuple[Query, ...], notation: Notation) -> str:
 
 
 def _negated(operand: Query, notation: Notation) -> str:
-    # ![a] says that a is false, which is a literal, so that its negation needs parentheses.
+    # ![a] is a literal of its own (a is false), so the negation of [a] needs parentheses.
     if isinstance(operand, Literal) and operand.value is True:
         return f"({notation.literal(operand)})"
     if isinstance(operand, And) and [len(g) for g in interval_pairs(operand.operands)] == [2]:
@@ -119,14 +119,14 @@ def _negated(operand: Query, notation: Notation) -> str:
 
 
 def _enclosed(query: Query, notation: Notation) -> str:
-    """Write a query so that it can stand as an operand anywhere."""
+    """Return a query's text, in parentheses if it is a conjunction or disjunction."""
     text = render(query, notation)
     is_loose = isinstance(query, And | Or) and len(query.operands) > 1
     return f"({text})" if is_loose else text
 
 
 def number_text(number: float) -> str:
-    """Write a number in the fewest digits that read back as the same number.
+    """Return a number in the fewest digits that parse to the same float.
 
     >>> number_text(5.0), number_text(12.5), number_text(1e20)
     ('5', '12.5', '1e+20')
@@ -170,13 +170,13 @@ def _quoted(text: str) -> str:
 
 
 def _visible(character: str) -> str:
-    # Control and direction characters can make a text look like another one.
+    # Control and direction characters can make one text look like another.
     is_hidden = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
     return f"\\u{ord(character):04x}" if is_hidden and character <= "\uffff" else character
 
 
 def parse_text(text: str) -> Query:
-    """Read a query; a `QueryError` names the character (the first one is 1) that does not fit.
+    """Return the query of a text; a `QueryError` names the position (from 1) of a mistake.
 
     >>> parse_text("[age > 20] & ![smokes]") == And(
     ...     (Literal("age", ">", 20), Literal("smokes", "=", False))
@@ -184,7 +184,7 @@ def parse_text(text: str) -> Query:
     True
     >>> parse_text("[age < 20]")
     Traceback (most recent call last):
-    redveil.errors.QueryError: position 6: '<' is no literal of redveil; write <= or >
+    redveil.errors.QueryError: position 6: '<' is not supported; write <= or >
     """
     if len(text) > MAX_TEXT:
         raise QueryError(f"the query is longer than {MAX_TEXT} characters; shorten it")
@@ -192,7 +192,7 @@ def parse_text(text: str) -> Query:
 
 
 class _Parser:
-    """Recursive descent. An interval stays a pair until it is known what it stands in."""
+    """A recursive descent parser. An interval stays a pair until its context is known."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -218,7 +218,7 @@ class _Parser:
         return parts[0] if len(parts) == 1 else And(parts)
 
     def _operands(self) -> tuple[Query, ...]:
-        """Read one operand; an interval gives two."""
+        """Return the next operand; an interval is two."""
         if self._depth > MAX_DEPTH:
             raise self._error(f"the query nests deeper than {MAX_DEPTH} levels")
         if self._take("!"):
@@ -288,7 +288,7 @@ class _Parser:
             return Literal(name, "=", value=True)
         if sign not in _OPS:
             remedy = "=" if sign == "==" else "<= or >"
-            raise self._error(f"'{sign}' is no literal of redveil; write {remedy}")
+            raise self._error(f"'{sign}' is not supported; write {remedy}")
         self._at += len(sign)
         op = _OPS[sign]
         start = self._here()
@@ -303,7 +303,7 @@ class _Parser:
 
     def _as_name(self, start: int, word: str, *, is_quoted: bool) -> str:
         if not is_quoted and _NUMBER.fullmatch(word):
-            raise self._error("expected an attribute; one named like a number needs quotes", start)
+            raise self._error("expected an attribute; quote a name that looks like a number", start)
         if not word:
             raise self._error("expected an attribute", start)
         return word
@@ -320,7 +320,7 @@ class _Parser:
         return word.lower() == "true" if word.lower() in ("true", "false") else word
 
     def _word(self) -> tuple[str, bool]:
-        """Read a name or value; say whether it was in quotes."""
+        """Return the next name or value, and whether it was in quotes."""
         if self._peek() == '"':
             return self._quoted(), True
         start = self._at
@@ -339,21 +339,19 @@ class _Parser:
                 characters.append(self._text[self._at])
                 self._at += 1
         if self._at == len(self._text):
-            raise self._error("this quote is never closed", opening)
+            raise self._error("this quote is not closed", opening)
         self._at += 1
         return "".join(characters)
 
     def _escape(self) -> str:
         found = re.compile(r'\\(?:(["\\nt])|u([0-9a-fA-F]{4}))').match(self._text, self._at)
         if found is None or (found[2] and 0xD800 <= int(found[2], 16) <= 0xDFFF):
-            raise self._error(
-                r"expected an escape: \" \\ \n \t, or \u and a character's four digits"
-            )
+            raise self._error(r"expected an escape: \" \\ \n \t, or \u and four hexadecimal digits")
         self._at = found.end()
         return _ESCAPES[found[1]] if found[1] else chr(int(found[2], 16))
 
     def _sign(self) -> str:
-        """Return the comparison at this place, or nothing, and stay there."""
+        """Return the comparison operator at this position, if any, without consuming it."""
         self._peek()
         return next((sign for sign in _OTHER_OPS if self._text.startswith(sign, self._at)), "")
 
@@ -367,7 +365,7 @@ class _Parser:
         return self._at
 
     def _peek(self) -> str:
-        """Return the next character that is not white space, or nothing at the end."""
+        """Skip white space; return the next character, or an empty string at the end."""
         while self._at < len(self._text) and self._text[self._at].isspace():
             self._at += 1
         return self._text[self._at : self._at + 1]

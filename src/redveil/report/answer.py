@@ -1,4 +1,4 @@
-"""Free questions for people: an answer, and the list of what can be asked."""
+"""Answers to free questions as tables and JSON, and the list of what can be asked."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from redveil.findings.questions import Answer
-from redveil.findings.redescription import Interval
-from redveil.report.chance import chance_text
+from redveil.findings.statistics import Interval
 from redveil.report.document import ResultDocument, TreePairPart, TreePart
+from redveil.report.nothing_found import plural
 from redveil.report.text import p_text
 
 if TYPE_CHECKING:
@@ -24,15 +24,18 @@ def answer_view(answer: Answer, document: ResultDocument) -> Table:
     view.add_column(style="bold", no_wrap=True)
     view.add_column(overflow="fold")
     number, count = answer.table + 1, len(document.tree_pairs)
+    known, unit = answer.statistics, plural(document.certificate.unit)
+    lefts, rights = _interval(known.support_left, 0), _interval(known.support_right, 0)
     facts = {
         "left": answer.left,
         "right": answer.right,
-        "Jaccard": _interval(answer.jaccard, 2) + _beside_chance(answer, document),
-        "entities": f"{_interval(answer.support_both, 0)} in both",
-        "": f"{_interval(answer.support_left, 0)} left, {_interval(answer.support_right, 0)} right",
-        "p ≤": p_text(answer.p_value),
-        "read off": f"table {number} of {count}",
-        "costs": "nothing: read from released counts, not from rows",
+        "Jaccard": f"{_interval(known.jaccard, 2)} "
+        f"(expected if unrelated {known.expected_jaccard:.2f})",
+        unit: f"{_interval(known.support_both, 0)} in both",
+        "": f"{lefts} left, {rights} right",
+        "p at most": p_text(known.p_value),
+        "source": f"leaf table {number} of {count}",
+        "cost": "nothing: computed from released counts, not from rows",
     }
     for name, fact in facts.items():
         # Text, not str: attribute names may look like markup.
@@ -41,23 +44,26 @@ def answer_view(answer: Answer, document: ResultDocument) -> Table:
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """Return an answer in the words of the result file.
+    """Return an answer as JSON, with the result file's names.
 
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
-    >>> answer_json(Answer("[a]", "[b]", half, few, few, few, 0.1, 0.1, table=0))["jaccard"]
+    >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
+    >>> answer_json(Answer("[a]", "[b]", statistics, table=0))["jaccard"]
     {'estimate': 0.5, 'low': 0.4, 'high': 0.6}
     """
+    known = answer.statistics
     return {
         "left": answer.left,
         "right": answer.right,
-        "jaccard": _plain(answer.jaccard),
+        "jaccard": _plain(known.jaccard),
+        "expected_jaccard": known.expected_jaccard,
         "support": {
-            "left": _plain(answer.support_left),
-            "right": _plain(answer.support_right),
-            "both": _plain(answer.support_both),
+            "left": _plain(known.support_left),
+            "right": _plain(known.support_right),
+            "both": _plain(known.support_both),
         },
-        "p_value": answer.p_value,
-        "p_value_estimate": answer.p_value_estimate,
+        "p_value": known.p_value,
+        "p_value_estimate": known.p_value_estimate,
         "tree_pair": answer.table,
         "cost": str(answer.cost),
     }
@@ -80,14 +86,7 @@ def leaves_view(pairs: Iterable[TreePairPart]) -> Table:
 
 def leaf_texts(tree: TreePart) -> list[str]:
     """Return the queries of a tree's leaves."""
-    return [cell.text for cell in tree.ends if cell is not None]
-
-
-def _beside_chance(answer: Answer, document: ResultDocument) -> str:
-    """Return what the two supports alone let expect, if the number of entities was released."""
-    sizes = answer.support_left.estimate, answer.support_right.estimate
-    expected = chance_text(document, *sizes)
-    return f" (by chance {expected})" if expected else ""
+    return [leaf.text for leaf in tree.ends if leaf is not None]
 
 
 def _plain(interval: Interval) -> dict[str, float]:

@@ -16,12 +16,13 @@ from pydantic import (
 
 from redveil.errors import QueryError
 from redveil.privacy import concentrated, loss
+from redveil.privacy.plan import StepKey, StepKind
+from redveil.privacy.promise import Guarantee
 from redveil.query.json_form import from_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 
 FORMAT_VERSION: Final = 1
-Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
 
 # A positive fraction in digits. Python reads whole numbers of up to 4300 digits.
 Price = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?$")]
@@ -34,9 +35,13 @@ class Part(BaseModel):
 
 
 class StepPart(Part):
-    """One paid step of the plan; its price in ε or in ρ, an exact fraction."""
+    """One paid step of the plan: what it released, and its price in ε or ρ, an exact fraction."""
 
-    name: str
+    kind: StepKind
+    trial: int | None = Field(default=None, description="counted from 1")
+    number: int | None = Field(default=None, description="of the trial's tree or leaf table")
+    level: int | None = Field(default=None, description="of a tree paid for level by level")
+    part: str | None = Field(default=None, description="of a leaf table")
     mechanism: Literal["choose", "count", "walk"]
     epsilon: Price | None = None
     rho: Price | None = Field(default=None, description="zero-concentrated: if delta is not 0")
@@ -50,8 +55,13 @@ class StepPart(Part):
 
     @model_serializer(mode="wrap")
     def _short(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the price that was not paid."""
+        """Leave out what is not set."""
         return {name: value for name, value in write(self).items() if value is not None}
+
+    @property
+    def name(self) -> str:
+        """The step's name, for display."""
+        return str(StepKey(self.kind, self.trial, self.number, self.level, self.part))
 
     @property
     def price(self) -> loss.Price:
@@ -62,7 +72,8 @@ class StepPart(Part):
 class CertificatePart(Part):
     """What is promised, to whom, at which price, and on which conditions."""
 
-    unit: str = Field(description="what is protected: one entity, its rows in both views")
+    unit: str = Field(description="what one entity is called")
+    protects: str = Field(description="what is protected: one entity, its rows in both views")
     neighbouring: str = Field(description="which data sets must be hard to tell apart")
     epsilon: Price = Field(description="the whole run's privacy loss, an exact fraction")
     delta: Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,3999}/[1-9][0-9]{0,3999})$")] = Field(
@@ -72,7 +83,7 @@ class CertificatePart(Part):
         default=None, description="the zero-concentrated loss that keeps epsilon and delta"
     )
     guarantee: Guarantee
-    profile: Literal["hardened", "published"]
+    profile: str = Field(pattern="^(hardened|published)$")
     algorithm: str
     parameters: dict[str, int | float | str | None]
     steps: tuple[StepPart, ...]
@@ -145,11 +156,6 @@ class SupportPart(Part):
     right: IntervalPart
     both: IntervalPart
 
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """How many entities each of the two queries covers, as estimated."""
-        return self.left.estimate, self.right.estimate
-
 
 class TrueSupportPart(Part):
     """Exact support sizes. Not private."""
@@ -172,7 +178,7 @@ class SourcePart(Part):
     """Where in the released tables a redescription was read."""
 
     tree_pair: int
-    left_ends: tuple[int, ...]
+    left_ends: tuple[int, ...] = Field(description="places in the left tree's `ends`, from 0")
     right_ends: tuple[int, ...]
 
 
@@ -182,8 +188,9 @@ class RedescriptionPart(Part):
     left: QueryPart
     right: QueryPart
     jaccard: IntervalPart
+    expected_jaccard: float = Field(description="of unrelated queries with the same supports")
     support: SupportPart
-    p_value: float = Field(description="at the pessimistic end of every interval")
+    p_value: float = Field(description="the largest that is consistent with the noise")
     p_value_estimate: float = Field(description="at the estimates")
     source: SourcePart
     true: TruePart | None = None
@@ -252,15 +259,17 @@ class AttributesPart(Part):
 
 
 class DiscoveryPart(Part):
-    """How many of the redescriptions can be chance."""
+    """How many of the redescriptions can be coincidences."""
 
-    searched: float = Field(
-        description="log10 of the largest number of rivals: pairs as long, or so shaped"
+    comparable: float = Field(
+        description="log10 of the largest number of comparable pairs: as long, or of such a shape"
     )
-    surviving: int = Field(description="p-values below 1 % even when multiplied by their rivals")
+    confirmed: int = Field(
+        description="p-values below 1 % even when multiplied by the number of comparable pairs"
+    )
     bound: float = Field(description="largest expected share of false ones among the reported")
-    doubtful: tuple[int, ...] = Field(
-        default=(), description="places of the others in the list, from 0"
+    unconfirmed: tuple[int, ...] = Field(
+        default=(), description="places of those that are not confirmed, from 0"
     )
 
 
@@ -279,6 +288,4 @@ class ResultDocument(Part):
     message: str | None = None
     false_discoveries: DiscoveryPart | None = None
     warning: str | None = Field(default=None, description="set when the file is not private")
-    attributes: AttributesPart | None = Field(
-        default=None, description="from the public schema; older files lack them"
-    )
+    attributes: AttributesPart = Field(description="from the public schema")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from html import escape
 
-from redveil.report.chance import chance_text
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.text import doubt, false_discoveries, p_text
+from redveil.report.nothing_found import plural
+from redveil.report.text import false_discoveries, is_confirmed, p_text
 
 
 def fragment(document: ResultDocument) -> str:
     """Return a table of the redescriptions and a line about the promise."""
     promise = document.certificate
     evaluated = any(one.true for one in document.redescriptions)
-    heads = ["#", "left", "right", "Jaccard", "by chance", "entities", "p-value"]
+    unit = escape(plural(promise.unit))
+    heads = ["#", "left", "right", "Jaccard", "expected if unrelated", unit, "p at most"]
     heads += ["true J"] * evaluated
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
     body = "".join(
@@ -43,13 +44,13 @@ def fragment(document: ResultDocument) -> str:
 
 def _row(document: ResultDocument, number: int, one: RedescriptionPart, *, evaluated: bool) -> str:
     cells = [
-        f"{number}{doubt(document, number)}",
+        f"{number}{'' if is_confirmed(document, number) else ' <small>not confirmed</small>'}",
         f"<code>{escape(one.left.text)}</code>",
         f"<code>{escape(one.right.text)}</code>",
         _interval(one.jaccard, 2),
-        chance_text(document, *one.support.sizes),
+        f"{one.expected_jaccard:.2f}",
         _interval(one.support.both, 0),
-        f"≤ {p_text(one.p_value)}",
+        p_text(one.p_value),
     ]
     if evaluated:
         cells.append(f"{one.true.jaccard:.3f}" if one.true else "")

@@ -1,4 +1,4 @@
-"""Released tables, read back from a result file so that they can be asked."""
+"""Leaf tables read back from a result file, ready for free questions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from redveil.errors import QueryError, ResultError
-from redveil.findings.leaf_table import Counted, LeafTable
+from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.findings.questions import ReleasedTable
 from redveil.privacy.loss import Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
@@ -25,7 +25,7 @@ MOST_NODES = 2**16
 
 
 def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
-    """Return everything in a result file that questions can be asked of.
+    """Return the leaf tables of a result file, with their trees.
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> import redveil
@@ -34,11 +34,6 @@ def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
     True
     """
     declared = document.attributes
-    if declared is None:
-        raise ResultError(
-            "the result was written by an earlier version, which did not keep the attributes that "
-            "questions need; it can be shown, not asked"
-        )
     left = {one.name: _attribute(one) for one in declared.left}
     right = {one.name: _attribute(one) for one in declared.right}
     currency: Currency = Rho if document.certificate.rho else Fraction
@@ -76,9 +71,7 @@ def _table(
             _counted(part.cells, (height, width)),
             of_left,
             of_right,
-            currency(Fraction(part.cells_price)),
-            left_price,
-            right_price,
+            Prices(currency(Fraction(part.cells_price)), left_price, right_price),
         )
     except (QueryError, ValueError) as error:
         raise ResultError(f"tree_pairs.{number}: {error}; the file is damaged") from None
@@ -86,12 +79,12 @@ def _table(
 
 
 def _margin(
-    counts: Sequence[object] | None, price: str | None, cells: int, currency: Currency
+    counts: Sequence[object] | None, price: str | None, ends: int, currency: Currency
 ) -> tuple[Counted, Price] | tuple[None, None]:
     """Return a margin and its price, or nothing if it was not measured."""
     if counts is None or price is None:
         return None, None
-    return _counted(counts, (cells,)), currency(Fraction(price))
+    return _counted(counts, (ends,)), currency(Fraction(price))
 
 
 def _counted(numbers: Sequence[object], shape: tuple[int, ...]) -> Counted:

@@ -77,17 +77,18 @@ class Result:
 
         return to_frame(self.document)
 
-    def evaluate(self, left: str, right: str) -> Answer:
-        """Answer any pair of queries that are unions of released leaves. Costs no privacy.
+    def ask(self, left: str, right: str) -> Answer:
+        """Return supports, Jaccard index and p-value of any two queries. Costs no privacy.
 
-        The intervals hold for everything that can be asked of this result, together: ask as often
-        as you like. What was not released is refused with a `QueryError` that says which part.
+        Each query must be a union of leaves of a released tree; otherwise a `QueryError` says which
+        part is not. The intervals hold simultaneously for everything this result can answer, so you
+        may ask as often as you like.
 
         >>> import redveil
         >>> from redveil.data.synthetic import clinic_frames, clinic_schema
         >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
         >>> trees = result.document.tree_pairs[0]
-        >>> answer = result.evaluate(trees.left.ends[0].text, trees.right.ends[0].text)
+        >>> answer = result.ask(trees.left.ends[0].text, trees.right.ends[0].text)
         >>> answer.jaccard.low <= answer.jaccard.estimate <= answer.jaccard.high
         True
         >>> answer.cost

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from redveil.algorithms.schedule import start_step
 from redveil.findings.leaf_table import noise_variance
 from redveil.privacy.loss import Price, Rho, total
-from redveil.report.chance import chance_text
+from redveil.privacy.plan import StepKind
 from redveil.report.document import (
     CertificatePart,
     DiscoveryPart,
@@ -16,16 +15,25 @@ from redveil.report.document import (
     ResultDocument,
     StepPart,
 )
+from redveil.report.nothing_found import plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
     from rich.text import Text
 
-    from redveil.algorithms.tuning import Tuned
-    from redveil.privacy.plan import Step
+    from redveil.algorithms.tuning import TunedCase
+    from redveil.privacy.plan import Plan, Step
 
 
+# The parameters that the tuning rule sets, as column heads.
+SHAPE = {
+    "trials": "pairs of trees",
+    "alternations": "alternations",
+    "depth": "depth",
+    "root_score": "root score",
+}
+TREES = (StepKind.TWIN_TREES, StepKind.TREE, StepKind.TREE_PAIR)
 # Below this many columns a table leaves no room for queries.
 NARROW = 120
 
@@ -61,14 +69,13 @@ def redescription_list(document: ResultDocument) -> Text:
 
     lines = Text()
     for number, one in enumerate(document.redescriptions, start=1):
-        chance = chance_text(document, *one.support.sizes)
         facts = (
-            f"J {_interval(one.jaccard, 2)}{f' (by chance {chance})' if chance else ''}  "
-            f"{_interval(one.support.both, 0)} entities"
+            f"J {_interval(one.jaccard, 2)} (expected if unrelated {one.expected_jaccard:.2f})  "
+            f"{_interval(one.support.both, 0)} {plural(document.certificate.unit)}"
         )
-        lines.append(
-            f"{number}{doubt(document, number)}  {facts}  p ≤ {p_text(one.p_value)}\n", style="bold"
-        )
+        lines.append(f"{number}  {facts}  p at most {p_text(one.p_value)}\n", style="bold")
+        if not is_confirmed(document, number):
+            lines.append("   not confirmed\n", style="yellow")
         if one.true:
             true = f"   true J {one.true.jaccard:.3f}, true p {p_text(one.true.p_value)}\n"
             lines.append(true, style="red")
@@ -87,23 +94,27 @@ def redescription_table(document: ResultDocument) -> Table:
     table.add_column("left", ratio=5, overflow="fold")
     table.add_column("right", ratio=5, overflow="fold")
     table.add_column("Jaccard [95 %]", no_wrap=True)
-    table.add_column("by chance", no_wrap=True)
-    table.add_column("entities [95 %]", no_wrap=True)
-    table.add_column("p ≤", no_wrap=True)
+    table.add_column("expected if\nunrelated", no_wrap=True)
+    table.add_column(f"{plural(document.certificate.unit)} [95 %]", no_wrap=True)
+    table.add_column("p at most", no_wrap=True)
+    if not all_confirmed(document):
+        table.add_column("", no_wrap=True, style="yellow")
     if evaluated:
         table.add_column("true J", no_wrap=True, style="red")
         table.add_column("true p", no_wrap=True, style="red")
     for number, one in enumerate(document.redescriptions, start=1):
         # Text, not str: attribute names may look like markup.
         cells = [
-            Text(f"{number}{doubt(document, number)}"),
+            Text(str(number)),
             Text(one.left.text),
             Text(one.right.text),
             Text(_interval(one.jaccard, 2)),
-            Text(chance_text(document, *one.support.sizes)),
+            Text(f"{one.expected_jaccard:.2f}"),
             Text(_interval(one.support.both, 0)),
             Text(p_text(one.p_value)),
         ]
+        if not all_confirmed(document):
+            cells.append(Text("" if is_confirmed(document, number) else "not confirmed"))
         if evaluated and one.true:
             cells += [Text(f"{one.true.jaccard:.3f}"), Text(p_text(one.true.p_value))]
         table.add_row(*cells)
@@ -121,15 +132,15 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     # Text, not str: what a file says may look like markup.
     pure = ", δ = 0" if promise.guarantee == "exact" and promise.rho is None else ""
     table.add_row("promise", Text(f"{promise.promise}, {promise.guarantee}{pure}"))
-    table.add_row("protects", Text(promise.unit))
+    table.add_row("protects", Text(promise.protects))
     table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))
     spent = total(step.price for step in promise.steps)
     table.add_row("spent in", f"{len(promise.steps)} steps that add up to exactly {_price(spent)}")
-    alone = ", its private start alone" if promise.parameters.get("alternations") == 0 else ""
+    alone = ", private start alone" if promise.parameters.get("alternations") == 0 else ""
     method = f"{promise.algorithm}{alone} ({promise.profile}), {promise.software}"
     table.add_row("method", Text(method))
     if entities is not None:
-        table.add_row("entities", f"{_interval(entities, 0)} (noisy)")
+        table.add_row(plural(promise.unit), f"{_interval(entities, 0)} (noisy)")
     table.add_row("schema", Text(f"{promise.schema_name} ({promise.schema_status})"))
     table.add_row("digest", Text(promise.schema_digest))
     for number, condition in enumerate(promise.conditions):
@@ -138,45 +149,47 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     return table
 
 
-def cases_table(cases: Iterable[Tuned]) -> Table:
+def cases_table(cases: Iterable[TunedCase]) -> Table:
     """Return how a budget would be spent for a range of sizes."""
     from rich.table import Table
 
     listed = list(cases)
     first = listed[0]
-    alternates = first.parameters.algorithm.alternates
+    shape = [name for name in SHAPE if name in first.algorithm.parameter_names()]
+    starts = first.plan.first(StepKind.START) is not None
+    whole_trees = all(step.key.level is None for step in first.plan.steps)
     table = Table(box=None, header_style="bold")
     for name in (
         "entities from",
-        "alternations" if alternates else "pairs of trees",
-        "depth",
-        "start by" if alternates else "roots by",
+        *(SHAPE[name] for name in shape),
         f"{_unit(first.plan.price)} of size",
-        *(["of the start"] if alternates else []),
-        "of a tree" if first.parameters.draws_exactly else "of a level",
+        *(["of the start"] if starts else []),
+        "of a tree" if starts and whole_trees else "of a level",
         "of a leaf table",
         "error of a cell",
     ):
         table.add_column(name, justify="right")
     for one in listed:
-        prices = {step.name: step.price for step in one.plan.steps}
-        cells = next(price for name, price in prices.items() if name.endswith("cells"))
-        start = [s.price for s in one.plan.steps if s.name == start_step(1)]
-        starts = {start_step(trial) for trial in range(1, one.parameters.trials + 1)}
-        choices = (s for s in one.plan.steps if s.mechanism == "choose" and s.name not in starts)
+        prices = [_first_price(one.plan, kind) for kind in (StepKind.SIZE, StepKind.START)]
+        trees = [_first_price(one.plan, kind) for kind in TREES]
+        cells = _first_price(one.plan, StepKind.LEAF_TABLE)
+        assert cells is not None, "every run measures a leaf table"
         table.add_row(
             f"{one.size:,}",
-            str(one.parameters.alternations if alternates else one.parameters.trials),
-            str(one.parameters.depth),
-            one.parameters.root_score.value,
-            str(prices.get("size", "")),
-            *map(str, start),
+            *(str(getattr(one.algorithm, name)) for name in shape),
+            str(prices[0] or ""),
+            *([str(prices[1])] if starts else []),
             # Without alternations no tree is grown after the start.
-            next((str(s.price) for s in choices), "–"),
+            str(next((price for price in trees if price is not None), "–")),
             str(cells),
             f"±{noise_variance(cells) ** 0.5:,.3g}",
         )
     return table
+
+
+def _first_price(plan: Plan, kind: StepKind) -> Price | None:
+    step = plan.first(kind)
+    return None if step is None else step.price
 
 
 def steps_table(steps: Iterable[StepPart | Step]) -> Table:
@@ -205,18 +218,23 @@ def _price(price: Price) -> str:
 
 
 def false_discoveries(known: DiscoveryPart, reported: int) -> str:
-    """Return how many of the findings may be nothing, in a line."""
-    return (
-        f"false discoveries: at most {known.bound:.0%} expected; {known.surviving} of {reported} "
-        f"hold up even against all pairs of their kind (up to 10^{known.searched:.0f})"
-        + ("; those marked ? may be chance" if known.doubtful else "")
-    )
+    """Return how many of the redescriptions are confirmed, in a line."""
+    pairs = f"up to 10^{known.comparable:.0f} comparable pairs"
+    said = f"{known.confirmed} of {reported} confirmed after correcting for {pairs}"
+    if known.unconfirmed:
+        return f"{said}; the others are not confirmed, and may still be real"
+    return f"{said}; at most {known.bound:.0%} false discoveries expected"
 
 
-def doubt(document: ResultDocument, number: int) -> str:
-    """Return the mark of a redescription, counted from 1, that may be chance."""
+def is_confirmed(document: ResultDocument, number: int) -> bool:
+    """Return whether a redescription, counted from 1, is confirmed, or was never in question."""
     known = document.false_discoveries
-    return "?" if known and number - 1 in known.doubtful else ""
+    return known is None or number - 1 not in known.unconfirmed
+
+
+def all_confirmed(document: ResultDocument) -> bool:
+    """Return whether no redescription is marked as not confirmed."""
+    return document.false_discoveries is None or not document.false_discoveries.unconfirmed
 
 
 def p_text(p_value: float) -> str:

@@ -9,23 +9,23 @@ import numpy as np
 
 from redveil.data.binning import BinnedTable
 from redveil.privacy.mechanisms import choose
-from redveil.privacy.plan import Purse
+from redveil.privacy.plan import Purse, StepKey
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Classes, Integers, Positions, move_down, score_splits, start
+from redveil.trees.prepared import PreparedData
 from redveil.trees.rules import HARDENED, Rules
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
 
-def grow(
-    data: Sealed[BinnedTable],
+def grow_levelwise(
+    data: PreparedData,
     side: Side,
-    splits: Splits,
     target: Sealed[Classes],
     classes: int,
-    steps: Sequence[str],
+    steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
     rules: Rules = HARDENED,
@@ -34,22 +34,22 @@ def grow(
 
     target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
     steps:  the plan's steps, one for each level. The nodes of a level hold disjoint entities, so
-            a level costs its step's price once (proofs/parallel.md).
+            a level costs its step's price once (privacy/parallel.md).
     """
     grown: Released[Tree] | None = None
-    tree = Tree(side, ())
-    positions = within(lambda table: start(table.rows), data)
+    tree, splits = Tree(side, ()), data.splits[side]
+    positions = within(start, data.rows)
     for step in steps:
         receipt = purse.pay(step, "choose")
         nodes, base = _open_nodes(tree, splits, rules)
         if nodes.size == 0:
             continue
-        units = within(partial(_score, side, splits, nodes, classes), data, positions, target)
+        units = within(partial(_score, side, splits, nodes, classes), data.table, positions, target)
         chosen = choose(units, rules.split, base, receipt, randomness)
         extend = partial(_extend, tree, splits, nodes.tolist())
         grown = combine(extend, chosen, *([grown] if grown else []))
         tree = grown.value
-        positions = within(partial(_move, side, splits, tree), data, positions)
+        positions = within(partial(_move, side, splits, tree), data.table, positions)
     assert grown is not None, "a schema always offers a split at the root"
     return grown, positions
 

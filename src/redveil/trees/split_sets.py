@@ -27,14 +27,14 @@ def split_sets(view: BinnedView, splits: Splits) -> SplitSets:
     return SplitSets(holds, known, row_of[splits.attribute], first.astype(np.int32))
 
 
-def everybody(rows: int) -> NDArray[np.uint64]:
+def all_entities(rows: int) -> NDArray[np.uint64]:
     """Return the set of all entities, uint64[words]."""
     return pack(np.ones(rows, dtype=np.bool_))
 
 
 def _known(view: BinnedView, splits: Splits) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     """Return sets of entities with a known value (the first is everybody), and each attribute's."""
-    sets = [everybody(view.rows)]
+    sets = [all_entities(view.rows)]
     row_of = np.zeros(len(splits.view.attributes), dtype=np.int32)
     for number, attribute in enumerate(splits.view.attributes):
         row = int(view.row[number])

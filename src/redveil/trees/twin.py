@@ -3,7 +3,7 @@
 At a matched pair of nodes, over the entities that lie in both, one private choice takes a left
 split, a right split and which of their sides correspond. The two pairs of corresponding children
 are the next matched pairs. The matched pairs of a level hold disjoint entities, so a level costs
-its price once (proofs/parallel.md). No initial target, no chain: the guarantee is exact.
+its price once (privacy/parallel.md). No initial target, no chain: the guarantee is exact.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from redveil.data.binning import BinnedTable, pack
 from redveil.kernels.joint import JointCounts, agreement_units, leverage_units
 from redveil.kernels.subtree import SplitSets
 from redveil.privacy.mechanisms import choose
-from redveil.privacy.plan import Purse
+from redveil.privacy.plan import Purse, StepKey
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.score import Score
 from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.joint import among, count_jointly
+from redveil.trees.prepared import PreparedData
 from redveil.trees.scores import GRID_BITS, LEVERAGE, agreement
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -71,41 +72,11 @@ class Twins:
         return {side: _attribute(splits[side], self.tree(side).splits[0]) for side in Side}
 
 
-@dataclass(frozen=True, slots=True)
-class Soil:
-    """What twin trees grow on, made once a run: split sets of both views, and their joint counts.
-
-    Every twin pair starts from everybody, so the counts at the root are shared.
-    """
-
-    splits: dict[Side, Splits]
-    data: Sealed[BinnedTable]
-    left: Sealed[SplitSets]
-    right: Sealed[SplitSets]
-    at_root: Sealed[JointCounts]
-    stop: NDArray[np.uint8]
-
-    @classmethod
-    def of(
-        cls,
-        data: Sealed[BinnedTable],
-        sets: Mapping[Side, Sealed[SplitSets]],
-        splits: dict[Side, Splits],
-        stop: NDArray[np.uint8],
-    ) -> Soil:
-        """Count everybody once.
-
-        stop: uint8[1], set to 1 from outside to end all growth at the next level.
-        """
-        left, right = sets[Side.LEFT], sets[Side.RIGHT]
-        return cls(splits, data, left, right, within(count_jointly, left, right), stop)
-
-
 def grow_twins(
-    soil: Soil,
+    data: PreparedData,
     root: Matching,
     avoid: Avoid,
-    steps: Sequence[str],
+    steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
 ) -> Released[Twins]:
@@ -118,24 +89,24 @@ def grow_twins(
     start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
     grown: Released[Twins] | None = None
     for step in steps:
-        if soil.stop[0]:
+        if data.stop[0]:
             raise KeyboardInterrupt
         receipt = purse.pay(step, "choose")
         now = grown.value if grown else start
-        matches, base = _open_matches(now, soil.splits, avoid)
+        matches, base = _open_matches(now, data.splits, avoid)
         if not matches:
             continue
         matching = BY_AGREEMENT if grown else root
-        units = _units(soil, matching, now, matches)
+        units = _units(data, matching, now, matches)
         chosen = choose(units, matching.score, base, receipt, randomness)
-        extend = partial(_extend, now, soil.splits, matches)
+        extend = partial(_extend, now, data.splits, matches)
         grown = combine(extend, chosen, *([grown] if grown else []))
     assert grown is not None, "a schema always offers a split at the root"
     return grown
 
 
 def _units(
-    soil: Soil, matching: Matching, twins: Twins, matches: Sequence[Match]
+    data: PreparedData, matching: Matching, twins: Twins, matches: Sequence[Match]
 ) -> Sealed[Integers]:
     """Score all pairs of splits at some matched pairs of nodes, sealed int64[matches, 2·L·R]."""
 
@@ -143,7 +114,7 @@ def _units(
         if not twins.left.splits:
             return matching.units(root).reshape(1, -1)
         at_left, at_right = (
-            route(table.view(side), soil.splits[side], twins.tree(side)) for side in Side
+            route(table.view(side), data.splits[side], twins.tree(side)) for side in Side
         )
         return np.array(
             [
@@ -152,7 +123,8 @@ def _units(
             ]
         )
 
-    return within(score, soil.data, soil.left, soil.right, soil.at_root)
+    assert data.joint is not None, "twin trees grow on data prepared with joint counts"
+    return within(score, data.table, data.sets[Side.LEFT], data.sets[Side.RIGHT], data.joint)
 
 
 def _members(at_left: Positions, at_right: Positions, match: Match) -> NDArray[np.uint64]:

@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.data.binning import BinnedTable
 from redveil.kernels.chain import WORDS_PER_STEP, Ending
 from redveil.kernels.pair_walk import walk_pair
 from redveil.kernels.subtree import SplitSets
@@ -20,115 +19,74 @@ from redveil.privacy.randomness import Randomness, Words, below
 from redveil.schema import Side
 from redveil.sealed import Receipt, Released, Sealed, combine, within
 from redveil.trees.counting import Classes
+from redveil.trees.prepared import Flag, PreparedData
 from redveil.trees.rules import HARDENED, Rules
 from redveil.trees.scores import GRID_BITS
-from redveil.trees.split_sets import everybody, split_sets
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
 Numbers = NDArray[np.int32]
-Flag = NDArray[np.uint8]
 NO_TARGET: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What walks walk on, made once a run: sets of entities for every split of either view."""
-
-    splits: dict[Side, Splits]
-    sets: dict[Side, Sealed[SplitSets]]
-    everybody: Sealed[NDArray[np.uint64]]
-    rows: Sealed[int]
-    stop: Flag
-    rules: Rules
-
-    @property
-    def ending(self) -> Ending:
-        """When walks end before their last step."""
-        return Ending(self.stop, self.rules.window, self.rules.threshold)
-
-    @classmethod
-    def of(
-        cls,
-        data: Sealed[BinnedTable],
-        splits: dict[Side, Splits],
-        stop: Flag,
-        rules: Rules = HARDENED,
-        *,
-        sets: bool = True,
-    ) -> Ground:
-        """Prepare both views; the sets only if they will be needed.
-
-        stop: uint8[1], set to 1 from outside to end all walks at once.
-        """
-        sides = Side if sets else ()
-        return cls(
-            splits,
-            {side: within(partial(_sets, side, splits[side]), data) for side in sides},
-            within(lambda table: everybody(table.rows), data),
-            within(lambda table: table.rows, data),
-            stop,
-            rules,
-        )
-
-
 def walk_to_tree(
-    ground: Ground,
+    data: PreparedData,
     side: Side,
     depth: int,
     target: Sealed[Classes],
     classes: int,
-    steps: int,
+    walk_steps: int,
     receipt: Receipt,
     randomness: Randomness,
+    rules: Rules = HARDENED,
 ) -> Released[Tree]:
     """Return a tree drawn by a walk whose limit favours pure leaves (TREE_GINI)."""
-    splits = ground.splits[side]
+    splits = data.splits[side]
     start = random_splits(splits, depth, randomness)
 
     def chain(rate: float, words: Words) -> Sealed[tuple[int, ...]]:
-        stay = words.reshape(steps, WORDS_PER_STEP)
-        run = partial(run_tree, start, classes, stay, rate, ground)
-        ended = within(run, ground.sets[side], ground.everybody, target)
+        moves = words.reshape(walk_steps, WORDS_PER_STEP)
+        run = partial(run_tree, start, classes, moves, rate, rules, data.stop)
+        ended = within(run, data.sets[side], data.entities, target)
         return within(lambda walked: walked.found[0], ended)
 
-    words = steps * WORDS_PER_STEP
-    found = walk(chain, ground.rules.tree, words, receipt, randomness)
+    found = walk(chain, rules.tree, walk_steps * WORDS_PER_STEP, receipt, randomness)
     return combine(partial(released_tree, side, splits), found)
 
 
 def walk_to_pair(
-    ground: Ground,
+    data: PreparedData,
     depth: int,
     target: tuple[Side, Sealed[Classes], int] | None,
-    steps: int,
+    walk_steps: int,
     receipt: Receipt,
     randomness: Randomness,
+    rules: Rules = HARDENED,
 ) -> dict[Side, Released[Tree]]:
     """Return a pair of trees drawn by a walk over pairs.
 
-    target: the side whose tree is to predict it, the classes and their number; or None, and the
-    walk climbs the association of the two trees' leaves instead.
+    target: the side whose tree is to predict it, the classes and their number; with None, the walk
+            is scored by the association of the two trees' leaves instead.
     """
     first = target[0] if target else Side.LEFT
     sides = (first, first.other)
-    starts = [random_splits(ground.splits[side], depth, randomness) for side in sides]
-    classes = within(lambda rows: np.full(rows, -1, dtype=np.int32), ground.rows)
+    starts = [random_splits(data.splits[side], depth, randomness) for side in sides]
+    classes = within(lambda rows: np.full(rows, -1, dtype=np.int32), data.rows)
     number = NO_TARGET
     if target:
         _, classes, number = target
 
     def chain(rate: float, words: Words) -> Sealed[tuple[tuple[int, ...], ...]]:
-        stay = words.reshape(steps, WORDS_PER_STEP)
-        run = partial(run_pair, starts, number, stay, rate, ground)
-        sealed_sets = (ground.sets[side] for side in sides)
-        ended = within(run, *sealed_sets, ground.everybody, ground.rows, classes)
+        moves = words.reshape(walk_steps, WORDS_PER_STEP)
+        run = partial(run_pair, starts, number, moves, rate, rules, data.stop)
+        sealed_sets = (data.sets[side] for side in sides)
+        ended = within(run, *sealed_sets, data.entities, classes)
         return within(lambda walked: walked.found, ended)
 
-    score = ground.rules.pair if target else ground.rules.association
-    found = walk(chain, score, steps * WORDS_PER_STEP, receipt, randomness)
+    score = rules.pair if target else rules.association
+    found = walk(chain, score, walk_steps * WORDS_PER_STEP, receipt, randomness)
     return {
-        side: combine(lambda both, i=i, s=side: released_tree(s, ground.splits[s], both[i]), found)
+        side: combine(lambda both, i=i, s=side: released_tree(s, data.splits[s], both[i]), found)
         for i, side in enumerate(sides)
     }
 
@@ -164,10 +122,6 @@ def released_tree(side: Side, splits: Splits, chosen: Sequence[int]) -> Tree:
     return Tree(side, inner, splits.stops(kept))
 
 
-def _sets(side: Side, splits: Splits, table: BinnedTable) -> SplitSets:
-    return split_sets(table.view(side), splits)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Walked:
     """Where a walk ended and how it went. Private until a mechanism releases `found`."""
@@ -182,7 +136,8 @@ def run_tree(
     classes: int,
     words: Words,
     rate: float,
-    ground: Ground,
+    rules: Rules,
+    stop: Flag,
     sets: SplitSets,
     entities: NDArray[np.uint64],
     target: Classes,
@@ -190,8 +145,8 @@ def run_tree(
     """Walk over trees on plain data."""
     splits, trace, bits = start.copy(), np.zeros(len(words)), GRID_BITS
     _, accepted, _ = walk_tree(
-        splits, sets, entities, target, classes, words, rate, bits, ground.rules.placed_cost,
-        ground.ending, trace,
+        splits, sets, entities, target, classes, words, rate, bits, rules.placed_cost,
+        _ending(rules, stop), trace,
     )  # fmt: skip
     return Walked((tuple(splits.tolist()),), accepted, trace)
 
@@ -201,18 +156,24 @@ def run_pair(
     classes: int,
     words: Words,
     rate: float,
-    ground: Ground,
+    rules: Rules,
+    stop: Flag,
     first: SplitSets,
     second: SplitSets,
     entities: NDArray[np.uint64],
-    rows: int,
     target: Classes,
 ) -> Walked:
     """Walk over pairs of trees on plain data."""
+    rows = target.size
     both, trace, bits = (starts[0].copy(), starts[1].copy()), np.zeros(len(words)), GRID_BITS
-    size = max(rows, 1) if ground.rules.normalised else 1
+    size = max(rows, 1) if rules.normalised else 1
     _, accepted, _ = walk_pair(
         both, (first, second), entities, rows, target, classes, words, rate / size, bits,
-        2.0**-bits / size, ground.ending, trace,
+        2.0**-bits / size, _ending(rules, stop), trace,
     )  # fmt: skip
     return Walked(tuple(tuple(splits.tolist()) for splits in both), accepted, trace)
+
+
+def _ending(rules: Rules, stop: Flag) -> Ending:
+    """Return when a walk ends before its last step."""
+    return Ending(stop, rules.window, rules.threshold)

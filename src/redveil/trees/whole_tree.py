@@ -1,7 +1,7 @@
 """Drawing a whole tree at once, exactly: the exponential mechanism over all trees of a view.
 
 No Markov chain: trees of one or two levels are few enough for the law over all of them to be summed
-up (proofs/choose_tree.md), so the promise holds as it stands and not only in the limit.
+up (privacy/choose_tree.md), so the promise holds as it stands and not only in the limit.
 
 **The base measure** is that of the walk in `trees.walks`: at every node a uniform attribute, then a
 uniform split of it. A split of an attribute with v splits weighs L / v, a whole number, with L the
@@ -31,17 +31,17 @@ from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.schema import Side
 from redveil.sealed import Receipt, Released, Sealed, combine, within
 from redveil.trees.counting import Classes
-from redveil.trees.scores import GRID_BITS
+from redveil.trees.prepared import PreparedData
+from redveil.trees.scores import GRID_BITS, TREE_GINI
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.walks import Ground
 
 Integers = NDArray[np.int64]
 DEEPEST: Final = 2
 
 
 def draw_tree(
-    ground: Ground,
+    data: PreparedData,
     side: Side,
     depth: int,
     target: Sealed[Classes],
@@ -58,15 +58,13 @@ def draw_tree(
         raise PlanError(
             f"trees are drawn exactly at depth 1 or 2, not {depth}; walk to deeper ones"
         )
-    if not ground.rules.informative_only:
-        raise PlanError("trees are drawn exactly by the hardened rules only; walk by the published")
-    splits, score = ground.splits[side], ground.rules.tree
+    splits = data.splits[side]
     if depth == 1:
-        stumps = within(partial(_stump_units, classes), ground.sets[side], target)
-        root = choose(stumps, score, stump_base(splits), receipt, randomness)
+        stumps = within(partial(_stump_units, classes), data.sets[side], target)
+        root = choose(stumps, TREE_GINI, stump_base(splits), receipt, randomness)
         return combine(partial(tree_of, side, splits), root)
-    units = within(partial(_two_level_units, classes), ground.sets[side], target)
-    chosen = choose_tree(units, score, tree_base(splits), receipt, randomness)
+    units = within(partial(_two_level_units, classes), data.sets[side], target)
+    chosen = choose_tree(units, TREE_GINI, tree_base(splits), receipt, randomness)
     return combine(partial(tree_of, side, splits), chosen)
 
 

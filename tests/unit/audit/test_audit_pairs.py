@@ -1,4 +1,4 @@
-"""What the audit looks at: pairs of data sets, cases, and what is refused."""
+"""Pairs of data sets and cases of the audit, and what is refused."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_without_noise_the_entity_alone_is_left_of_a_count(one: Pair) -> None:
         numbers = Observer(one).outcome(mined).numbers
         assert {name.partition(" (")[0] for name in numbers} == {
             "its cell",
-            "everybody",
+            "the total",
             "its left leaf",
             "its right leaf",
         }
@@ -76,5 +76,5 @@ def test_the_schemas_are_small_and_declared(one: Pair) -> None:
     assert one.schema.status.value == "declared"
 
 
-def test_every_case_has_a_home() -> None:
-    assert {case.home for case in cases()} <= {one.name for one in pairs()}
+def test_every_case_has_a_pair_of_its_own() -> None:
+    assert {case.own_pair for case in cases()} <= {one.name for one in pairs()}

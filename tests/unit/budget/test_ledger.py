@@ -62,7 +62,7 @@ def test_an_overdraft_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     ledger.charge("clinic", Loss(Fraction(3, 4)), "mine", Loss(ONE))
     with pytest.raises(OverBudgetError) as caught:
         ledger.charge("clinic", Loss(Fraction(1, 2)), "mine", Loss(ONE))
-    assert "1/2 asked, 1/4 left of the budget of 1" in str(caught.value)
+    assert "1/2 requested, 1/4 left of the budget of 1" in str(caught.value)
     assert rows(path) == [("clinic", "3/4", "mine")]
     ledger.charge("clinic", Loss(Fraction(1, 4)), "mine", Loss(ONE))
     assert ledger.spent("clinic").epsilon == ONE

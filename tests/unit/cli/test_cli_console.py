@@ -109,9 +109,7 @@ def test_ctrl_c_leaves_the_charge_but_no_file(clinic_files: Clinic) -> None:
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    assert err.endswith(
-        "redveil: stopped; no file was left half-written, and what was charged stays charged\n"
-    )
+    assert err.endswith("redveil: stopped; no partial files were left, and any charge stands\n")
     assert not clinic_files.result.exists()
     assert [name for name in clinic_files.names() if name.startswith(".")] == []
     assert Ledger(charges).spent("clinic").epsilon == 1

@@ -53,6 +53,28 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
     assert shown.out.startswith("Usage: ")
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_options_of_mine_are_grouped(
+    columns: int, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = command("mine", "--help").out.splitlines()
+    headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings == [
+        *("Arguments:", "Privacy:", "Search:", "What to report:", "Files:", "Options:")
+    ]
+    assert max(map(len, lines)) <= columns
+
+
+def test_the_shell_completes_values(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_REDVEIL_COMPLETE", "complete_zsh")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "redveil mine --algorithm alt-")
+    offered = command().out
+    assert "alt-expm" in offered
+    assert "alt-mcmc" in offered
+    assert "twin" not in offered
+
+
 def test_inputs_that_are_not_there_are_named(clinic_files: Clinic, command: Command) -> None:
     gone = clinic_files.folder / "gone.csv"
     for left, right in ((gone, clinic_files.right), (clinic_files.left, gone)):
@@ -80,12 +102,12 @@ def test_a_missing_schema_comes_with_two_remedies(clinic_files: Clinic, command:
         (
             KeyboardInterrupt(),
             130,
-            "redveil: stopped; no file was left half-written, and what was charged stays charged\n",
+            "redveil: stopped; no partial files were left, and any charge stands\n",
         ),
         (
             EOFError(),
             130,
-            "redveil: stopped; no file was left half-written, and what was charged stays charged\n",
+            "redveil: stopped; no partial files were left, and any charge stands\n",
         ),
         (
             RuntimeError("row 7 holds asthma"),

@@ -108,7 +108,7 @@ def test_a_budget_is_charged_until_it_is_spent(clinic_files: Clinic, command: Co
     refused = command(*clinic_files.mine, "-q")
     assert refused.code == 3
     assert is_one_line(refused.err)
-    assert "1 asked, 1/2 left of the budget of 5/2" in refused.err
+    assert "1 requested, 1/2 left of the budget of 5/2" in refused.err
     assert Ledger(ledger).spent("clinic").epsilon == 2
     assert (clinic_files.result.read_bytes(), clinic_files.names()) == before
     assert command(*clinic_files.mine, "-q", "--epsilon", "1/2").code == 0
@@ -204,7 +204,7 @@ def test_a_delta_is_in_the_certificate_that_is_shown(
     assert done.code == 0
     assert "ε = 1, δ = 1e-06, exact" in done.out
     assert "steps that add up to exactly ρ = " in done.out
-    shown = command("show", clinic_files.result, "--steps").out
+    shown = command("show", clinic_files.result, "--plan").out
     assert "ρ" in shown
     refused = command(*clinic_files.mine, "--delta", "0.1")
     assert refused.code == 2

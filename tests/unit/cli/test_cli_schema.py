@@ -21,7 +21,7 @@ def drafted(clinic_files: Clinic, command: Command) -> Path:
     path = clinic_files.folder / "draft.json"
     done = command("schema", "draft", clinic_files.left, clinic_files.right, "--output", path)
     assert done.code == 0
-    assert "This draft was read off the data." in done.err
+    assert "This draft contains values taken from the data." in done.err
     assert f"redveil schema accept {path}" in done.err
     assert "HbA1c" in done.out
     return path
@@ -47,7 +47,7 @@ def test_a_draft_that_was_accepted_is_declared(drafted: Path, command: Command) 
     before = Schema.read(drafted)
     done = command("schema", "accept", drafted)
     assert done.code == 0
-    assert "You stand behind every bound" in done.err
+    assert "You vouch for every bound" in done.err
     after = Schema.read(drafted)
     assert after.status is Status.DECLARED
     assert (after.left, after.right) == (before.left, before.right)
@@ -65,11 +65,11 @@ def test_accepting_does_not_mind_empty_extras(clinic_files: Clinic, command: Com
     assert Schema.read(clinic_files.schema).status is Status.DECLARED
 
 
-def test_a_fine_schema_is_summed_up(clinic_files: Clinic, command: Command) -> None:
+def test_a_valid_schema_is_summarised(clinic_files: Clinic, command: Command) -> None:
     done = command("schema", "check", clinic_files.schema)
     assert done.code == 0
     assert "diagnoses: key patient, 18 attributes" in done.out
-    assert "fine (declared), sha256:" in done.out
+    assert "valid (declared), sha256:" in done.out
 
 
 def test_every_problem_is_listed(clinic_files: Clinic, command: Command) -> None:

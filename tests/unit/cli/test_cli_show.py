@@ -35,8 +35,8 @@ def test_the_table_shows_queries_and_certificate(file: Path, command: Command) -
     assert "2/3" not in done.out
 
 
-def test_steps_are_shown_when_asked_for(file: Path, command: Command) -> None:
-    assert "2/3" in command("show", file, "--steps").out
+def test_the_plan_is_shown_on_request(file: Path, command: Command) -> None:
+    assert "2/3" in command("show", file, "--plan").out
 
 
 def test_csv_is_the_frame(file: Path, command: Command) -> None:

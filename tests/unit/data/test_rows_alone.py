@@ -1,7 +1,7 @@
 """What becomes of an entity's row depends on that row alone, whatever the others hold.
 
 The guarantee rests on it: if one entity's value could change how others are read, adding that
-entity would change many rows at once. Proof: privacy/proofs/loading.md.
+entity would change many rows at once. Proof: data/loading.md.
 """
 
 from __future__ import annotations

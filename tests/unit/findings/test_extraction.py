@@ -51,7 +51,7 @@ DEMANDS = (
 @pytest.mark.parametrize("wanted", DEMANDS)
 def test_without_noise_brute_force_finds_the_same(seed: int, wanted: Constraints) -> None:
     here = scene(seed)
-    people = here.people()
+    people = here.entities()
     found = list(here.extractor(wanted).extract(3))
     extents = [here.extents(one) for one in found]
     expected = redescriptions(people, rules_of(wanted))
@@ -78,9 +78,9 @@ def test_without_noise_neither_caution_nor_the_estimator_matters(
     table = measured(here.trees, here.cells, passes=passes)
     found = list(Extractor(table, here.schema, wanted, cautious=cautious).extract(0))
     # The paper joins leaves and starts from pairs that are fine by themselves.
-    people = here.people(branches=cautious)
+    people = here.entities(branches=cautious)
     rules = rules_of(wanted, COSTLY if cautious else FREE)
-    expected = redescriptions(people, rules, only_fine_starts=not cautious)
+    expected = redescriptions(people, rules, only_valid_starts=not cautious)
     assert {here.extents(one) for one in found} == expected
 
 
@@ -110,7 +110,7 @@ def test_p_values_are_held_against_their_limit(seed: int) -> None:
     for limit in limits:
         wanted = Constraints(limit, min_jaccard=0.0, min_support=1, max_disjuncts=1)
         found = list(here.extractor(wanted).extract(0))
-        expected = redescriptions(here.people(), rules_of(wanted))
+        expected = redescriptions(here.entities(), rules_of(wanted))
         assert {here.extents(one) for one in found} == expected
         assert all(one.p_value <= limit for one in found)
         sizes.append(len(found))

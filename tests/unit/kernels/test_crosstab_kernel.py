@@ -12,7 +12,7 @@ from strategies.arrays import row_counts, spread
 
 
 def cell_array(cell: dict[int, int]) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
-    """Return the cells of nodes 0 … highest; nodes at which nobody can stand have none."""
+    """Return the cells of nodes 0 … highest; nodes at which no entity can end have none."""
     array = np.full(max(cell) + 1, -1, np.int16)
     for node, number in cell.items():
         array[node] = number

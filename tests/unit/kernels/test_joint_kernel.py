@@ -70,8 +70,8 @@ def counted(case: Case) -> JointCounts:
 @some
 @given(cases())
 def test_counts_are_the_sizes_of_sets(case: Case) -> None:
-    (_, left), (_, right), people, _ = case
-    counts, members = counted(case), frozenset(people)
+    (_, left), (_, right), entities, _ = case
+    counts, members = counted(case), frozenset(entities)
     assert all(part.dtype == np.int64 for part in counts[:4])
     assert counts.known[0, 0] == len(members)
     for i, one in enumerate(left.holds):
@@ -101,7 +101,7 @@ def test_leverage_is_that_of_sets(case: Case, bits: int) -> None:
 
 @some
 @given(cases(), halves)
-def test_margin_is_that_of_sets(case: Case, cost: int) -> None:
+def test_agreement_is_that_of_sets(case: Case, cost: int) -> None:
     (_, left), (_, right), members, _ = case
     units = agreement_units(counted(case), cost)
     expected = joint.candidate_units(left, right, members, joint.agreement_units(cost))
@@ -130,10 +130,10 @@ def test_sets_longer_than_a_block_are_counted_to_their_end(words: int) -> None:
 
 
 def test_words_are_unsigned() -> None:
-    everybody = np.full((1, 2), 2**64 - 1, np.uint64)
+    everyone = np.full((1, 2), 2**64 - 1, np.uint64)
     last = np.array([[2**63, 0], [0, 2**63], [2**63, 2**63]], np.uint64)
     counts = np.zeros((1, 3), np.int64)
-    joint_counts(everybody, last, counts)
+    joint_counts(everyone, last, counts)
     assert counts.tolist() == [[1, 1, 2]]
 
 

@@ -27,7 +27,7 @@ from redveil.kernels.pair_walk import count_moves, settle, walk_pair
 from redveil.trees.scores import GRID_BITS
 from strategies.arrays import spread
 from strategies.walks import (
-    crowds,
+    entity_counts,
     full_trees,
     offers,
     packed_sets,
@@ -92,7 +92,11 @@ class Setting:
 
 @st.composite
 def walk_settings(draw: st.DrawFn) -> Setting:
-    rows, inner, classes = draw(crowds), draw(trees_inner), draw(st.sampled_from((2, 0, 3, 0, 1)))
+    rows, inner, classes = (
+        draw(entity_counts),
+        draw(trees_inner),
+        draw(st.sampled_from((2, 0, 3, 0, 1))),
+    )
     views = draw(offers(rows)), draw(offers(rows))
     target = draw(spread(st.integers(-1, max(classes, 1) - 1), rows))
     start = draw(full_trees(views[0], inner)) + draw(full_trees(views[1], inner))

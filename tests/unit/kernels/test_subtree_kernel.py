@@ -1,4 +1,4 @@
-"""One split replaced, against sending everybody down again."""
+"""One split replaced, against sending every entity down again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from redveil.trees import split_sets as sets_of_view
 from redveil.trees.splits import Splits as ViewSplits
 from strategies import arrays
 from strategies.schemas import view_columns, views
-from strategies.walks import crowds, full_trees, offers, packed_sets, sets_array, trees_inner
+from strategies.walks import entity_counts, full_trees, offers, packed_sets, sets_array, trees_inner
 
 few = settings(max_examples=60, deadline=None)
 GARBAGE = np.uint64(2**64 - 1)
@@ -79,7 +79,7 @@ class Replacement:
 
 @st.composite
 def replacements(draw: st.DrawFn) -> Replacement:
-    rows, inner = draw(crowds), draw(trees_inner)
+    rows, inner = draw(entity_counts), draw(trees_inner)
     view = draw(offers(rows))
     node, split = draw(st.integers(0, inner - 1)), draw(st.integers(0, len(view.holds) - 1))
     return Replacement(view, rows, draw(full_trees(view, inner)), node, split)
@@ -173,4 +173,4 @@ def test_a_view_s_splits_become_the_sets_they_hold_for(
 
 @given(arrays.row_counts)
 def test_everybody_is_in_the_set_of_all(rows: int) -> None:
-    assert sets_of_view.everybody(rows).tolist() == packed_sets([range(rows)], rows)[0].tolist()
+    assert sets_of_view.all_entities(rows).tolist() == packed_sets([range(rows)], rows)[0].tolist()

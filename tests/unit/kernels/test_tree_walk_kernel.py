@@ -17,7 +17,7 @@ from redveil.kernels.tree_walk import walk_tree
 from redveil.trees.scores import GRID_BITS
 from strategies.arrays import spread
 from strategies.walks import (
-    crowds,
+    entity_counts,
     full_trees,
     offers,
     packed_sets,
@@ -74,7 +74,7 @@ class Setting:
 
 @st.composite
 def walk_settings(draw: st.DrawFn) -> Setting:
-    rows, inner, classes = draw(crowds), draw(trees_inner), draw(st.integers(1, 4))
+    rows, inner, classes = draw(entity_counts), draw(trees_inner), draw(st.integers(1, 4))
     view = draw(offers(rows))
     target = draw(spread(st.integers(-1, classes - 1), rows))
     cost = draw(st.sampled_from((0, 1 << GRID_BITS)))

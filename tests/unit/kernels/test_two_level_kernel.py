@@ -29,7 +29,7 @@ from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
 from strategies.arrays import row_counts, spread
 from strategies.schemas import view_columns, views
-from strategies.walks import crowds, offers, packed_sets, sets_array
+from strategies.walks import entity_counts, offers, packed_sets, sets_array
 
 few = settings(max_examples=40, deadline=None)
 grids = st.sampled_from((12, 0, 3))
@@ -59,7 +59,7 @@ def check(
 
 
 @few
-@given(st.data(), crowds, st.integers(1, 4), grids)
+@given(st.data(), entity_counts, st.integers(1, 4), grids)
 def test_every_pair_of_splits_is_scored_as_by_hand(
     data: st.DataObject, rows: int, classes: int, grid_bits: int
 ) -> None:

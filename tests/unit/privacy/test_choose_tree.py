@@ -14,7 +14,7 @@ from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.sealed import Receipt, Sealed
 from support.seeded import ScriptedRandomness, SeededRandomness
 
-SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "proofs/choose.md")  # noqa: FBT003
+SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "privacy/choose.md")  # noqa: FBT003
 BASE = TwoLevelBase(np.array([1, 1]), np.array([1, 1, 1]), np.ones((2, 2, 3), np.bool_))
 
 

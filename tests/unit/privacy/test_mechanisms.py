@@ -11,7 +11,7 @@ from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
 from support.seeded import ScriptedRandomness, SeededRandomness
 
-SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "proofs/choose.md")  # noqa: FBT003
+SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "privacy/choose.md")  # noqa: FBT003
 
 
 def paid(mechanism: str) -> Receipt:
@@ -65,6 +65,6 @@ def test_a_receipt_for_one_mechanism_does_not_open_the_other() -> None:
 
 
 def test_rounding_is_paid_for_in_the_width() -> None:
-    rounded = Score("toy", Fraction(2), True, 12, Fraction(1, 4096), "proofs/choose.md")  # noqa: FBT003
+    rounded = Score("toy", Fraction(2), True, 12, Fraction(1, 4096), "privacy/choose.md")  # noqa: FBT003
     assert rounded.width == 2 + Fraction(4, 4096)
     assert rounded.rate(Fraction(1)) * rounded.width * 4096 == 1

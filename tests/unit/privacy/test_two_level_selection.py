@@ -124,7 +124,7 @@ def test_the_exact_decision_agrees_with_the_exact_law(case: Case, word: int) -> 
 
 
 @given(cases() | cases(most=20))
-def test_doubles_are_off_by_less_than_the_margin(case: Case) -> None:
+def test_doubles_are_off_by_less_than_the_slack(case: Case) -> None:
     found = root_weights(case.array, case.rate, case.base)
     with mp.workdps(200):
         exact = case.scaled_roots()

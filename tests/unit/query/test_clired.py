@@ -141,7 +141,7 @@ def test_columns_are_called_by_their_names() -> None:
         ("", "position 1: expected a literal"),
         ("[]", "position 2: expected a literal"),
         ("a & ", "position 5: expected a literal"),
-        ("a & b | c", "position 7: '&' and '|' side by side"),
+        ("a & b | c", "position 7: '&' and '|' are mixed"),
         ("( a & b", "position 8: expected ')'"),
         ("[a", "position 3: expected ']'"),
         ("a b] & c", "position 4: expected '&', '|' or the end"),
@@ -181,7 +181,7 @@ def test_columns_that_are_not_there(text: str, message: str) -> None:
     ],
 )
 def test_names_that_the_format_cannot_carry(name: str) -> None:
-    with pytest.raises(QueryError, match="give names"):
+    with pytest.raises(QueryError, match="pass column names"):
         to_clired(Literal(name, "=", value=True))
     assert to_clired(Literal(name, "=", value=True), [name]) == "[v0]"
 
@@ -205,7 +205,7 @@ def test_literals_that_the_format_cannot_carry(query: Query, message: str) -> No
 
 
 def test_an_attribute_without_a_column_cannot_be_written() -> None:
-    with pytest.raises(QueryError, match="'b': not among the names"):
+    with pytest.raises(QueryError, match="'b': not among the column names"):
         to_clired(parse_text("[b]"), ["a"])
 
 
@@ -260,7 +260,7 @@ def test_files_of_other_makers_are_read(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"", "my.queries: no header with query_LHS and query_RHS"),
-        (b"190\t28>-7.0<-3.3\t0.9\n", "my.queries, line 1: expected a header"),
+        (b"190\t28>-7.0<-3.3\t0.9\n", "my.queries, line 1: expected a tab-separated header"),
         (b"query_LHS\tquery_RHS\n\na\n", "my.queries, line 3: column 2 is missing"),
         (b"query_LHS\tquery_RHS\na\t[b\n", "my.queries, line 2, column 2, position 3: expected"),
         (b"\xff\xfe", "my.queries: cannot be read"),

@@ -12,7 +12,7 @@ from oracle.query_rows import Row, evaluate_row
 from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
-from redveil.query.coverage import ReleasedTree, check_literal, extent
+from redveil.query.coverage import ReleasedTree, check_literal, coverage
 from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
 from redveil.query.leaves import leaf_query, split_literal, term_ends
 from redveil.query.text import parse_text
@@ -74,14 +74,14 @@ def cases(draw: st.DrawFn) -> tuple[ReleasedTree, View, Query]:
     return released(tree, view), view, draw(st.one_of(options))
 
 
-def everybody(view: View) -> Iterator[Row]:
+def all_entities(view: View) -> Iterator[Row]:
     """Yield an entity of every kind that there can be."""
     values = [(*DOMAINS[a.name], *(() if a.required else (None,))) for a in view.attributes]
     for one in itertools.product(*values):
         yield dict(zip((a.name for a in view.attributes), one, strict=True))
 
 
-def cell_of(row: Row, tree: ReleasedTree) -> int:
+def end_of(row: Row, tree: ReleasedTree) -> int:
     node = 0
     while (split := tree.splits[node] if node < len(tree.splits) else None) is not None:
         answer = evaluate_row(split, row, ORDER)
@@ -93,18 +93,18 @@ def cell_of(row: Row, tree: ReleasedTree) -> int:
 
 @settings(max_examples=70, deadline=None)
 @given(cases())
-def test_every_cell_is_decided_as_by_asking_everybody(
+def test_every_end_is_decided_as_by_trying_every_entity(
     case: tuple[ReleasedTree, View, Query],
 ) -> None:
     tree, view, query = case
     seen: dict[int, set[bool]] = {}
-    for row in everybody(view):
-        seen.setdefault(cell_of(row, tree), set()).add(evaluate_row(query, row, ORDER) is True)
-    found = extent(query, tree)
-    for place, cell in enumerate(tree.tree.ends):
-        if cell in seen:
-            assert found.undetermined[place] == (len(seen[cell]) == 2)
-            assert found.covered[place] == (seen[cell] == {True})
+    for row in all_entities(view):
+        seen.setdefault(end_of(row, tree), set()).add(evaluate_row(query, row, ORDER) is True)
+    found = coverage(query, tree)
+    for place, end in enumerate(tree.tree.ends):
+        if end in seen:
+            assert found.undetermined[place] == (len(seen[end]) == 2)
+            assert found.covered[place] == (seen[end] == {True})
         else:
             assert not found.undetermined[place]
     assert found.is_released == all(len(values) == 1 for values in seen.values())
@@ -116,7 +116,7 @@ def test_what_is_released_is_among_the_unions_that_intervals_hold_for(
     case: tuple[ReleasedTree, View, Query],
 ) -> None:
     tree, _, query = case
-    found = extent(query, tree)
+    found = coverage(query, tree)
     if found.is_released:
         assert (unions(tree.tree) == found.covered).all(axis=1).any()
 
@@ -127,14 +127,14 @@ def test_leaves_and_their_negations_are_what_mining_takes_them_for(data: st.Data
     view = view_of(tuple(data.draw(st.booleans()) for _ in range(4)))
     tree = data.draw(trees(view, most_levels=3).filter(lambda tree: tree.split(0) is not None))
     words = released(tree, view)
-    reached = np.isin(tree.ends, [cell_of(row, words) for row in everybody(view)])
+    reached = np.isin(tree.ends, [end_of(row, words) for row in all_entities(view)])
     terms = term_ends(tree)
     for number, leaf in enumerate(tree.leaves):
         query = leaf_query(tree, Splits.of(view), leaf)
         for asked, term in ((query, terms[number]), (Not(query), terms[number + len(tree.leaves)])):
-            found = extent(asked, words)
+            found = coverage(asked, words)
             assert found.is_released
-            # In cells that nobody reaches there is nothing to be right about.
+            # Ends that no entity reaches may be either.
             np.testing.assert_array_equal(found.covered[reached], term[reached])
 
 
@@ -146,7 +146,9 @@ REQUIRED = (True,) * 4
 def covered(text: str, split: int, required: tuple[bool, ...] = REQUIRED) -> list[bool] | None:
     """Return what a query covers of a tree with one split, or None if that is not determined."""
     stuck = () if required[0 if split == WET else 3] else (0,)
-    found = extent(parse_text(text), released(Tree(Side.LEFT, (split,), stuck), view_of(required)))
+    found = coverage(
+        parse_text(text), released(Tree(Side.LEFT, (split,), stuck), view_of(required))
+    )
     return found.covered.tolist() if found.is_released else None
 
 
@@ -183,7 +185,7 @@ def test_what_follows_is_recognised(text: str, split: int, expected: list[bool] 
         ("[wet]", [True, False, False]),
         ("![wet]", [False, True, False]),
         ("[wet] | ![wet]", [True, True, False]),
-        # Whoever has no state satisfies neither part.
+        # An entity without a state satisfies neither part.
         ("[wet] & [state = CA] | [wet] & [state != CA]", None),
         ("[depth <= 4]", None),
     ],
@@ -194,30 +196,32 @@ def test_missing_values_are_in_no_support(text: str, expected: list[bool] | None
 
 def test_a_category_follows_when_no_other_is_left() -> None:
     view = View(
-        "people", "id", (Attribute("sex", Kind.CATEGORICAL, required=True, categories=("f", "m")),)
+        "patients",
+        "id",
+        (Attribute("sex", Kind.CATEGORICAL, required=True, categories=("f", "m")),),
     )
     tree = released(Tree(Side.LEFT, (0,)), view)
-    assert extent(parse_text("[sex = m]"), tree).covered.tolist() == [False, True]
-    assert extent(parse_text("![sex = m]"), tree).covered.tolist() == [True, False]
+    assert coverage(parse_text("[sex = m]"), tree).covered.tolist() == [False, True]
+    assert coverage(parse_text("![sex = m]"), tree).covered.tolist() == [True, False]
 
 
-def test_a_tree_without_splits_knows_only_everybody_and_nobody() -> None:
+def test_a_tree_without_splits_answers_only_all_entities_or_none() -> None:
     tree = released(Tree(Side.LEFT, (None,)), view_of(REQUIRED))
-    assert extent(parse_text("[wet] | ![wet]"), tree).covered.tolist() == [True]
-    assert extent(parse_text("[wet] & ![wet]"), tree).covered.tolist() == [False]
-    assert not extent(parse_text("[wet]"), tree).is_released
+    assert coverage(parse_text("[wet] | ![wet]"), tree).covered.tolist() == [True]
+    assert coverage(parse_text("[wet] & ![wet]"), tree).covered.tolist() == [False]
+    assert not coverage(parse_text("[wet]"), tree).is_released
 
 
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
         ("[Wett]", "no attribute Wett; did you mean wet?"),
-        ("[zzz]", "no attribute zzz; there are wet, state, grade, depth"),
+        ("[zzz]", "no attribute zzz; use one of wet, state, grade, depth"),
         ("[depth = deep]", "depth is numeric; compare it with a number"),
         ("[depth]", "depth is numeric; compare it with a number"),
         ("[wet = CA]", "wet is Boolean; write [wet] or ![wet]"),
         ('[state <= "CA"]', "state has no order; use = or !="),
-        ("[state = NZ]", "state has no such category; there are CA, NV, NY"),
+        ("[state = NZ]", "state has no such category; use one of CA, NV, NY"),
         ('[grade > "med"]', "grade has no such category"),
         ("[grade]", "grade has no such category"),
     ],
@@ -225,7 +229,7 @@ def test_a_tree_without_splits_knows_only_everybody_and_nobody() -> None:
 def test_a_literal_that_does_not_fit_is_refused_with_a_remedy(text: str, hint: str) -> None:
     tree = released(Tree(Side.LEFT, (WET,)), view_of())
     with pytest.raises(QueryError) as caught:
-        extent(parse_text(text), tree)
+        coverage(parse_text(text), tree)
     assert hint in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -257,13 +261,13 @@ def test_many_attributes_are_no_trouble_where_few_matter() -> None:
     tree = flags(300)
     other = Or(tuple(Literal(f"b{i}", "=", value=True) for i in range(1, 300)))
     first = Literal("b0", "=", value=True)
-    assert extent(Or((first, And((first, other)))), tree).covered.tolist() == [True, False]
-    assert not extent(Or((first, other)), tree).is_released
+    assert coverage(Or((first, And((first, other)))), tree).covered.tolist() == [True, False]
+    assert not coverage(Or((first, other)), tree).is_released
 
 
 def test_what_takes_too_long_to_decide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WORK", 10_000)
     odd = parity([f"b{i}" for i in range(1, 9)])
     first = Literal("b0", "=", value=True)
-    with pytest.raises(QueryError, match="too intricate to decide; ask for its parts"):
-        extent(And((first, Or((odd, Not(odd))))), flags(9))
+    with pytest.raises(QueryError, match="too complex to check; ask about parts of it"):
+        coverage(And((first, Or((odd, Not(odd))))), flags(9))

@@ -72,7 +72,7 @@ def test_terms_are_the_leaves_and_then_all_inner_nodes_but_the_root(case: Case) 
 
 @many
 @given(cases())
-def test_a_branch_s_query_is_true_of_whoever_came_by(case: Case) -> None:
+def test_the_query_of_an_inner_node_is_true_of_entities_that_reach_it(case: Case) -> None:
     for node in term_nodes(case.tree, inner=True):
         truth = evaluate(leaf_query(case.tree, case.splits, node), case.columns)
         assert truth.true.tolist() == [node in lineage(end) for end in case.ends]
@@ -82,12 +82,12 @@ def test_a_branch_s_query_is_true_of_whoever_came_by(case: Case) -> None:
 
 @many
 @given(cases())
-def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(case: Case) -> None:
-    cells, terms = case.tree.ends, term_ends(case.tree, inner=True)
+def test_terms_are_true_at_the_ends_of_the_entities_they_are_true_for(case: Case) -> None:
+    ends, terms = case.tree.ends, term_ends(case.tree, inner=True)
     nodes = term_nodes(case.tree, inner=True)
-    assert terms.shape == (2 * len(nodes), len(cells))
+    assert terms.shape == (2 * len(nodes), len(ends))
     for number in range(len(terms)):
-        inside = {cell for cell, held in zip(cells, terms[number], strict=True) if held}
+        inside = {end for end, held in zip(ends, terms[number], strict=True) if held}
         assert [end in inside for end in case.ends] == covered(case, [number])
     leaves = len(case.tree.leaves)
     plain = term_ends(case.tree)
@@ -97,13 +97,13 @@ def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(case: Case) -> No
 
 @many
 @given(st.data(), cases())
-def test_unions_are_true_in_the_cells_that_are_counted(data: st.DataObject, case: Case) -> None:
+def test_unions_are_true_at_the_ends_that_are_counted(data: st.DataObject, case: Case) -> None:
     terms = term_ends(case.tree, inner=True)
-    cell_of = {node: number for number, node in enumerate(case.tree.ends)}
-    cells = [cell_of[end] for end in case.ends]
+    place_of = {node: number for number, node in enumerate(case.tree.ends)}
+    places = [place_of[end] for end in case.ends]
     unions = st.lists(st.integers(0, len(terms) - 1), min_size=1, max_size=5)
     for chosen in data.draw(st.lists(unions, min_size=1, max_size=4)):
-        counted = np.logical_or.reduce(terms[chosen])[cells].tolist()
+        counted = np.logical_or.reduce(terms[chosen])[places].tolist()
         assert counted == covered(case, chosen)
         query = union_query(case.tree, case.splits, chosen, inner=True)
         short = simplified(query)

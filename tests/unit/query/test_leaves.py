@@ -1,4 +1,4 @@
-"""Printed queries against counted cells: they must speak of the same entities."""
+"""Printed queries and counted ends must mean the same entities."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def covered(case: Case, terms: list[int], *, inner: bool = False) -> list[bool]:
     def holds(term: int, end: int) -> bool:
         node = nodes[term % len(nodes)]
         reaches = end == node or node in above(end)
-        # Whoever stopped above the node might have reached it.
+        # An entity stuck above the node might have reached it.
         return reaches if term < len(nodes) else not reaches and end not in above(node)
 
     return [any(holds(term, end) for term in terms) for end in case.ends.tolist()]
@@ -122,32 +122,32 @@ def test_a_node_s_query_is_true_false_or_unknown_as_the_tree_is(case: Case) -> N
 
 @few
 @given(cases(), st.booleans())
-def test_terms_hold_in_the_cells_of_the_entities_they_hold_for(
+def test_terms_are_true_at_the_ends_of_the_entities_they_are_true_for(
     case: Case,
     inner: bool,  # noqa: FBT001
 ) -> None:
-    cells, terms = case.tree.ends, term_ends(case.tree, inner=inner)
-    assert terms.shape == (2 * len(nodes_of(case.tree, inner=inner)), len(cells))
+    ends, terms = case.tree.ends, term_ends(case.tree, inner=inner)
+    assert terms.shape == (2 * len(nodes_of(case.tree, inner=inner)), len(ends))
     assert terms.dtype == np.bool_
     for number in range(len(terms)):
-        inside = {cell for cell, holds in zip(cells, terms[number], strict=True) if holds}
+        inside = {end for end, holds in zip(ends, terms[number], strict=True) if holds}
         expected = covered(case, [number], inner=inner)
         assert [end in inside for end in case.ends.tolist()] == expected
 
 
 @many
 @given(st.data(), cases(), st.booleans())
-def test_unions_are_true_in_the_cells_that_are_counted(
+def test_unions_are_true_at_the_ends_that_are_counted(
     data: st.DataObject,
     case: Case,
     inner: bool,  # noqa: FBT001
 ) -> None:
     terms = term_ends(case.tree, inner=inner)
-    cell_of = {node: number for number, node in enumerate(case.tree.ends)}
-    cells = [cell_of[end] for end in case.ends.tolist()]
+    place_of = {node: number for number, node in enumerate(case.tree.ends)}
+    places = [place_of[end] for end in case.ends.tolist()]
     unions = st.lists(st.integers(0, len(terms) - 1), min_size=1, max_size=5)
     for chosen in data.draw(st.lists(unions, min_size=1, max_size=4)):
-        counted = np.logical_or.reduce(terms[chosen])[cells].tolist()
+        counted = np.logical_or.reduce(terms[chosen])[places].tolist()
         assert counted == covered(case, chosen, inner=inner)
         query = union_query(case.tree, case.splits, chosen, inner=inner)
         short = simplified(query)
@@ -192,7 +192,7 @@ def test_deep_trees_with_gaps_are_put_into_the_right_words(
     inner: bool,  # noqa: FBT001
 ) -> None:
     case, rng = gappy(seed), np.random.default_rng(seed)
-    assert set(case.ends.tolist()) <= set(case.tree.ends), "stuck where nobody can be"
+    assert set(case.ends.tolist()) <= set(case.tree.ends), "stuck where no entity can be"
     terms = 2 * len(nodes_of(case.tree, inner=inner))
     single = [[term] for term in range(terms)]
     unions = [rng.integers(0, terms, rng.integers(2, 6)).tolist() for _ in range(20)]
@@ -226,12 +226,12 @@ def test_leaves_that_make_up_a_node_become_that_node(data: st.DataObject, case: 
     if not stuck_below:
         assert query == leaf_query(tree, case.splits, node)
     elif node in tree.stuck:
-        # Whoever is stuck at the node is in none of its leaves: the node would say too much.
+        # An entity stuck at the node is in none of its leaves, but satisfies the node's query.
         assert query != leaf_query(tree, case.splits, node)
 
 
 def patients() -> Case:
-    """Five people and a tree that two of them get stuck in."""
+    """Five entities and a tree in which two of them are stuck."""
     view = View(
         "patients",
         "id",
@@ -265,7 +265,7 @@ def test_a_small_tree_in_words() -> None:
     assert union_query(case.tree, case.splits, [1, 5]) == Or((well, Not(young)))
 
 
-def test_negation_leaves_out_whoever_is_stuck_on_the_way() -> None:
+def test_a_negation_excludes_entities_stuck_on_the_path() -> None:
     case = patients()
     # Entity 2 is stuck below "older than 65": known not to be in leaf 3, not known for leaf 9.
     for term, expected in (
@@ -281,7 +281,7 @@ def test_negation_leaves_out_whoever_is_stuck_on_the_way() -> None:
 
 
 @pytest.mark.parametrize("required", [True, False])
-def test_siblings_merge_only_where_nobody_is_stuck(required: bool) -> None:  # noqa: FBT001
+def test_siblings_merge_only_where_no_entity_is_stuck(required: bool) -> None:  # noqa: FBT001
     view = View(
         "v", "id", tuple(Attribute(name, Kind.BOOLEAN, required) for name in ("a", "b", "c"))
     )
@@ -296,7 +296,7 @@ def test_siblings_merge_only_where_nobody_is_stuck(required: bool) -> None:  # n
 def test_siblings_that_ask_again_merge_although_the_value_may_be_missing() -> None:
     age = Attribute("age", Kind.NUMERIC, maximum=99, cuts=(18.0, 65.0))
     splits = Splits.of(View("v", "id", (age,)))
-    # Whoever is known not to be a minor has an age: nobody is stuck at the second question.
+    # An entity known not to be a minor has an age, so none is stuck at the second split.
     tree = Tree(Side.LEFT, (0, None, 1), splits.stops({0: 0, 2: 1}))
     assert tree.stuck == (0,)
     assert union_query(tree, splits, [1, 2]) == Literal("age", ">", 18.0)
@@ -318,7 +318,7 @@ def test_a_branch_in_words() -> None:
         (6 + 8, [True, True, True, False, False]),
     ):
         held = term_ends(case.tree, inner=True)[term].tolist()
-        by_cell = dict(zip(case.tree.ends, held, strict=True))
-        assert [by_cell[end] for end in case.ends.tolist()] == expected
+        by_end = dict(zip(case.tree.ends, held, strict=True))
+        assert [by_end[end] for end in case.ends.tolist()] == expected
         query = union_query(case.tree, case.splits, [term], inner=True)
         assert evaluate(query, case.columns).true.tolist() == expected

@@ -131,7 +131,7 @@ def test_what_must_stay(query: str) -> None:
         ("[s != CA] & [b] | [s = CA]", "[b] | [s = CA]"),
         # Known throughout, so that a negation needs no care.
         ("!([x <= 5] & [a] & [x <= 3])", "!([x <= 3] & [a])"),
-        # Unknown, in b or in c; or everybody.
+        # Unknown, in b or in c; or all entities.
         ("[b] & [a] | ![b] & [a]", "[b] & [a] | ![b] & [a]"),
         ("!([a] & [b] | ![a] & [b])", "!([a] & [b] | ![a] & [b])"),
         ("[x <= 3] | [x > 3]", "[x <= 3] | [x > 3]"),

@@ -12,7 +12,7 @@ import redveil
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import QueryError, ResultError
 from redveil.findings.estimate import estimate
-from redveil.query.coverage import ReleasedTree, extent
+from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.text import parse_text
 from redveil.report.document import ResultDocument
 from redveil.report.released import released_tables
@@ -49,7 +49,7 @@ def test_a_file_alone_holds_everything_that_questions_need(name: str, tmp_path: 
             assert len(released.tree.ends) == len(tree.ends)
             for place, cell in enumerate(tree.ends):
                 if cell is not None:
-                    found = extent(parse_text(cell.text), released)
+                    found = coverage(parse_text(cell.text), released)
                     assert found.is_released
                     assert np.flatnonzero(found.covered).tolist() in ([place], [])
 
@@ -80,13 +80,13 @@ def test_what_was_reported_can_be_asked_and_is_answered_alike(name: str) -> None
             ("right", one.source.right_ends),
         ):
             tree: ReleasedTree = getattr(table, side)
-            found = extent(parse_text(getattr(one, side).text), tree)
+            found = coverage(parse_text(getattr(one, side).text), tree)
             reported = np.isin(np.arange(len(found.covered)), cells)
             can_be = reachable(tree)
             assert found.is_released
             np.testing.assert_array_equal(found.covered[can_be], reported[can_be])
             whole &= bool((found.covered == reported).all())
-        found_again = result.evaluate(one.left.text, one.right.text)
+        found_again = result.ask(one.left.text, one.right.text)
         assert found_again.left == one.left.text
         if whole and found_again.table == one.source.tree_pair:
             compared += 1
@@ -134,21 +134,21 @@ def test_a_file_of_an_earlier_version_can_be_read_but_not_asked(tmp_path: Path) 
     old = Result.read(path)
     assert len(old) == len(alternated())
     with pytest.raises(ResultError, match="an earlier version"):
-        old.evaluate("[gout]", "[uric acid > 7.5]")
+        old.ask("[gout]", "[uric acid > 7.5]")
 
 
 def test_a_result_without_tables_says_so() -> None:
     plain = json.loads(Result(document()).to_json())
     plain["attributes"] = {"left": [], "right": []}
     with pytest.raises(QueryError, match="nothing to ask"):
-        Result(ResultDocument.model_validate(plain)).evaluate("[a]", "[b]")
+        Result(ResultDocument.model_validate(plain)).ask("[a]", "[b]")
 
 
 def test_a_query_that_cannot_be_read_is_named() -> None:
     with pytest.raises(redveil.InputError, match=r"^left query, position 6: "):
-        alternated().evaluate("[gout", "[uric acid > 7.5]")
+        alternated().ask("[gout", "[uric acid > 7.5]")
     with pytest.raises(redveil.InputError, match=r"^right query, position 1: "):
-        alternated().evaluate("[gout]", "uric acid")
+        alternated().ask("[gout]", "uric acid")
 
 
 def _more_cells(pair: Json) -> None:
@@ -211,7 +211,7 @@ def test_a_damaged_table_is_named(damage: Callable[[Json], None]) -> None:
     damage(plain["tree_pairs"][1])
     broken = Result(ResultDocument.model_validate(plain))
     with pytest.raises(ResultError, match=r"^tree_pairs\.1: .*; the file is damaged$"):
-        broken.evaluate("[gout]", "[uric acid > 7.5]")
+        broken.ask("[gout]", "[uric acid > 7.5]")
 
 
 def test_a_number_without_bounds_is_named() -> None:
@@ -219,4 +219,4 @@ def test_a_number_without_bounds_is_named() -> None:
     del plain["attributes"]["left"][0]["maximum"]
     broken = Result(ResultDocument.model_validate(plain))
     with pytest.raises(ResultError, match="age has no bounds"):
-        broken.evaluate("[gout]", "[uric acid > 7.5]")
+        broken.ask("[gout]", "[uric acid > 7.5]")

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 import redveil
 from redveil.data.synthetic import wide_dataset
 from redveil.errors import ResultError
-from redveil.owner import evaluate
+from redveil.owner import truth
 from redveil.report.document import ResultDocument
 from redveil.report.result import Result
 from support.clinic import NOTHING, clinic, mined_clinic
@@ -40,7 +40,7 @@ def refusal(path: Path) -> str:
         lambda: Result(document(redescription(true=TRUE), redescription("ε ∧ \u2028"))),
         mined_clinic,
         lambda: mined_clinic(NOTHING),
-        lambda: evaluate(mined_clinic(), clinic()),
+        lambda: truth(mined_clinic(), clinic()),
     ],
     ids=["empty", "one", "partly evaluated", "mined", "nothing found", "evaluated"],
 )

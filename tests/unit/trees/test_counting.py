@@ -48,7 +48,7 @@ def binned_values(view: View, columns: Mapping[str, Column]) -> list[list[int | 
 
 
 def route_by_hand(view: View, columns: Mapping[str, Column], rows: int, tree: Tree) -> list[int]:
-    """Walk everybody through the tree, asking whether their bin is in the split's set."""
+    """Send every entity through the tree, testing whether its bin is in the split's set."""
     splits, values = splits_of(view), binned_values(view, columns)
 
     def answer(entity: int, split: int) -> bool | None:

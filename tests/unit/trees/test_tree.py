@@ -72,7 +72,7 @@ def test_cells_are_the_leaves_then_the_nodes_that_can_hold_somebody(
     listed = splits_of(view)
     ends = set[int]()
     optional = [a for a, attribute in enumerate(view.attributes) if not attribute.required]
-    # Everybody lacks one value or none; to lack more is to stop sooner.
+    # Every entity has at most one missing value; with more it would only stop sooner.
     for lacking in (None, *optional):
         for answers in product((True, False), repeat=4):
             known = iter(answers)

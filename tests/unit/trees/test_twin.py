@@ -29,7 +29,7 @@ from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Matching, Soil,
 from strategies.schemas import schemas, tables
 from support.seeded import SeededRandomness
 from support.soil import soil_of, tiny_soil
-from support.tiny import Tiny, people, tiny_view
+from support.tiny import Tiny, tiny_entities, tiny_view
 
 few = settings(max_examples=40, deadline=None)
 CERTAIN = Fraction(10**6)
@@ -80,7 +80,7 @@ def sets_of(table: Table, schema: Schema, side: Side) -> Candidates:
 
 
 def ends(tree: Tree, view: Candidates, rows: int) -> list[int]:
-    """Return the node at which everybody ends, one entity at a time."""
+    """Return the node at which every entity ends, one entity at a time."""
 
     def end(entity: int) -> int:
         return walk(tree.splits, lambda split: view.answer(split, entity))
@@ -147,7 +147,7 @@ def test_the_schema_says_where_entities_can_be_stuck(
     for side in Side:
         tree, view = twins.tree(side), case[0].view(side)
         asked = {node: splits_of(view)[tree.splits[node] or 0].attribute for node in tree.inner}
-        # Whoever has answered once can answer again.
+        # A value that was known above is known below.
         optional = [
             node
             for node, attribute in asked.items()
@@ -233,7 +233,7 @@ def test_entities_that_disagree_take_no_part_below() -> None:
 
 
 def test_a_missing_value_is_no_no() -> None:
-    # If it were, flag 1 would correspond to the right flag for everybody.
+    # If it were, flag 1 would correspond to the right flag for every entity.
     left = Tiny(tiny_view(2, 1), [[1] * 6 + [0] * 74, [1] * 10 + [None] * 70, [None] * 80])
     right = Tiny(tiny_view(1, 1), [[1] * 10 + [0] * 70, [None] * 80])
     twins = grow(tiny_soil(left, right), 1, CERTAIN, root=BY_AGREEMENT).value
@@ -260,7 +260,7 @@ def test_avoiding_all_attributes_of_a_view_avoids_none_of_it() -> None:
 
 
 def test_avoiding_is_by_attribute_and_not_by_split() -> None:
-    left, right = people(60, 1, 4, 1), people(60, 1, 4, 2)
+    left, right = tiny_entities(60, 1, 4, 1), tiny_entities(60, 1, 4, 2)
     soil = tiny_soil(left, right)
     avoid = {Side.LEFT: {1}, Side.RIGHT: {1}}
     roots = {
@@ -298,7 +298,7 @@ def test_one_branch_may_end_before_the_other() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_receipts_of_all_levels_stay_with_the_twins(depth: int) -> None:
-    soil = tiny_soil(people(80, 3, 3, 1), people(80, 3, 3, 2))
+    soil = tiny_soil(tiny_entities(80, 3, 3, 1), tiny_entities(80, 3, 3, 2))
     grown = grow(soil, depth, Fraction(3, 7))
     assert sorted((one.step, one.mechanism, one.price) for one in grown.receipts) == [
         (f"level {n}", "choose", Fraction(3, 7) / depth) for n in range(1, depth + 1)
@@ -307,14 +307,14 @@ def test_receipts_of_all_levels_stay_with_the_twins(depth: int) -> None:
 
 
 def test_a_level_that_is_not_in_the_plan_does_not_grow() -> None:
-    soil = tiny_soil(people(20, 1, 1, 1), people(20, 1, 1, 2))
+    soil = tiny_soil(tiny_entities(20, 1, 1, 1), tiny_entities(20, 1, 1, 2))
     _, purse = purse_for(1, Fraction(1))
     with pytest.raises(PlanError, match="level 2"):
         grow_twins(soil, BY_AGREEMENT, {}, ["level 1", "level 2"], purse, SeededRandomness(1))
 
 
 def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
-    soil = tiny_soil(people(20, 2, 1, 1), people(20, 2, 1, 2))
+    soil = tiny_soil(tiny_entities(20, 2, 1, 1), tiny_entities(20, 2, 1, 2))
     steps, purse = purse_for(2, Fraction(1))
     soil.stop[0] = 1
     with pytest.raises(KeyboardInterrupt):
@@ -325,7 +325,7 @@ def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
 @matchings
 def test_a_seed_settles_the_twins(root: Matching) -> None:
     def some(seed: int) -> list[Twins]:
-        soil = tiny_soil(people(50, 2, 3, 1), people(50, 2, 3, 2))
+        soil = tiny_soil(tiny_entities(50, 2, 3, 1), tiny_entities(50, 2, 3, 2))
         return [grow(soil, 3, root=root, seed=seed + i).value for i in range(5)]
 
     assert some(1) == some(1)

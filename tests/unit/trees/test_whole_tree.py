@@ -23,10 +23,10 @@ from redveil.trees.walks import Ground
 from redveil.trees.whole_tree import draw_tree, split_weights, stump_base, tree_base, tree_of
 from strategies.schemas import views
 from support.seeded import SeededRandomness
-from support.tiny import Tiny, people, table_of, tiny_view
+from support.tiny import Tiny, table_of, tiny_entities, tiny_view
 
 few = settings(max_examples=40, deadline=None)
-PEOPLE = people(40, 2, 3, 1)
+ENTITIES = tiny_entities(40, 2, 3, 1)
 TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(40)]
 
 
@@ -104,11 +104,11 @@ def test_where_no_whole_numbers_do_splits_weigh_the_same() -> None:
 @pytest.mark.parametrize("depth", [1, 2])
 def test_with_a_large_budget_the_best_tree_is_drawn(depth: int) -> None:
     def units(tree: Shape) -> int:
-        return tree_units(tree, PEOPLE.candidates, TARGET, GRID_BITS)
+        return tree_units(tree, ENTITIES.candidates, TARGET, GRID_BITS)
 
-    trees = all_trees(PEOPLE.view, depth)
+    trees = all_trees(ENTITIES.view, depth)
     best = max(map(units, trees))
-    drawn = {draw(PEOPLE, TARGET, depth, 10**5, seed).value for seed in range(20)}
+    drawn = {draw(ENTITIES, TARGET, depth, 10**5, seed).value for seed in range(20)}
     assert {units(shape(tree, depth)) for tree in drawn} == {best}
     assert any(units(tree) < best for tree in trees)
 
@@ -118,11 +118,13 @@ def test_with_a_large_budget_the_best_tree_is_drawn(depth: int) -> None:
 def test_drawn_trees_are_listed_trees_and_say_where_entities_can_be_stuck(
     seed: int, depth: int
 ) -> None:
-    drawn = draw(PEOPLE, TARGET, depth, 1, seed)
-    assert shape(drawn.value, depth) in all_trees(PEOPLE.view, depth)
+    drawn = draw(ENTITIES, TARGET, depth, 1, seed)
+    assert shape(drawn.value, depth) in all_trees(ENTITIES.view, depth)
     assert drawn.value.side is Side.LEFT
-    asked = {node: PEOPLE.splits.attribute[drawn.value.splits[node]] for node in drawn.value.inner}
-    # Every value may be missing, but whoever has answered once does so again.
+    asked = {
+        node: ENTITIES.splits.attribute[drawn.value.splits[node]] for node in drawn.value.inner
+    }
+    # Every value may be missing, but a value that was known above is known below.
     first = tuple(node for node in asked if node == 0 or asked[node] != asked[0])
     assert drawn.value.stuck == first
     assert [receipt.step for receipt in drawn.receipts] == ["tree"]
@@ -146,7 +148,7 @@ def test_nobody_at_all_is_no_problem() -> None:
 
 
 def test_leaves_are_numbered_as_in_a_heap() -> None:
-    splits = PEOPLE.splits
+    splits = ENTITIES.splits
     # Splits 0 and 1 ask for flags, 2 to 4 for the number.
     assert tree_of(Side.RIGHT, splits, (4, 5, 3)) == Tree(Side.RIGHT, (4, None, 3), (0,))
     assert tree_of(Side.RIGHT, splits, (4, 3, 5)) == Tree(Side.RIGHT, (4, 3), (0,))
@@ -158,9 +160,9 @@ def test_leaves_are_numbered_as_in_a_heap() -> None:
 @pytest.mark.parametrize("depth", [0, 3])
 def test_other_depths_are_refused(depth: int) -> None:
     with pytest.raises(PlanError, match=f"depth 1 or 2, not {depth}; walk"):
-        draw(PEOPLE, TARGET, depth, 1, 0)
+        draw(ENTITIES, TARGET, depth, 1, 0)
 
 
 def test_the_published_rules_are_refused() -> None:
     with pytest.raises(PlanError, match="hardened"):
-        draw(PEOPLE, TARGET, 2, 1, 0, published(0.005))
+        draw(ENTITIES, TARGET, 2, 1, 0, published(0.005))

@@ -1,0 +1,241 @@
+"""What every algorithm is: public parameters, a plan that follows from them, and a run.
+
+Each algorithm is a class in a module of its own (`twin`, `alternation`, `tree_pair`). Its fields
+are its parameters. Its price and its plan follow from them alone, never from the data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar, Final, Self
+
+from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.profile import HARDENED, Profile
+from redveil.algorithms.trial import Trial
+from redveil.errors import InputError
+from redveil.findings.leaf_table import LeafTable
+from redveil.findings.required_budget import Choice, Design
+from redveil.privacy.loss import Price
+from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.privacy.promise import Method
+from redveil.schema import Schema
+from redveil.sealed import Released
+from redveil.trees.prepared import Needs
+
+# A piece of work that is independent of all others of its run.
+Work = Callable[[], list[Released[LeafTable]]]
+
+DEEPEST: Final = 6
+MOST_REPEATS: Final = 1000
+MOST_WALK_STEPS: Final = 10_000_000
+# The share of a run's price that buys the noisy number of entities, if the tuning rule needs it.
+SIZE_SHARE: Final = Fraction(1, 100)
+
+
+def size_step(price: Price) -> Step:
+    """Return the step that measures the number of entities in a run of a price.
+
+    >>> size_step(Fraction(1)).price
+    Fraction(1, 100)
+    """
+    return Step(StepKey(StepKind.SIZE), "count", price * SIZE_SHARE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(ABC):
+    """An algorithm with its public parameters.
+
+    depth:  the depth of the trees
+    trials: how many times trees are grown
+    counts: what is measured of leaf tables
+    auto:   the parameters that the tuning rule sets once the private size is known
+    """
+
+    name: ClassVar[str]
+
+    profile: Profile = HARDENED
+    depth: int = 2
+    trials: int = 1
+    counts: Counts = Counts.CELLS
+    auto: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        must_lie_within("depth", self.depth, 1, DEEPEST)
+        must_lie_within("trials", self.trials, 1, MOST_REPEATS)
+        self.profile.check(self)
+
+    # Parameters
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that can be given.
+
+        >>> Algorithm.parameter_names()
+        ('depth', 'trials', 'counts')
+        """
+        return tuple(one.name for one in fields(cls) if one.name not in ("profile", "auto"))
+
+    @classmethod
+    def of(cls, profile: Profile = HARDENED, **given: Any) -> Self:
+        """Return the algorithm with some parameters given; the profile and the rule set the rest.
+
+        Numbers and choices may be given as text.
+        """
+        kinds = {one.name: type(one.default) for one in fields(cls)}
+        said = {name: _read(name, value, kinds[name]) for name, value in given.items()}
+        asked = cls(profile=profile, **(profile.defaults(cls) | cls._implied(said) | said))
+        return replace(asked, auto=asked._left_to_the_rule(said) if profile.tunes else ())
+
+    @classmethod
+    def _implied(cls, _said: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters that follow from what was given."""
+        return {}
+
+    def _left_to_the_rule(self, _said: Collection[str]) -> tuple[str, ...]:
+        """Return the parameters that the tuning rule sets."""
+        return ()
+
+    def public(self) -> dict[str, int | float | str | None]:
+        """Return the parameters as plain values, for a certificate."""
+        own = {name: getattr(self, name) for name in self.parameter_names()}
+        own |= self.profile.public() | {"auto": ", ".join(self.auto) or None}
+        return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
+
+    def method(self, reported: Mapping[str, int | float | str | None]) -> Method:
+        """Return how runs are carried out, for a certificate.
+
+        reported: the public parameters of what is reported
+        """
+        return Method(
+            algorithm=self.name,
+            profile=self.profile.name,
+            guarantee=self.profile.guarantee(walks=self.walks),
+            parameters=self.public() | dict(reported),
+            conditions=self.profile.conditions(self),
+        )
+
+    @property
+    def walks(self) -> bool:
+        """Whether trees come from a Markov chain, whose privacy is that of its limit."""
+        return False
+
+    @property
+    def walk_length(self) -> int:
+        """The number of steps of each Markov chain; 0 if there is none."""
+        return 0
+
+    # The plan
+
+    def plan(self, price: Price) -> Plan:
+        """Divide a price over the steps of a run: a pure function of public values.
+
+        The size comes first, if anything is left to the tuning rule.
+        """
+        if not self.auto:
+            return Plan(price, tuple(self._steps(price)))
+        return Plan(price, (size_step(price), *self._steps(price * (1 - SIZE_SHARE))))
+
+    def _steps(self, price: Price) -> Iterator[Step]:
+        for trial in range(1, self.trials + 1):
+            yield from self.trial_steps(trial, price / self.trials)
+
+    @abstractmethod
+    def trial_steps(self, trial: int, price: Price) -> Iterator[Step]:
+        """Yield the steps of one trial in the order in which they are taken."""
+
+    def tuned(self, _schema: Schema | None, _size: float, _price: Price) -> Self:
+        """Return the algorithm with everything set that is left to the tuning rule."""
+        return self
+
+    @property
+    def tables(self) -> int:
+        """How many leaf tables a trial measures."""
+        return 1
+
+    @abstractmethod
+    def first_choice(self, plan: Plan) -> Choice | None:
+        """Return the private choice on which all others build, if there is one."""
+
+    def design(self, schema: Schema, size: float, price: Price) -> Design:
+        """Return what a run would measure, given a number of entities and a price."""
+        tuned = self.tuned(schema, size, price)
+        plan = tuned.plan(price)
+        table = plan.first(StepKind.LEAF_TABLE)
+        assert table is not None, "every run measures a leaf table"
+        return Design(
+            depth=tuned.depth,
+            tables=tuned.trials * tuned.tables,
+            cells_price=table.price,
+            choice=tuned.first_choice(plan),
+        )
+
+    # The run
+
+    @property
+    @abstractmethod
+    def needs(self) -> Needs:
+        """What must be prepared of the data."""
+
+    @property
+    def stages(self) -> int:
+        """How many times a run reports progress: once a tree or pair of trees, once a table."""
+        return 2 * self.trials
+
+    def work(self, trial: Callable[[int], Trial]) -> list[Work]:
+        """Return the trials as independent pieces of work.
+
+        trial: makes a trial, given its number from 1 on
+        """
+        numbers = range(1, self.trials + 1)
+        return [partial(self.run_trial, trial(number)) for number in numbers]
+
+    @abstractmethod
+    def run_trial(self, trial: Trial) -> list[Released[LeafTable]]:
+        """Run one trial and return its leaf tables."""
+
+
+def must_lie_within(name: str, value: float, least: float, most: float, unless: str = "") -> None:
+    """Refuse a parameter outside its range.
+
+    >>> must_lie_within("depth", 0, 1, 6)
+    Traceback (most recent call last):
+    redveil.errors.InputError: depth must lie between 1 and 6
+    """
+    if not least <= value <= most:
+        raise InputError(f"{name} must lie between {least} and {most}{unless}")
+
+
+def must_be_a_share(name: str, value: Fraction) -> None:
+    """Refuse a share that leaves nothing for one of two parts."""
+    if not 0 < value < 1:
+        raise InputError(f"{name} must lie between 0 and 1, both excluded")
+
+
+def read_number(name: str, value: object) -> Fraction:
+    """Read a number as people write it.
+
+    >>> read_number("tree_share", "1/2")
+    Fraction(1, 2)
+    """
+    text = str(value)
+    try:
+        # By way of a float: a huge exponent would be written out digit by digit.
+        number = Fraction(str(float(text))) if "e" in text.lower() else Fraction(text)
+        float(number)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise InputError(f"{name} must be a number, as in 0.5 or 1/2") from None
+    return number
+
+
+def _read(name: str, value: object, kind: type) -> Any:
+    """Read a given parameter as the kind of its default."""
+    if issubclass(kind, StrEnum):
+        if value not in list(kind):
+            raise InputError(f"unknown {name}; use one of {', '.join(kind)}")
+        return kind(str(value))
+    return read_number(name, value) if kind is Fraction else value

@@ -1,0 +1,94 @@
+"""A profile: how an algorithm is carried out. The hardened one is here, and is the default.
+
+The published profile (`algorithms/published.py`) overrides what the paper does differently.
+Nothing outside that module asks which profile a run has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from redveil.algorithms.targets import Target, attribute_target
+from redveil.data.dataset import Dataset
+from redveil.findings.reporting import Constraints, Reporting
+from redveil.privacy.loss import Loss
+from redveil.privacy.promise import Guarantee
+from redveil.privacy.randomness import Randomness, SystemRandomness
+from redveil.schema import Side
+from redveil.trees.prepared import PreparedData
+from redveil.trees.rules import HARDENED as HARDENED_RULES
+from redveil.trees.rules import Rules
+
+if TYPE_CHECKING:
+    from redveil.algorithms.algorithm import Algorithm
+
+# Makes an attribute a target: from prepared data, a side, and the attribute's number there.
+Targets = Callable[[PreparedData, Side, int], Target]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The hardened profile: private as proved.
+
+    >>> HARDENED.name
+    'hardened'
+    """
+
+    name: ClassVar[str] = "hardened"
+    # Whether the tuning rule sets what is not given.
+    tunes: ClassVar[bool] = True
+    # What the owner is told before a run, if anything.
+    warning: ClassVar[str | None] = None
+
+    @property
+    def rules(self) -> Rules:
+        """The rules by which trees are chosen."""
+        return HARDENED_RULES
+
+    def defaults(self, _algorithm: type[Algorithm]) -> dict[str, Any]:
+        """Return parameters that differ from an algorithm's own defaults."""
+        return {}
+
+    def check(self, algorithm: Algorithm) -> None:
+        """Refuse an algorithm that cannot be carried out this way."""
+
+    def check_loss(self, loss: Loss) -> None:
+        """Refuse a loss that cannot be accounted for this way."""
+
+    def observed(self, dataset: Dataset) -> Dataset:
+        """Return the data set under the schema whose splits trees are made of."""
+        return dataset
+
+    def targets(self, _dataset: Dataset) -> Targets:
+        """Return what makes an attribute a target."""
+        return attribute_target
+
+    def randomness(self) -> Randomness:
+        """Return a fresh stream of randomness."""
+        return SystemRandomness()
+
+    def reporting(self, constraints: Constraints | None, prune: float | str | None) -> Reporting:
+        """Return what to report; None stands for the profile's default."""
+        return Reporting(constraints or Constraints(), prune)
+
+    def guarantee(self, *, walks: bool) -> Guarantee:
+        """Return how far the proof carries."""
+        return "asymptotic" if walks else "exact"
+
+    def conditions(self, algorithm: Algorithm) -> tuple[str, ...]:
+        """Return what the promise rests on besides what every promise does."""
+        if not algorithm.walks:
+            return ()
+        return (
+            f"the Markov chains have converged after {algorithm.walk_length} steps; "
+            "no bound is claimed",
+        )
+
+    def public(self) -> dict[str, float]:
+        """Return the profile's own parameters, for a certificate."""
+        return {}
+
+
+HARDENED: Final = Profile()

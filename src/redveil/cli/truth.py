@@ -1,0 +1,42 @@
+"""`redveil truth`: compare a result with the data it came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from redveil.cli.arguments import Left, ResultFile, Right, SchemaFile, find_schema
+from redveil.cli.console import output, progress, say
+from redveil.files import keep_earlier
+
+
+def truth(
+    result: ResultFile,
+    left: Left,
+    right: Right,
+    schema: SchemaFile = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the result with its true values to this file."),
+    ] = None,
+) -> None:
+    """Show a result's true values beside its noisy ones. NOT PRIVATE: for the data's owner only."""
+    from redveil import owner
+    from redveil.data.loading import load
+    from redveil.report.result import Result
+    from redveil.report.text import result_view
+
+    read = Result.read(result)
+    declared, _ = find_schema(schema, left)
+    with progress("loading") as report:
+        dataset = load(left, right, declared, progress=lambda _, share: report(share))
+    say("NOT PRIVATE: true values follow. For the data's owner only.", "bold red")
+    compared = owner.truth(read, dataset)
+    console = output()
+    console.print(result_view(compared.document, width=console.width))
+    if target is not None:
+        keep_earlier(target)
+        compared.save(target)
+        say(f"written to {target} (NOT PRIVATE)", "bold red")

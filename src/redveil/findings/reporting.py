@@ -1,0 +1,71 @@
+"""What to report: the constraints on redescriptions, and how released tables are judged."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from redveil.errors import InputError
+
+AUTO: Final = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What a redescription must satisfy to be reported (Γ).
+
+    In the hardened profile `max_p_value`, `min_jaccard` and `min_support` must hold at the
+    pessimistic end of each interval, in the published one at the estimates. `max_support` is the
+    largest share of the (noisy) number of entities that either query may cover. `max_disjuncts` is
+    the largest number of terms that a query may join.
+
+    >>> Constraints(min_jaccard=2)
+    Traceback (most recent call last):
+    redveil.errors.InputError: min_jaccard must lie between 0 and 1
+    """
+
+    max_p_value: float = 0.01
+    min_jaccard: float = 0.1
+    min_support: int = 10
+    max_support: float = 0.8
+    max_disjuncts: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("max_p_value", "min_jaccard", "max_support"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie between 0 and 1")
+        if self.min_support < 0:
+            raise InputError("min_support must not be negative")
+        if not 1 <= self.max_disjuncts <= 10:
+            raise InputError("max_disjuncts must lie between 1 and 10")
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """What to report of released tables.
+
+    prune:       drop redescriptions whose noisy support is below this number; "auto" drops those
+                 whose overlap the noise alone could explain; None drops nothing
+    noise_aware: judge candidates by the pessimistic ends of intervals that hold together, rank them
+                 by novelty, and bound false discoveries; without it, by their estimates alone
+
+    >>> Reporting(prune="some")
+    Traceback (most recent call last):
+    redveil.errors.InputError: prune must be a number of entities, or auto
+    """
+
+    constraints: Constraints = field(default_factory=Constraints)
+    prune: float | str | None = None
+    noise_aware: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.prune, str) and self.prune != AUTO:
+            raise InputError("prune must be a number of entities, or auto")
+
+    def public(self) -> dict[str, int | float | str | None]:
+        """Return constraints and pruning as plain values, for a certificate.
+
+        >>> Reporting().public()["min_support"]
+        10
+        """
+        return {"prune": self.prune, **asdict(self.constraints)}

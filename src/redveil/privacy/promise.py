@@ -1,0 +1,89 @@
+"""What a run promises: its loss, its guarantee, and the conditions on which the promise rests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from redveil.privacy.loss import Loss
+from redveil.privacy.plan import Plan
+from redveil.schema import Schema, Side, Status
+
+Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
+
+# Above this ε, a factor of e^ε protects hardly anyone.
+LARGE_EPSILON: Final = 10
+# Above this product of δ and the number of entities, δ may fail for someone rather than for no one.
+LARGE_DELTA_SHARE: Final = 0.1
+NOT_MET: Final = "NOT MET"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a run was carried out: public names and numbers only.
+
+    conditions: what the promise rests on because of the method
+    """
+
+    algorithm: str
+    profile: str
+    guarantee: Guarantee
+    parameters: dict[str, int | float | str | None]
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a run promises about the entities of a declared schema.
+
+    entities: the noisy number of entities as (estimate, upper bound), if it was released
+    """
+
+    schema: Schema
+    loss: Loss
+    plan: Plan
+    method: Method
+    entities: tuple[float, float] | None = None
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What the promise rests on; conditions that are not met come first."""
+        schema, loss = self.schema, self.loss
+        adds = "epsilon and delta to these" if loss.delta else "epsilon to this one"
+        conditions = [
+            f"each {schema.unit} has one row in each view, as the entity key declares",
+            "nothing in the schema was learned from these rows without being paid for",
+            "parameters, and the decision to publish this run, were not chosen by looking at the "
+            "data",
+            f"other results about the same entities add their own {adds}",
+            "loading, randomness and what an observer can see are as the privacy guarantee assumes",
+        ]
+        if loss.delta:
+            conditions.append(self._delta_condition())
+        if loss.epsilon > LARGE_EPSILON:
+            conditions.append(f"an epsilon above {LARGE_EPSILON} protects hardly anyone")
+        if schema.bought:
+            price = sum(one.epsilon for one in schema.bought)
+            names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
+            conditions.append(
+                f"cut points of {len(names)} attributes were bought with epsilon {price} about the "
+                "same entities: add it"
+            )
+        conditions += self.method.conditions
+        if schema.status is Status.DRAFT:
+            conditions.append(
+                f"{NOT_MET}: the schema is a draft whose bounds or categories were read off the "
+                "data; review it, then run `redveil schema accept`"
+            )
+        return tuple(sorted(conditions, key=lambda one: not one.startswith(NOT_MET)))
+
+    def _delta_condition(self) -> str:
+        """Compare δ with the number of entities, as far as that was released."""
+        delta = float(self.loss.delta)
+        said = f"delta, {delta:g}, is"
+        if self.entities is not None and delta * self.entities[1] > LARGE_DELTA_SHARE:
+            return (
+                f"{NOT_MET}: {said} not far below one over the number of entities, about "
+                f"{self.entities[0]:,.0f}; use a smaller one"
+            )
+        return f"{said} far below one over the number of entities"

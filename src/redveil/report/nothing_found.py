@@ -1,0 +1,58 @@
+"""The sentence that explains an empty list."""
+
+from __future__ import annotations
+
+import math
+
+from redveil.findings.findings import NothingFound
+from redveil.findings.required_budget import COMMON_SHARE, Match, RequiredBudget
+from redveil.privacy.loss import Loss
+
+
+def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
+    """Say why the list is empty and what it would have taken, from released values only.
+
+    unit: what one entity is called
+    """
+    said = (
+        f"Nothing satisfies the constraints despite the noise. With about {nothing.entities:,.0f} "
+        f"{plural(unit)}, epsilon = {float(loss.epsilon):g} leaves an error of about "
+        f"{nothing.cell_error:,.0f} in every count that was measured."
+    )
+    if not nothing.noise_aware:
+        return said
+    if nothing.match is None or nothing.required is None:
+        return f"{said} The data may hold nothing to find, or nothing that this search considers."
+    return f"{said} {_match(nothing.match, unit)} {_required(nothing.required, unit)}."
+
+
+def plural(unit: str) -> str:
+    """Return the plural of a declared unit.
+
+    >>> plural("patient"), plural("entity"), plural("person")
+    ('patients', 'entities', 'people')
+    """
+    if unit == "person":
+        return "people"
+    if unit.endswith("y") and unit[-2:-1] not in "aeiou":
+        return f"{unit[:-1]}ies"
+    return f"{unit}es" if unit.endswith(("s", "x", "ch", "sh")) else f"{unit}s"
+
+
+def _match(match: Match, unit: str) -> str:
+    part = "half" if match.share == COMMON_SHARE else f"{match.share:.0%}".replace("%", " %")
+    return (
+        f"Two queries that each cover {part} of the {plural(unit)}, with a Jaccard index of "
+        f"{match.jaccard:g},"
+    )
+
+
+def _required(required: RequiredBudget, unit: str) -> str:
+    ways = []
+    if not math.isinf(required.epsilon):
+        ways.append(f"an epsilon of about {required.epsilon:.2g} at this size")
+    if not math.isinf(required.size):
+        ways.append(f"about {required.size:,.0f} {plural(unit)} at this epsilon")
+    if not ways:
+        return "could not have been reported under these constraints"
+    return f"would have needed {', or '.join(ways)}"
