@@ -1,19 +1,19 @@
-"""The exception tree. Messages name places and remedies, never data.
+"""The exception hierarchy. Messages name places and remedies, never data.
 
 RedveilError
-├── InputError           what the caller handed over cannot be used (exit code 2)
+├── InputError           the input cannot be used (exit code 2)
 │   ├── SchemaError      a declaration is missing, contradictory or unreadable
 │   ├── LoadError        a file or frame does not fit its schema
 │   ├── QueryError       a query cannot be parsed or evaluated
 │   └── ResultError      a result file is unreadable or of another version
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
-├── SealedError          something tried to look at, or failed inside, sealed data
-└── PlanError            a run tried to spend what its plan does not hold
+├── SealedError          sealed data was accessed, or a computation on it failed
+└── PlanError            a run tried to spend something that is not in its plan
 """
 
 
 class RedveilError(Exception):
-    """Root of every error this package raises on purpose.
+    """The base class of all errors that this package raises deliberately.
 
     >>> issubclass(SchemaError, RedveilError)
     True
@@ -21,7 +21,7 @@ class RedveilError(Exception):
 
 
 class InputError(RedveilError):
-    """What the caller handed over cannot be used; the message says where and what to do.
+    """The input cannot be used; the message says where and what to do.
 
     >>> issubclass(LoadError, InputError)
     True
@@ -47,7 +47,7 @@ class LoadError(InputError):
 
 
 class QueryError(InputError):
-    """A query cannot be parsed, or does not fit the table it is asked of.
+    """A query cannot be parsed, or does not fit the table it is evaluated on.
 
     >>> raise QueryError("position 4: expected ']'")
     Traceback (most recent call last):
@@ -56,7 +56,7 @@ class QueryError(InputError):
 
 
 class ResultError(InputError):
-    """A result file is unreadable, or written by a version this one does not know.
+    """A result file is unreadable, or was written by an unsupported version.
 
     >>> issubclass(ResultError, InputError)
     True
@@ -72,9 +72,9 @@ class OverBudgetError(RedveilError):
 
 
 class SealedError(RedveilError):
-    """Something tried to look at sealed data, or failed while working inside the seal.
+    """Sealed data was accessed, or a computation inside the seal failed.
 
-    The message never says why a step failed: the reason may depend on private rows.
+    The message never states why a computation failed: the reason may depend on private rows.
 
     >>> issubclass(SealedError, InputError)
     False
@@ -82,7 +82,7 @@ class SealedError(RedveilError):
 
 
 class PlanError(RedveilError):
-    """A run tried to spend something its plan does not hold, or to spend it twice.
+    """A run tried to spend something that is not in its plan, or to spend it twice.
 
     >>> issubclass(PlanError, RedveilError)
     True

@@ -1,4 +1,4 @@
-"""Writing files so that a crash or Ctrl-C leaves the old file or the new one, never half of one."""
+"""Writing files atomically: a crash or Ctrl-C leaves the old file or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from redveil.errors import InputError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8 to a temporary neighbour, then move it into place.
+    """Write text as UTF-8 to a temporary file in the same folder, then move it into place.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_text(Path(folder) / "a.txt", "ε")
@@ -21,7 +21,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write bytes to a temporary neighbour, flush them to disk, then move it into place.
+    """Write bytes to a temporary file, flush them to disk, then move it into place.
 
     >>> write_bytes(Path("nowhere/a.txt"), b"x")
     Traceback (most recent call last):
@@ -36,19 +36,21 @@ def write_bytes(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes the file private to its owner; a result is a document like any other.
+        # mkstemp makes the file readable by its owner only; a result gets the usual permissions.
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            # The disk is full, or the path is a folder.
+            # For example, the disk is full or the path is a folder.
             raise InputError(f"{path}: cannot be written; check the disk and the path") from None
         raise
 
 
 def keep_earlier(path: Path) -> Path | None:
-    """Move a file aside that is about to be written anew: it was paid for, or edited by hand.
+    """Rename a file that is about to be replaced, and return its new path, None if there is none.
+
+    It may have been paid for, or edited by hand.
 
     >>> keep_earlier(Path("nothing-here.json")) is None
     True
@@ -63,7 +65,7 @@ def keep_earlier(path: Path) -> Path | None:
 
 
 def must_be_writable(path: Path) -> None:
-    """Refuse an output that could not be written after the budget is spent.
+    """Refuse an output path that could not be written once the budget is spent.
 
     >>> must_be_writable(Path("result.json"))
     """
@@ -73,7 +75,7 @@ def must_be_writable(path: Path) -> None:
 
 
 def _umask() -> int:
-    """Return the process's file mode mask, which can only be read by setting it."""
+    """Return the umask of the process, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

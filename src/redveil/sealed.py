@@ -1,10 +1,10 @@
-"""The wall: `Sealed` holds what has touched private rows, `Released` what has been paid for.
+"""The boundary between private and released values: `Sealed` and `Released`.
 
-A sealed value cannot be printed, measured, compared, iterated, copied or pickled. Work on it goes
-on inside the seal (`within`), and it leaves only through a mechanism that holds a `Receipt`, or,
-for the data's owner, through one door with a telling name (`open_for_owner`). Python cannot stop
-code in the same process that is determined to look; the wall stops accidents, logs and tracebacks,
-and a contract test keeps the list of modules that may use each door short.
+A sealed value cannot be printed, measured, compared, iterated, copied or pickled. Computations on
+it stay inside the seal (`within`). It opens only for a mechanism that has a `Receipt`, or, for the
+data owner, through `open_for_owner`. Python cannot stop code in the same process that is determined
+to look. The seal prevents accidents, and leaks through logs and tracebacks; a contract test keeps
+the list of modules that may open a seal short.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof that one step of a plan was paid for. It opens a seal once.
+    """Evidence that one step of a plan was paid for. It opens a seal once.
 
     >>> from redveil.privacy.plan import StepKey, StepKind
     >>> Receipt(StepKey(StepKind.SIZE), "count", 1).price
@@ -39,14 +39,14 @@ class Receipt:
 
 
 class Sealed(Generic[T]):
-    """A private value that nobody can look at.
+    """A private value that cannot be inspected.
 
     >>> diagnoses = Sealed(["asthma", "gout"])
     >>> diagnoses
     <sealed>
     >>> len(diagnoses)
     Traceback (most recent call last):
-    redveil.errors.SealedError: sealed data cannot be looked at; only a paid mechanism opens it
+    redveil.errors.SealedError: sealed data cannot be inspected; only a paid mechanism opens it
     """
 
     # A closure instead of an attribute: debuggers, `vars` and tracebacks with locals show a
@@ -63,7 +63,7 @@ class Sealed(Generic[T]):
         return "<sealed>"
 
     def __refuse(self, *_: object) -> Never:
-        raise SealedError("sealed data cannot be looked at; only a paid mechanism opens it")
+        raise SealedError("sealed data cannot be inspected; only a paid mechanism opens it")
 
     __len__ = __iter__ = __contains__ = __getitem__ = __bool__ = __eq__ = __hash__ = __refuse
     __lt__ = __le__ = __gt__ = __ge__ = __int__ = __float__ = __index__ = __array__ = __refuse
@@ -71,7 +71,7 @@ class Sealed(Generic[T]):
 
 
 class Released(Generic[T]):
-    """A value that a paid mechanism let out, with the receipts that paid for it.
+    """A value that a paid mechanism released, with the receipts that paid for it.
 
     Only `redveil.privacy.mechanisms` makes one from sealed data; `combine` makes one from others.
 
@@ -100,10 +100,10 @@ class Released(Generic[T]):
 
 
 def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
-    """Compute on sealed values; the answer is sealed too.
+    """Compute on sealed values, and return the result sealed.
 
-    An exception is replaced by one that says nothing about its cause, for the cause may be a row;
-    Ctrl-C by a fresh one, for its traceback would hold what was being computed.
+    An exception is replaced by one that does not mention the cause, which may be a row. So is
+    Ctrl-C, whose traceback would hold what was being computed.
 
     >>> within(len, Sealed([1, 2, 3]))
     <sealed>
@@ -122,22 +122,22 @@ def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
 
 
 def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]:
-    """Post-process: what is computed from released values alone is as private as they are."""
+    """Post-process: a function of released values alone is as private as they are."""
     receipts = dict.fromkeys(receipt for one in releases for receipt in one.receipts)
     return Released(function(*(one.value for one in releases)), tuple(receipts))
 
 
 def open_paid(function: Callable[[T], R], sealed: Sealed[T], receipt: Receipt) -> R:
-    """Open what is made of a sealed value. Contract: called by `privacy.mechanisms` only."""
+    """Apply a function and open its result. Contract: called by `privacy.mechanisms` only."""
     if not isinstance(receipt, Receipt) or not receipt._unused:
         raise SealedError("sealed data opens only against a receipt, and once")
     receipt._unused.pop()
-    # Within the seal, so that no failing mechanism has the exact value in its hands.
+    # Inside the seal, so that the traceback of a failing mechanism does not hold the value.
     return _contents(within(function, sealed))
 
 
 def open_for_owner(sealed: Sealed[T]) -> T:
-    """Open a sealed value for the person whose data it is. NOT private; nothing is charged.
+    """Open a sealed value for the data owner. NOT private; nothing is charged.
 
     >>> open_for_owner(Sealed(7))
     7
@@ -146,6 +146,6 @@ def open_for_owner(sealed: Sealed[T]) -> T:
 
 
 def _contents(sealed: Sealed[T]) -> T:
-    """Return what a seal holds."""
+    """Return the value inside a seal."""
     contents: Callable[[], T] = object.__getattribute__(sealed, "_Sealed__contents")
     return contents()

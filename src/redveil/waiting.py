@@ -1,4 +1,4 @@
-"""Waiting for work on other threads or in other processes, with an ear for Ctrl-C."""
+"""Waiting for other threads or processes in a way that Ctrl-C can interrupt."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from concurrent.futures import Future, wait
 from typing import TypeVar
 
 R = TypeVar("R")
-# Seconds after which a wait looks around; nobody notices a tenth of a second.
-MOMENT = 0.1
+# How often a wait checks for Ctrl-C; a delay of a tenth of a second goes unnoticed.
+POLL_SECONDS = 0.1
 
 
 def awaited(future: Future[R]) -> R:
-    """Return what a piece of work comes to.
+    """Return the result of a future.
 
-    A wait without an end would be deaf: Polars has the system resume such waits after a signal, so
-    that Ctrl-C would count only when the work is done.
+    A wait without a timeout could not be interrupted: Polars makes the system resume such waits
+    after a signal, so Ctrl-C would take effect only when the work is done.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(1) as pool:
     ...     awaited(pool.submit(len, "four"))
     4
     """
-    while not wait([future], MOMENT).done:
+    while not wait([future], POLL_SECONDS).done:
         pass
     return future.result()

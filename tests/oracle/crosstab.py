@@ -1,4 +1,4 @@
-"""Pairs of cells counted entity by entity."""
+"""Pairs of ends counted entity by entity."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 def count_pairs(
     left: Sequence[int],
     right: Sequence[int],
-    left_cell: Mapping[int, int],
-    right_cell: Mapping[int, int],
+    left_end: Mapping[int, int],
+    right_end: Mapping[int, int],
 ) -> list[list[int]]:
-    """Return how many entities stand in each pair of cells; cells are numbered without gaps.
+    """Return how many entities end at each pair of ends; ends are numbered without gaps.
 
-    left, right: the node at which each entity stands; left_cell, right_cell: the node's cell.
+    left, right: the node at which each entity ends; left_end, right_end: the number of an end.
     """
-    pairs = Counter((left_cell[a], right_cell[b]) for a, b in zip(left, right, strict=True))
-    return [[pairs[i, j] for j in range(len(right_cell))] for i in range(len(left_cell))]
+    pairs = Counter((left_end[a], right_end[b]) for a, b in zip(left, right, strict=True))
+    return [[pairs[i, j] for j in range(len(right_end))] for i in range(len(left_end))]

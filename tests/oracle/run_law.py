@@ -24,7 +24,11 @@ from oracle.entities import (
 from oracle.law import AGREEMENT, LEVERAGE, Law, Outcome, Scored, renamed, then, together, uniform
 from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
 from oracle.twin_law import Twins, trials_law, twin_law
-from redveil.algorithms.parameters import Algorithm, Counts, PairScore, Parameters, RootScore
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler
+from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.tree_pair import PairScore, TreePair
+from redveil.algorithms.twin import RootScore, Twin
 
 Pair = tuple[Shape, Shape]  # left, right
 
@@ -61,7 +65,7 @@ class Costs:
         return self.tables * sum(self.table, Fraction(0))
 
 
-def costs(how: Parameters, epsilon: Fraction) -> Costs:
+def costs(how: Algorithm, epsilon: Fraction) -> Costs:
     """Return the prices of one trial's parts in a run of price ε.
 
     Pairs of trees get `tree_share` and their table the rest. In an alternation every tree, every
@@ -70,15 +74,16 @@ def costs(how: Parameters, epsilon: Fraction) -> Costs:
     are counted with them.
     """
     share = epsilon / how.trials
-    by_level = how.algorithm in (Algorithm.TWIN, Algorithm.ALT_EXPM)
+    by_level = isinstance(how, Twin | AltExpM)
     levels = how.depth if by_level else 1
 
     def table(price: Fraction) -> tuple[Fraction, ...]:
         return tuple(price * percent / 100 for percent in PERCENT[how.counts])
 
-    if not how.algorithm.alternates:
+    if isinstance(how, Twin | TreePair):
         trees = share * how.tree_share
         return Costs((), (trees / levels,) * levels, 1, table(share - trees), 1)
+    assert isinstance(how, Alternation)
     starts, turns = int(how.start == "private"), how.alternations
     if turns == 0:
         # A start, and a table of the two stumps that it chose.
@@ -97,7 +102,7 @@ class Run:
     """
 
     entities: Entities
-    how: Parameters
+    how: Algorithm
     epsilon: Fraction
     endless: bool = False
     _known: dict[Outcome, Law] = field(default_factory=dict)
@@ -110,21 +115,23 @@ class Run:
     @property
     def root(self) -> Scored:
         """The score of the first choice of twins."""
+        assert isinstance(self.how, Twin | Alternation)
         return AGREEMENT if self.how.root_score is RootScore.AGREEMENT else LEVERAGE
 
     def law(self) -> Law:
         """Return the law of all trials."""
-        if self.how.algorithm is Algorithm.TWIN:
+        if isinstance(self.how, Twin):
             return trials_law(self.entities, self.root, self.costs.tree, self.how.trials)
         return together([self.trial()] * self.how.trials)
 
     def trial(self) -> Law:
         """Return the law of one trial of an algorithm whose trials are independent."""
-        if self.how.algorithm is Algorithm.TREE_PAIR:
+        if isinstance(self.how, TreePair):
             start: Law = {(): 0.0}
             if self.how.pair_score is PairScore.PURITY:
                 start = self._attribute()
             return then(start, self._pair)
+        assert isinstance(self.how, Alternation)
         law = self._stumps() if self.how.start == "private" else self._attribute()
         for _ in range(self.costs.trees):
             law = then(law, self._next_tree)
@@ -159,9 +166,10 @@ class Run:
 
     def _tree_law(self, side: int, target: Target) -> Law:
         prices = self.costs.tree
-        if self.how.algorithm is Algorithm.ALT_EXPM:
+        if isinstance(self.how, AltExpM):
             return grown_law(self.entities, side, target, prices)
-        if self.how.sampler == "exact":
+        assert isinstance(self.how, AltMCMC)
+        if self.how.sampler is Sampler.EXACT:
             return drawn_law(self.entities, side, target, self.how.depth, prices[0])
         return self._walk.tree_law(self.entities, side, target)
 
@@ -178,7 +186,9 @@ class Run:
 
     @property
     def _walk(self) -> Walk:
-        return Walk(self.how.depth, LIMIT if self.endless else self.how.steps, self.costs.tree[0])
+        return Walk(
+            self.how.depth, LIMIT if self.endless else self.how.walk_length, self.costs.tree[0]
+        )
 
 
 def tables_of(outcome: Outcome) -> tuple[Pair, ...]:

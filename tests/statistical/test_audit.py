@@ -13,14 +13,14 @@ from itertools import count
 import numpy as np
 import pytest
 
-from redveil.algorithms.parameters import Parameters
+from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.published import observed_dataset
-from redveil.algorithms.run import run
-from redveil.audit.audit import FEWEST, Runner, audit
+from redveil.algorithms.twin import Twin
+from redveil.audit.audit import FAST, FEWEST, Runner, audit
 from redveil.audit.cases import Case, cases
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
-from redveil.findings.findings import Mined
+from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from redveil.trees.rules import HARDENED as RULES
@@ -30,9 +30,7 @@ from support.command_line import caller
 from support.seeded import SeededRandomness
 
 CLAIMED = Loss(Fraction(1))
-HARDENED = {
-    (case.parameters.algorithm.value, case.spent_on): case for case in cases(profile="hardened")
-}
+HARDENED = {(case.algorithm.name, case.spent_on): case for case in cases(profile="hardened")}
 COUNTS = HARDENED["twin", "mostly counts"]
 BY_AGREEMENT = HARDENED["twin", "trees, by agreement"]
 BY_LEVERAGE = HARDENED["twin", "trees, by leverage"]
@@ -63,10 +61,11 @@ def seeded(source: type[SeededRandomness] = SeededRandomness) -> Runner:
     """Mine as the package does, but repeatably: every run and trial has its own stream."""
     streams = count(1)
 
-    def mine(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
-        return run(dataset, parameters, loss.price, lambda _: source(next(streams)), workers=1)
+    def run(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
+        reporting = algorithm.profile.reporting(FAST, None)
+        return mine(dataset, algorithm, reporting, loss, lambda _: source(next(streams)), workers=1)
 
-    return mine
+    return run
 
 
 def rows(dataset: Dataset) -> int:
@@ -75,42 +74,42 @@ def rows(dataset: Dataset) -> int:
 
 def with_cuts_from_the_data() -> Runner:
     """A fault: the hardened profile under a schema that the rows made."""
-    mine = seeded()
-    return lambda dataset, parameters, loss: mine(observed_dataset(dataset), parameters, loss)
+    run = seeded()
+    return lambda dataset, algorithm, loss: run(observed_dataset(dataset), algorithm, loss)
 
 
 def with_the_exact_size() -> Runner:
     """A fault: a parameter in the certificate that was set by looking, and not paid for."""
-    mine = seeded()
+    run = seeded()
 
-    def leak(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
-        mined = mine(dataset, parameters, loss)
-        constraints = replace(mined.parameters.constraints, min_support=rows(dataset))
-        told = replace(mined.parameters, constraints=constraints)
-        return replace(mined, parameters=told)
+    def leak(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
+        mined = run(dataset, algorithm, loss)
+        constraints = replace(mined.reporting.constraints, min_support=rows(dataset))
+        return replace(mined, reporting=replace(mined.reporting, constraints=constraints))
 
     return leak
 
 
 def that_refuses_the_few() -> Runner:
     """A fault: an error that depends on the private size."""
-    mine = seeded()
+    run = seeded()
 
-    def refuse(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
+    def refuse(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
         if rows(dataset) < 25:
             raise InputError("too few")
-        return mine(dataset, parameters, loss)
+        return run(dataset, algorithm, loss)
 
     return refuse
 
 
 def that_measures_twice() -> Runner:
     """A fault: a second table, of trees and counts of its own, that nobody paid for."""
-    mine = seeded()
+    run = seeded()
 
-    def more(dataset: Dataset, parameters: Parameters, loss: Loss) -> Mined:
-        first, second = (mine(dataset, parameters, loss) for _ in range(2))
-        return replace(first, tables=(*first.tables, *second.tables))
+    def more(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
+        first, second = (run(dataset, algorithm, loss) for _ in range(2))
+        tables = (*first.run.tables, *second.run.tables)
+        return replace(first, run=replace(first.run, tables=tables))
 
     return more
 
@@ -159,8 +158,8 @@ def test_an_exact_size_in_the_certificate_is_caught() -> None:
 
 
 def test_a_count_without_noise_is_caught() -> None:
-    parameters = Parameters.of(algorithm="twin", tree_share="9/10", counts="two-pass")
-    case = Case(parameters, "mostly trees", "nobody")
+    algorithm = Twin.of(tree_share="9/10", counts="two-pass")
+    case = Case(algorithm, "mostly trees", "nobody")
     found = audit(case, CLAIMED, FEWEST, seeded(ForgetsTheSecondNoise))
     assert found.bound > 1.5
     assert "its left leaf" in found.event
@@ -189,15 +188,16 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
         Matching(wrong["agreement 1/2"], 1),
         Matching(wrong["leverage"], None),
     )
-    monkeypatch.setattr("redveil.algorithms.trial.BY_AGREEMENT", by_agreement)
-    monkeypatch.setattr("redveil.algorithms.trial.BY_LEVERAGE", by_leverage)
+    monkeypatch.setattr("redveil.algorithms.twin.BY_AGREEMENT", by_agreement)
+    monkeypatch.setattr("redveil.algorithms.twin.BY_LEVERAGE", by_leverage)
     rules = replace(
         RULES,
         split=wrong["split Gini"],
         tree=wrong["tree Gini"],
         association=wrong["association"],
     )
-    monkeypatch.setattr("redveil.algorithms.run.HARDENED", rules)
+    monkeypatch.setattr("redveil.algorithms.profile.HARDENED_RULES", rules)
+    monkeypatch.setattr("redveil.trees.whole_tree.TREE_GINI", wrong["tree Gini"])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from redveil.algorithms.cut_points import Wanted, bought_cuts
-from redveil.algorithms.even_bins import even_cuts, smoothed
+from redveil.algorithms.cut_points import Wanted, bought_cuts, even_cuts, smoothed
 from redveil.data.table import NumericColumn, Table
 from redveil.privacy.loss import laplace_variance
 from redveil.schema import Attribute, Kind, Side

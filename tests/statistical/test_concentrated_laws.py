@@ -17,6 +17,7 @@ from redveil.privacy.mechanisms import choose, count
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
+from support.prepared import SOME_STEP
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 
@@ -129,7 +130,9 @@ def test_choices_and_counts_together_keep_epsilon_and_delta(
 )
 def test_count_follows_the_integer_gaussian_law(source: Randomness, rho: Fraction) -> None:
     draws, reach = 40_000, math.ceil(5 / math.sqrt(2 * rho)) + 1
-    noisy = count(Sealed(np.full(draws, 7)), Receipt("n", "count", Rho(rho)), source).value - 7
+    noisy = (
+        count(Sealed(np.full(draws, 7)), Receipt(SOME_STEP, "count", Rho(rho)), source).value - 7
+    )
     seen: Counter[Hashable] = Counter(np.clip(noisy, -reach, reach).tolist())
     law = gaussian_law(float(rho), 0, 3 * reach)
     clipped = law[2 * reach : -2 * reach].copy()
@@ -146,7 +149,7 @@ def test_choose_follows_the_law_that_rho_buys() -> None:
     assert float(choice_epsilon(Rho(rho))) == pytest.approx(2 / 3)
     source = SeededRandomness(9)
     chosen: Counter[Hashable] = Counter(
-        choose(Sealed(units), SCORE, base, Receipt("pick", "choose", Rho(rho)), source).value[0]
+        choose(Sealed(units), SCORE, base, Receipt(SOME_STEP, "choose", Rho(rho)), source).value[0]
         for _ in range(draws)
     )
     fits: list[float] = []

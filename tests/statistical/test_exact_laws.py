@@ -16,6 +16,7 @@ from redveil.privacy.mechanisms import choose, count
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
+from support.prepared import SOME_STEP
 from support.seeded import SeededRandomness
 
 FALSE_ALARM = 1e-6
@@ -53,7 +54,7 @@ def test_choose_follows_the_exponential_mechanism(monotone: bool, change: int) -
     source, draws, price = SeededRandomness(5), 20_000, Fraction(3, 2)
     chosen = np.array(
         [
-            choose(Sealed(units), score, base, Receipt("pick", "choose", price), source).value
+            choose(Sealed(units), score, base, Receipt(SOME_STEP, "choose", price), source).value
             for _ in range(draws)
         ]
     )
@@ -77,7 +78,7 @@ def test_choose_follows_the_exponential_mechanism(monotone: bool, change: int) -
 )
 def test_count_follows_the_integer_laplace_law(source: Randomness, epsilon: Fraction) -> None:
     draws, reach = 40_000, math.ceil(6 / epsilon)
-    receipt = Receipt("sizes", "count", epsilon)
+    receipt = Receipt(SOME_STEP, "count", epsilon)
     noisy = count(Sealed(np.full(draws, 7)), receipt, source).value - 7
     seen = np.bincount(np.clip(noisy, -reach, reach) + reach, minlength=2 * reach + 1)
     assert surprise(seen, draws * laplace_law(float(epsilon), reach)) > FALSE_ALARM

@@ -18,6 +18,7 @@ import redveil
 from redveil.privacy.mechanisms import count
 from redveil.privacy.randomness import SystemRandomness
 from redveil.sealed import Receipt, Sealed
+from support.prepared import SOME_STEP
 from support.seeded import SeededRandomness
 from support.wall import marked
 
@@ -57,7 +58,7 @@ def test_naive_noise_gives_the_answer_away() -> None:
 
 def released(answer: int, epsilon: Fraction, draws: int) -> list[object]:
     """Return what our mechanism makes of one answer, many times."""
-    receipt = Receipt("step", "count", epsilon)
+    receipt = Receipt(SOME_STEP, "count", epsilon)
     exact = Sealed(np.full(draws, answer, dtype=np.int64))
     outputs = count(exact, receipt, SystemRandomness()).value
     assert outputs.dtype == np.int64

@@ -14,16 +14,17 @@ import pytest
 
 from oracle.purity import units
 from oracle.splits import informative, splits_of
-from redveil.privacy.plan import Plan, Step
 from redveil.schema import Side, View
 from redveil.sealed import Sealed
 from redveil.trees.counting import route, score_splits, start
-from redveil.trees.levelwise import grow
+from redveil.trees.levelwise import grow_levelwise
+from redveil.trees.prepared import Needs
 from redveil.trees.scores import GRID_BITS, SPLIT_GINI
 from redveil.trees.tree import Tree
+from support.prepared import level_keys, prepared, purse_of
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, table_of, tiny_entities, tiny_view
+from support.tiny import Tiny, tiny_entities, tiny_view
 
 Path = tuple[tuple[int, bool], ...]
 Scores = Mapping[Path, Sequence[int]]  # of every split, at the end of each path
@@ -102,14 +103,12 @@ def scores_of_kernels(tiny: Tiny, target: Sequence[int]) -> Scores:
 
 def test_trees_grown_level_by_level_follow_their_exact_law() -> None:
     left, right = tiny_entities(ROWS, 2, 3, 1), tiny_entities(ROWS, 1, 2, 2)
-    plan = Plan(
-        sum(PRICES, Fraction(0)),
-        tuple(Step(n, "choose", p) for n, p in zip("12", PRICES, strict=True)),
-    )
-    data, target = Sealed(table_of(left, right)), Sealed(np.array(TARGET, np.int32))
+    data, target = prepared(left, right, Needs()), Sealed(np.array(TARGET, np.int32))
+    keys = level_keys(2)
     source, seen = SeededRandomness(3), Counter[Hashable]()
     for _ in range(6000):
-        tree, _ = grow(data, Side.LEFT, left.splits, target, 2, "12", plan.purse(), source)
+        purse = purse_of(keys, PRICES)
+        tree, _ = grow_levelwise(data, Side.LEFT, target, 2, keys, purse, source)
         seen[tree.value.splits] += 1
     scores = scores_by_hand(left, TARGET)
     assert scores == scores_of_kernels(left, TARGET)

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from redveil.algorithms.parameters import Constraints
+
 from redveil.findings.extraction import Extractor
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.ranking import ranked_by_news

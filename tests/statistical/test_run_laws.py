@@ -18,8 +18,8 @@ import pytest
 from oracle.entities import Entities
 from oracle.law import Law, merged
 from oracle.run_law import Pair, Run, costs, tables_of
-from redveil.algorithms.parameters import TUNED, Algorithm, Parameters
-from redveil.algorithms.tuning import tune
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.twin import Twin
 from redveil.findings.leaf_table import LeafTable
 from support.enumeration import (
     Ran,
@@ -42,7 +42,7 @@ CLOSE = 1e-9
 every_exact_run = pytest.mark.parametrize("name", EXACT)
 
 
-def seen_by_book(entities: Entities, how: Parameters, epsilon: Fraction) -> Law:
+def seen_by_book(entities: Entities, how: Algorithm, epsilon: Fraction) -> Law:
     """Return the law of the trees that an analyst sees."""
     return merged(Run(entities, how, epsilon).law(), tables_of)
 
@@ -72,7 +72,7 @@ def test_every_way_through_a_run_is_as_likely_as_the_book_has_it(name: str, size
         must_count(way, entities, toy.how)
 
 
-def must_count(way: Way, entities: Entities, how: Parameters) -> None:
+def must_count(way: Way, entities: Entities, how: Algorithm) -> None:
     """Require that a way's tables count all entities, with noise of the price of every part."""
     noises = iter(way.noises)
     for table, pair in zip(way.tables, way.pairs, strict=True):
@@ -117,10 +117,10 @@ def chances(law: Law, price: Fraction | None = None) -> dict[Hashable, float]:
     }
 
 
-def runs_of(entities: Entities, how: Parameters, epsilon: Fraction, draws: int) -> list[Ran]:
+def runs_of(entities: Entities, how: Algorithm, epsilon: Fraction, draws: int) -> list[Ran]:
     """Run again and again; trials that do not know of each other all at once."""
     dataset = dataset_of(entities)
-    if how.algorithm is Algorithm.TWIN:
+    if isinstance(how, Twin):
         sources = [partial(_stream, i) for i in range(draws)]
         return [release(dataset, how, epsilon, source) for source in sources]
     assert how.trials == 1
@@ -166,16 +166,17 @@ def test_runs_that_draw_follow_their_law(name: str) -> None:
 
 # At this ε, a hundredth of which is 1, a noisy size of a few entities decides between four plans.
 LAVISH = Fraction(100)
-UNTOLD = Parameters(auto=TUNED, tree_share=Fraction(1, 40))
+UNTOLD = Twin.of(tree_share="1/40")
 SIZE_PRICE, REST = LAVISH / 100, LAVISH * 99 / 100
 
 
-def plan_of(how: Parameters) -> tuple[int, int, str]:
+def plan_of(how: Algorithm) -> tuple[int, int, str]:
     """Return what the tuning rule has set."""
+    assert isinstance(how, Twin)
     return how.depth, how.trials, how.root_score.value
 
 
-def is_small(how: Parameters) -> bool:
+def is_small(how: Algorithm) -> bool:
     """Whether a plan's trees are few enough to be listed."""
     return how.depth <= 2 and how.trials == 1
 
@@ -186,7 +187,7 @@ def tuned_law(entities: Entities) -> dict[Hashable, float]:
     found: dict[Hashable, float] = {}
     for noise in range(-50, 51):
         chance = (1 - decay) / (1 + decay) * decay ** abs(noise)
-        how = tune(UNTOLD, schema_of(entities.views), size + noise, LAVISH)
+        how = UNTOLD.tuned(schema_of(entities.views), size + noise, LAVISH)
         law = seen_by_book(entities, how, REST) if is_small(how) else {None: 0.0}
         for pairs, log in law.items():
             key = plan_of(how), pairs
@@ -198,9 +199,9 @@ def test_tuned_runs_follow_the_law_of_size_and_trees_together() -> None:
     entities = entities_of(NARROW, 3, seed=2)
     seen, plans = Counter[Hashable](), set[tuple[int, int, str]]()
     for ran in runs_of(entities, UNTOLD, LAVISH, 250):
-        plan = plan_of(ran.parameters)
+        plan = plan_of(ran.algorithm)
         plans.add(plan)
-        seen[plan, ran.pairs if is_small(ran.parameters) else None] += 1
+        seen[plan, ran.pairs if is_small(ran.algorithm) else None] += 1
     law = tuned_law(entities)
     assert math.fsum(law.values()) == pytest.approx(1, abs=CLOSE)
     assert len(plans) >= 3

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from oracle.entities import Entities, Entity, Views
 from oracle.run_law import costs
-from redveil.algorithms.parameters import TUNED, Parameters
-from redveil.algorithms.tuning import tune
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.alternation import AltExpM, AltMCMC
+from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.twin import Twin
 from redveil.privacy.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
 from support.neighbours import Losses, Members, Neighbourhood
@@ -64,7 +66,7 @@ def largest(near: Neighbourhood) -> Losses:
     return Losses(max(one.trees for one in found), max(one.total for one in found))
 
 
-def must_keep(found: Losses, how: Parameters, epsilon: Fraction, reached: float) -> None:
+def must_keep(found: Losses, how: Algorithm, epsilon: Fraction, reached: float) -> None:
     """Require that losses are within their prices, and not far within."""
     trees, tables = (price_of(how, epsilon, door) for door in ("choose", "count"))
     assert trees + tables == epsilon
@@ -183,7 +185,7 @@ def test_larger_neighbours_come_close_to_what_a_run_costs(name: str) -> None:
 
 
 # From a size of nothing on, the rule makes a plan, and then four others.
-UNTOLD = Parameters(auto=TUNED)
+UNTOLD = Twin.of()
 SIZES = (-5, 0, 10, 20, 50)
 SIZE_PRICE = EPSILON / 100
 
@@ -197,7 +199,7 @@ def size_loss(size: int, entities: int) -> float:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_tuned_run_loses_no_more_whatever_size_was_released(size: int) -> None:
-    how = tune(UNTOLD, schema_of(NARROW), size, EPSILON)
+    how = UNTOLD.tuned(schema_of(NARROW), size, EPSILON)
     near = Neighbourhood(Toy(NARROW, how), EPSILON - SIZE_PRICE)
     found = near.largest(plain(NARROW), 2)
     lost = max(size_loss(size, entities) for entities in range(3))
@@ -209,7 +211,7 @@ def test_a_tuned_run_loses_no_more_whatever_size_was_released(size: int) -> None
 
 
 def test_the_sizes_lead_to_different_plans() -> None:
-    plans = [tune(UNTOLD, schema_of(NARROW), size, EPSILON) for size in SIZES]
+    plans = [UNTOLD.tuned(schema_of(NARROW), size, EPSILON) for size in SIZES]
     assert len(set(plans)) == 4
 
 
@@ -220,7 +222,7 @@ ALTERNATING_SIZES = (0, 20, 60, 1_000)
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
 @pytest.mark.parametrize("size", ALTERNATING_SIZES)
 def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> None:
-    how = tune(Parameters.of(algorithm=algorithm), schema_of(NARROW), size, EPSILON)
+    how = make_algorithm(algorithm).tuned(schema_of(NARROW), size, EPSILON)
     near = Neighbourhood(Toy(NARROW, how), EPSILON - SIZE_PRICE)
     found = near.largest(plain(NARROW), 2)
     price = price_of(how, EPSILON, "choose")
@@ -230,15 +232,15 @@ def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> 
 
 
 def test_sizes_lead_to_different_alternations() -> None:
-    untold = Parameters.of(algorithm="alt-expm")
-    plans = [tune(untold, schema_of(NARROW), size, EPSILON) for size in ALTERNATING_SIZES]
+    untold = AltExpM.of()
+    plans = [untold.tuned(schema_of(NARROW), size, EPSILON) for size in ALTERNATING_SIZES]
     assert len(set(plans)) == 4
     assert [how.alternations for how in plans] == [0, 0, 1, 2]
 
 
-@pytest.mark.parametrize("untold", [UNTOLD, Parameters.of(algorithm="alt-expm")])
+@pytest.mark.parametrize("untold", [UNTOLD, AltExpM.of()])
 @pytest.mark.parametrize("size", SIZES)
-def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Parameters) -> None:
+def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Algorithm) -> None:
     kinds = plain(NARROW)
 
     def ran(entities: int) -> Ran:
@@ -249,14 +251,15 @@ def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Para
         return found
 
     none, some = ran(0), ran(4)
-    assert none.parameters == some.parameters == tune(untold, schema_of(NARROW), size, EPSILON)
+    assert none.algorithm == some.algorithm == untold.tuned(schema_of(NARROW), size, EPSILON)
     assert none.plan == some.plan
 
 
 @pytest.mark.parametrize("name", ["alt-mcmc, walk", "tree-pair", "tree-pair, purity"])
 def test_runs_that_walk_for_ever_lose_no_more_than_they_cost(name: str) -> None:
     toy = WALKS[name]
-    toy = replace(toy, how=replace(toy.how, alternations=1))
+    if isinstance(toy.how, AltMCMC):
+        toy = replace(toy, how=replace(toy.how, alternations=1))
     found = Neighbourhood(toy, EPSILON, endless=True).largest(plain(WIDE), 2)
     price, book = price_of(toy.how, EPSILON, "walk"), costs(toy.how, EPSILON)
     assert 0.25 * float(price) < found.trees <= float(price)

@@ -19,14 +19,13 @@ import pytest
 from oracle import joint
 from oracle.splits import informative
 from redveil.data.binning import pack
-from redveil.privacy.plan import Plan, Step
 from redveil.schema import View
 from redveil.trees.joint import among, count_jointly
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.split_sets import split_sets
 from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching, Twins, grow_twins
+from support.prepared import level_keys, prepared, purse_of
 from support.seeded import SeededRandomness
-from support.soil import tiny_soil
 from support.surprise import FALSE_ALARM, surprise
 from support.tiny import Tiny, Value, tiny_entities, tiny_view
 
@@ -155,8 +154,8 @@ def outcome(twins: Twins) -> tuple[Choice | None, ...]:
 
 def test_the_first_choice_follows_the_exponential_mechanism() -> None:
     entities = Entities(tiny_entities(40, 1, 3, 1), tiny_entities(40, 2, 2, 2))
-    soil, price, source = (
-        tiny_soil(entities.left, entities.right),
+    data, price, source = (
+        prepared(entities.left, entities.right),
         Fraction(1, 2),
         SeededRandomness(5),
     )
@@ -164,8 +163,8 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
     for root in (BY_LEVERAGE, BY_AGREEMENT):
         seen = Counter[Hashable]()
         for _ in range(2000):
-            purse = Plan(price, (Step("1", "choose", price),)).purse()
-            twins = grow_twins(soil, root, {}, ["1"], purse, source).value
+            keys = level_keys(1)
+            twins = grow_twins(data, root, {}, keys, purse_of(keys, price), source).value
             seen[chosen(twins, 0, 0)] += 1
         laws[root.score.name] = seen, Law(entities.root_law(root, price, entities.by_hand).items())
     for name, (seen, _) in laws.items():
@@ -177,13 +176,12 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
 @ROOTS
 def test_twins_of_two_levels_follow_their_exact_law(root: Matching) -> None:
     entities = Entities(tiny_entities(60, 1, 1, 3), tiny_entities(60, 1, 2, 4))
-    soil, source = tiny_soil(entities.left, entities.right), SeededRandomness(6)
+    data, source = prepared(entities.left, entities.right), SeededRandomness(6)
     prices = (Fraction(1), Fraction(1, 4))
-    total = sum(prices, Fraction(0))
-    plan = Plan(total, tuple(Step(n, "choose", p) for n, p in zip("12", prices, strict=True)))
+    keys = level_keys(2)
     seen = Counter[Hashable]()
     for _ in range(2000):
-        seen[outcome(grow_twins(soil, root, {}, "12", plan.purse(), source).value)] += 1
+        seen[outcome(grow_twins(data, root, {}, keys, purse_of(keys, prices), source).value)] += 1
     law = entities.law(root, prices, entities.by_hand)
     assert sum(law.values()) == pytest.approx(1, abs=1e-12)
     assert surprise(seen, law) > FALSE_ALARM

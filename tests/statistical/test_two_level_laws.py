@@ -21,31 +21,31 @@ from oracle.walk import TreeScore, base_weight
 from redveil.kernels.two_level import two_level_units
 from redveil.schema import Side
 from redveil.sealed import Receipt, Sealed
+from redveil.trees.prepared import Needs
 from redveil.trees.scores import GRID_BITS, TREE_GINI
 from redveil.trees.split_sets import split_sets
-from redveil.trees.walks import Ground
 from redveil.trees.whole_tree import draw_tree, tree_base
+from support.prepared import SOME_STEP, prepared
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, Value, table_of, tiny_entities, tiny_view
+from support.tiny import Tiny, Value, tiny_entities, tiny_view
 
 EPSILON = Fraction(2)
 ROWS, DRAWS = 40, 2_000
 TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(ROWS)]
-GROUND = {"more flags": tiny_entities(ROWS, 2, 3, 1), "one number": tiny_entities(ROWS, 0, 4, 2)}
+DATA = {"more flags": tiny_entities(ROWS, 2, 3, 1), "one number": tiny_entities(ROWS, 0, 4, 2)}
 
 
 @cache
-def simulated(ground_name: str, depth: int) -> Counter[Hashable]:
+def simulated(name: str, depth: int) -> Counter[Hashable]:
     """Draw many trees."""
-    tiny = GROUND[ground_name]
-    splits = dict.fromkeys(Side, tiny.splits)
-    ground = Ground.of(Sealed(table_of(tiny, tiny)), splits, np.zeros(1, np.uint8))
+    tiny = DATA[name]
+    data = prepared(tiny, tiny, Needs(sets=True))
     target, source = Sealed(np.array(TARGET, np.int32)), SeededRandomness(depth)
 
     def tree() -> Shape:
-        receipt = Receipt("tree", "choose", EPSILON)
-        drawn = draw_tree(ground, Side.LEFT, depth, target, 2, receipt, source).value
+        receipt = Receipt(SOME_STEP, "choose", EPSILON)
+        drawn = draw_tree(data, Side.LEFT, depth, target, 2, receipt, source).value
         return tuple(drawn.split(node) for node in range(2**depth - 1))
 
     return Counter(tree() for _ in range(DRAWS))
@@ -57,21 +57,21 @@ def law_by_hand(tiny: Tiny, depth: int, epsilon: Fraction) -> dict[Hashable, flo
     return {tree: float(chance) for tree, chance in law.items()}
 
 
-@pytest.mark.parametrize("ground", GROUND)
+@pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("depth", [1, 2])
-def test_drawn_trees_follow_the_law_over_all_trees(ground: str, depth: int) -> None:
-    law = law_by_hand(GROUND[ground], depth, EPSILON)
+def test_drawn_trees_follow_the_law_over_all_trees(name: str, depth: int) -> None:
+    law = law_by_hand(DATA[name], depth, EPSILON)
     assert sum(law.values()) == pytest.approx(1)
-    assert surprise(simulated(ground, depth), law) > FALSE_ALARM
+    assert surprise(simulated(name, depth), law) > FALSE_ALARM
 
 
 def test_half_the_price_would_be_noticed() -> None:
-    other = law_by_hand(GROUND["more flags"], 2, EPSILON / 2)
+    other = law_by_hand(DATA["more flags"], 2, EPSILON / 2)
     assert surprise(simulated("more flags", 2), other) < FALSE_ALARM
 
 
 def test_the_law_is_the_walk_s_limit_on_condition_that_every_split_divides() -> None:
-    tiny, rate = GROUND["more flags"], TREE_GINI.rate(EPSILON)
+    tiny, rate = DATA["more flags"], TREE_GINI.rate(EPSILON)
     views = (tiny.candidates,) * 3
     score = TreeScore(tiny.candidates, TARGET, 2, GRID_BITS)
     divides = [

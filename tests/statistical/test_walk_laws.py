@@ -24,10 +24,11 @@ from redveil.schema import Side
 from redveil.sealed import Receipt, Sealed
 from redveil.trees.scores import ASSOCIATION, GRID_BITS, PAIR_PURITY, TREE_GINI
 from redveil.trees.split_sets import all_entities, split_sets
-from redveil.trees.walks import Ground, released_tree, walk_to_pair, walk_to_tree
+from redveil.trees.walks import released_tree, walk_to_pair, walk_to_tree
+from support.prepared import SOME_STEP, prepared
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
-from support.tiny import Tiny, table_of, tiny_entities
+from support.tiny import tiny_entities
 
 State = tuple[int, ...]
 
@@ -183,11 +184,6 @@ def test_a_walk_that_forgets_the_base_measure_would_be_noticed() -> None:
     assert surprise(seen, chain.by_state(wrong)) < FALSE_ALARM
 
 
-def ground(left: Tiny, right: Tiny) -> Ground:
-    splits = {Side.LEFT: left.splits, Side.RIGHT: right.splits}
-    return Ground.of(Sealed(table_of(left, right)), splits, np.zeros(1, np.uint8))
-
-
 def released_law(
     chain: Chain, steps: int, release: Callable[[State], Hashable]
 ) -> dict[Hashable, float]:
@@ -200,11 +196,11 @@ def released_law(
 
 
 def test_released_trees_follow_the_walk_s_law() -> None:
-    source, walks_on = SeededRandomness(1), ground(LEFT, RIGHT)
+    source, data = SeededRandomness(1), prepared(LEFT, RIGHT)
     target = Sealed(np.array(TARGET, np.int32))
     seen: Counter[Hashable] = Counter(
         walk_to_tree(
-            walks_on, Side.LEFT, 2, target, 2, 3, Receipt("tree", "walk", EPSILON), source
+            data, Side.LEFT, 2, target, 2, 3, Receipt(SOME_STEP, "walk", EPSILON), source
         ).value
         for _ in range(3000)
     )
@@ -218,12 +214,12 @@ def test_released_pairs_follow_the_walk_s_law(side: Side | None) -> None:
     # The tree that is to predict the target comes first, on whichever side it is.
     first = side or Side.LEFT
     one, two = (LEFT, RIGHT) if first is Side.LEFT else (RIGHT, LEFT)
-    source, walks_on = SeededRandomness(2), ground(one, two)
+    source, data = SeededRandomness(2), prepared(one, two)
     classes = Sealed(np.array(TARGET, np.int32))
     target = (side, classes, 2) if side else None
     seen: Counter[Hashable] = Counter()
     for _ in range(3000):
-        pair = walk_to_pair(walks_on, 1, target, 3, Receipt("pair", "walk", EPSILON), source)
+        pair = walk_to_pair(data, 1, target, 3, Receipt(SOME_STEP, "walk", EPSILON), source)
         seen[pair[first].value.splits + pair[first.other].value.splits] += 1
     law = released_law(pair_chain(1, 2 if side else 0), 3, lambda state: state)
     assert surprise(seen, law) > FALSE_ALARM

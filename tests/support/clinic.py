@@ -1,4 +1,4 @@
-"""The generated clinic, mined with randomness that repeats."""
+"""The generated clinic, mined with seeded randomness."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from redveil.report.result import Result
 from redveil.schema import Schema, Status
 from support.seeded import SeededRandomness
 
-#: Satisfied by nearly every pair of queries, so that there is much to look at.
+#: Satisfied by nearly every pair of queries.
 ANYTHING = Constraints(max_p_value=1, min_jaccard=0, min_support=0, max_support=1)
-#: Satisfied by no pair of queries at all.
+#: Satisfied by no pair of queries.
 NOTHING = Constraints(max_p_value=0, min_jaccard=1)
 
 #: Labels from the lowest to the highest, for an evaluator that does not know the schema.
@@ -48,6 +48,6 @@ def mined_clinic(
 
 
 def mined(dataset: redveil.Dataset, parameters: Parameters, epsilon: Fraction, seed: int) -> Result:
-    """Mine with randomness that repeats, each trial with its own stream."""
+    """Mine with seeded randomness, each trial with its own stream."""
     found = run(dataset, parameters, epsilon, lambda trial: SeededRandomness(1000 * seed + trial))
     return Result(build(found, Loss(epsilon)))

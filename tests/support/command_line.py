@@ -18,7 +18,7 @@ from redveil.data.synthetic import write_clinic
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -44,7 +44,7 @@ class Clinic:
 
     @property
     def result(self) -> Path:
-        """Where `mine` puts its result."""
+        """The result file of `mine`."""
         return self.folder / "result.json"
 
     @property
@@ -59,17 +59,17 @@ class Clinic:
         self.schema.write_text(json.dumps(raw), encoding="utf-8")
 
     def set_budget(self, budget: Fraction) -> Path:
-        """Declare a budget; returns where charges are kept by default."""
+        """Declare a budget; return the default path of the ledger."""
         self.change_schema(lambda raw: raw["redveil"].update(budget=str(budget)))
         return self.folder / "datapackage.ledger.sqlite"
 
     def names(self) -> list[str]:
-        """Return what is in the folder."""
+        """Return the names of the files in the folder."""
         return sorted(path.name for path in self.folder.iterdir())
 
 
 def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return a function that runs `main` and catches its exit."""
+    """Return a function that runs `main` and returns its outcome."""
 
     def run(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["redveil", *map(str, arguments)])

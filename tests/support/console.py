@@ -1,4 +1,4 @@
-"""The real console script, run as people run it."""
+"""The real console script, in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REDVEIL = Path(sys.executable).parent / "redveil"
 
 
 def redveil(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; what it printed is UTF-8."""
+    """Run a command to its end; its output is UTF-8."""
     return subprocess.run(
         [str(REDVEIL), *map(str, arguments)],
         cwd=folder,
@@ -23,5 +23,5 @@ def redveil(*arguments: object, folder: Path | None = None) -> subprocess.Comple
 
 
 def is_one_line(text: str) -> bool:
-    """Whether an error is what people are promised: one line that says who speaks."""
+    """Whether an error is one line that starts with the program's name."""
     return text.startswith("redveil: ") and text.count("\n") == 1 and text.endswith("\n")

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from oracle.entities import Entities, Shape, Views, trimmed
 from oracle.law import Law
-from redveil.algorithms.parameters import Algorithm, Parameters
+from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.run import run
-from redveil.algorithms.tuning import tuned_plan
+from redveil.algorithms.twin import Twin
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import MISSING, CodedColumn, Column, Table
@@ -31,7 +31,7 @@ from redveil.privacy.plan import Plan
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.schema import Schema
-from redveil.sealed import Released, Sealed
+from redveil.sealed import Sealed
 
 Integers = NDArray[np.int64]
 Choices = tuple[Any, ...]
@@ -43,7 +43,7 @@ Pair = tuple[Shape, Shape]
 class Ran:
     """What a run has released, as it comes out of the package."""
 
-    parameters: Parameters
+    algorithm: Algorithm
     plan: Plan
     tables: tuple[LeafTable, ...]
 
@@ -73,23 +73,10 @@ def dataset_of(entities: Entities) -> Dataset:
     return Dataset(schema_of(entities.views), Sealed(table), Sealed(LoadReport(rows)))
 
 
-def release(dataset: Dataset, how: Parameters, price: Price, sources: Sources) -> Ran:
-    """Run, in one thread, and leave out what is made of the releases afterwards."""
-
-    def untouched(
-        _declared: Schema,
-        _schema: Schema,
-        parameters: Parameters,
-        plan: Plan,
-        released: list[Released[LeafTable]],
-    ) -> Ran:
-        return Ran(parameters, plan, tuple(table.value for table in released))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("redveil.algorithms.run.interpret", untouched)
-        ran: Any = run(dataset, how, price, sources, workers=1)
-    assert isinstance(ran, Ran)
-    return ran
+def release(dataset: Dataset, how: Algorithm, price: Price, sources: Sources) -> Ran:
+    """Run in one thread."""
+    ran = run(dataset, how, price, sources, workers=1)
+    return Ran(ran.algorithm, ran.plan, ran.tables)
 
 
 class Guide:
@@ -179,17 +166,17 @@ class Way:
     noises: tuple[tuple[Price, int], ...]
 
 
-def all_ways(entities: Entities, how: Parameters, whole: Price) -> list[Way]:
+def all_ways(entities: Entities, how: Algorithm, whole: Price) -> list[Way]:
     """Return every way through a run of an exact algorithm.
 
     Trials that do not know of each other go many ways at once: a way is that of one trial then.
     """
     dataset, found, pending = dataset_of(entities), list[Way](), [Choices()]
-    at_once = 1 if how.algorithm is Algorithm.TWIN else 1000
+    at_once = 1 if isinstance(how, Twin) else 1000
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redveil.privacy.mechanisms.draw", guided_draw)
         patch.setattr("redveil.privacy.mechanisms.draw_two_level", guided_draw_two_level)
-        patch.setattr("redveil.algorithms.alternation.below", guided_below)
+        patch.setattr("redveil.algorithms.targets.below", guided_below)
         while pending:
             guides = [Guide(said) for said in pending[:at_once]]
             del pending[:at_once]
@@ -218,7 +205,7 @@ def nodes_counted(table: LeafTable) -> Counter[tuple[int, int]]:
     )
 
 
-def price_of(how: Parameters, whole: Price, mechanism: str) -> Fraction:
+def price_of(how: Algorithm, whole: Price, mechanism: str) -> Fraction:
     """Return what all steps of one mechanism cost in a run's plan."""
-    plan = tuned_plan(how, whole)
+    plan = how.plan(whole)
     return amount(total(step.price for step in plan.steps if step.mechanism == mechanism))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from redveil.algorithms.parameters import Constraints
 
 from oracle.extraction import Pair, WeightedEntities, term_coverages, term_lengths
-from redveil.algorithms.parameters import Constraints
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.findings.extraction import Extractor

@@ -10,15 +10,11 @@ from typing import Final
 import numpy as np
 
 from oracle.entities import BOTH, Entities, Entity, Views
-from redveil.algorithms.parameters import (
-    Algorithm,
-    Counts,
-    PairScore,
-    Parameters,
-    RootScore,
-    Sampler,
-    Start,
-)
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.alternation import AltExpM, AltMCMC, Sampler, Start
+from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.tree_pair import PairScore, TreePair
+from redveil.algorithms.twin import RootScore, Twin
 from redveil.schema import Attribute, Kind, View
 
 KIND: Final = Attribute("kind", Kind.CATEGORICAL, categories=("x", "y", "z"))
@@ -63,66 +59,61 @@ class Toy:
     """A run on two views."""
 
     views: Views
-    how: Parameters
+    how: Algorithm
 
 
-def _pairs(depth: int) -> Parameters:
-    return Parameters(Algorithm.TREE_PAIR, depth=depth, steps=8, tree_share=Fraction(9, 10))
+def _pairs(depth: int) -> TreePair:
+    return TreePair(depth=depth, walk_steps=8, tree_share=Fraction(9, 10))
 
 
 # Runs whose guarantee is exact.
 EXACT: Final = {
-    "twin": Toy(NARROW, Parameters(depth=1)),
-    "twin, agreement": Toy(NARROW, Parameters(depth=1, root_score=RootScore.AGREEMENT)),
-    "twin, two trials": Toy(NARROW, Parameters(depth=1, trials=2)),
-    "twin, two levels": Toy(NARROW, Parameters(depth=2)),
-    "alt-expm": Toy(NARROW, Parameters(Algorithm.ALT_EXPM, depth=1)),
+    "twin": Toy(NARROW, Twin(depth=1)),
+    "twin, agreement": Toy(NARROW, Twin(depth=1, root_score=RootScore.AGREEMENT)),
+    "twin, two trials": Toy(NARROW, Twin(depth=1, trials=2)),
+    "twin, two levels": Toy(NARROW, Twin(depth=2)),
+    "alt-expm": Toy(NARROW, AltExpM(depth=1)),
     "alt-expm, start alone": Toy(
         NARROW,
-        Parameters(
-            Algorithm.ALT_EXPM, depth=1, alternations=0, root_score=RootScore.AGREEMENT
+        AltExpM(depth=1, alternations=0, root_score=RootScore.AGREEMENT
         ),
     ),
     "alt-expm, random start": Toy(
         NARROW,
-        Parameters(
-            Algorithm.ALT_EXPM, depth=1, start=Start.RANDOM, counts=Counts.LEAST_SQUARES
+        AltExpM(depth=1, start=Start.RANDOM, counts=Counts.LEAST_SQUARES
         ),
     ),
     "alt-expm, two levels": Toy(
-        WIDE, Parameters(Algorithm.ALT_EXPM, depth=2, alternations=1, start=Start.RANDOM)
+        WIDE, AltExpM(depth=2, alternations=1, start=Start.RANDOM)
     ),
     "alt-mcmc, start alone": Toy(
         NARROW,
-        Parameters(Algorithm.ALT_MCMC, depth=1, alternations=0, counts=Counts.TWO_PASS),
+        AltMCMC(depth=1, alternations=0, counts=Counts.TWO_PASS),
     ),
-    "alt-mcmc": Toy(WIDE, Parameters(Algorithm.ALT_MCMC, depth=1, alternations=1)),
+    "alt-mcmc": Toy(WIDE, AltMCMC(depth=1, alternations=1)),
     "alt-mcmc, random start": Toy(
         WIDE,
-        Parameters(Algorithm.ALT_MCMC, depth=1, start=Start.RANDOM, counts=Counts.TWO_PASS),
+        AltMCMC(depth=1, start=Start.RANDOM, counts=Counts.TWO_PASS),
     ),
     "alt-mcmc, two levels": Toy(
-        WIDE, Parameters(Algorithm.ALT_MCMC, depth=2, alternations=1, start=Start.RANDOM)
+        WIDE, AltMCMC(depth=2, alternations=1, start=Start.RANDOM)
     ),
 }  # fmt: skip
 
 # Runs whose guarantee holds in the limit; these walks are short, so that they end far from it.
 WALKS: Final = {
-    "alt-mcmc, walk": Toy(
-        WIDE, Parameters(Algorithm.ALT_MCMC, depth=1, steps=4, sampler=Sampler.WALK)
-    ),
+    "alt-mcmc, walk": Toy(WIDE, AltMCMC(depth=1, walk_steps=4, sampler=Sampler.WALK)),
     "alt-mcmc, walk, two levels": Toy(
         WIDE,
-        Parameters(
-            Algorithm.ALT_MCMC,
+        AltMCMC(
             depth=2,
             alternations=1,
-            steps=20,
+            walk_steps=20,
             sampler=Sampler.WALK,
             start=Start.RANDOM,
         ),
     ),
     "tree-pair": Toy(WIDE, _pairs(depth=1)),
     "tree-pair, purity": Toy(WIDE, replace(_pairs(depth=1), pair_score=PairScore.PURITY)),
-    "tree-pair, two levels": Toy(NARROW, replace(_pairs(depth=2), steps=20)),
+    "tree-pair, two levels": Toy(NARROW, replace(_pairs(depth=2), walk_steps=20)),
 }

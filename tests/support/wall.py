@@ -19,12 +19,13 @@ import polars as pl
 
 import redveil
 from redveil import sealed as sealed_module
-from redveil.algorithms.parameters import Parameters
-from redveil.algorithms.run import run
+from redveil.algorithms.catalogue import make_algorithm
 from redveil.data.binning import BinnedTable, BinnedView
 from redveil.data.report import LoadReport
 from redveil.data.table import CodedColumn, NumericColumn, Table
-from redveil.findings.findings import Mined
+from redveil.findings.reporting import Reporting
+from redveil.mining import Mined, mine
+from redveil.privacy.loss import Loss
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.sealed import Sealed
 from support.seeded import SeededRandomness
@@ -96,9 +97,9 @@ RUNS: Final[dict[str, dict[str, Any]]] = {
     "alt-mcmc": {"algorithm": "alt-mcmc", "depth": 2, "trials": 1, "alternations": 1},
     "walk": {
         "algorithm": "alt-mcmc", "sampler": "walk", "depth": 1, "trials": 1, "alternations": 1,
-        "steps": 10,
+        "walk_steps": 10,
     },
-    "tree-pair": {"algorithm": "tree-pair", "depth": 1, "trials": 1, "steps": 10},
+    "tree-pair": {"algorithm": "tree-pair", "depth": 1, "trials": 1, "walk_steps": 10},
 }  # fmt: skip
 
 
@@ -108,8 +109,8 @@ def mine_marked(
     entities: int = ENTITIES,
 ) -> Mined:
     """Run an algorithm with noise that repeats, so that no noisy number is a mark by chance."""
-    parameters = Parameters.of(**RUNS[name])
-    return run(marked(entities), parameters, Fraction(1), SeededRandomness, progress)
+    algorithm, loss = make_algorithm(**RUNS[name]), Loss(Fraction(1))
+    return mine(marked(entities), algorithm, Reporting(), loss, SeededRandomness, progress)
 
 
 class Poison:

@@ -34,17 +34,16 @@ from rich.console import Console
 from rich.pretty import pretty_repr
 
 import redveil
-from redveil.algorithms.schedule import stages
 from redveil.algorithms.trial import Trial
 from redveil.budget.ledger import Ledger
 from redveil.data.dataset import Dataset
 from redveil.errors import SealedError
-from redveil.privacy.loss import Loss
-from redveil.report.build import build
+from redveil.mining import report
 from redveil.report.result import Result
 from redveil.sealed import Receipt, Released, Sealed
 from support import wall
 from support.command_line import Command, caller
+from support.prepared import SOME_STEP
 from support.wall import ENTITIES, MARKS, RUNS, leaks_in_frames, leaks_in_text, marked, mine_marked
 
 
@@ -69,7 +68,7 @@ def trial_of(name: str) -> Trial:
 @cache
 def result_of(name: str) -> Result:
     """Return what an algorithm releases."""
-    return Result(build(mine_marked(name), Loss(Fraction(1))))
+    return report(mine_marked(name))
 
 
 #: What a user can get hold of: data sets, seals, and the inside of a run.
@@ -79,8 +78,7 @@ PRIVATE: dict[str, Callable[[], Any]] = {
     "report": lambda: marked().report,
     "numbers": lambda: Sealed(np.full(3, wall.INSIDE)),
     "trial": lambda: trial_of("tree-pair"),
-    "ground": lambda: trial_of("tree-pair").ground,
-    "soil": lambda: trial_of("twin").soil,
+    "prepared data": lambda: trial_of("twin").data,
     "in a list": lambda: [marked(), marked().table],
 }
 
@@ -173,7 +171,7 @@ def test_a_seal_is_as_large_whatever_is_in_it() -> None:
 
 
 def test_a_released_value_shows_itself_and_its_receipts_only() -> None:
-    released = Released((1, 2), (Receipt("step", "count", Fraction(1, 3)),))
+    released = Released((1, 2), (Receipt(SOME_STEP, "count", Fraction(1, 3)),))
     assert repr(released) == "Released((1, 2))"
     assert "_unused" not in repr(released.receipts)
 
@@ -202,7 +200,7 @@ def test_progress_follows_the_plan_and_not_the_rows(name: str) -> None:
         shares: list[float] = []
         mined = mine_marked(name, shares.append, entities)
         told.append(shares)
-        last = stages(mined.parameters)
+        last = mined.run.algorithm.stages
         assert shares == [done / last for done in range(1, last + 1)]
     assert told[0] == told[1]
 

@@ -24,6 +24,7 @@ from redveil.sealed import Receipt, Sealed, open_for_owner, within
 from support import wall
 from support.command_line import Command, caller
 from support.console import is_one_line
+from support.prepared import SOME_STEP
 from support.wall import (
     ENTITIES,
     RUNS,
@@ -120,7 +121,7 @@ def test_the_command_line_tells_neither_the_reason_nor_the_place(
         raise KeyError(SECRET)
 
     # Not foreseen, and outside of any seal: the kind of error is all that is said.
-    monkeypatch.setattr("redveil.data.assembly.join", fail)
+    monkeypatch.setattr("redveil.data.loading.join", fail)
     done = command(*arguments)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("redveil: internal error (KeyError)")
@@ -173,7 +174,7 @@ def test_a_mechanism_that_fails_does_not_show_what_it_was_about_to_release(name:
     mechanism, public, exact = MECHANISMS[name]
 
     def prepared(private: Any, source: Any) -> Callable[[], Any]:
-        receipt = Receipt("step", name.removesuffix("_tree"), Fraction(1))
+        receipt = Receipt(SOME_STEP, name.removesuffix("_tree"), Fraction(1))
         return partial(mechanism, Sealed(private), *public, receipt, source)
 
     assert prepared(exact, SystemRandomness())().receipts

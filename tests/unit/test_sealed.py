@@ -16,9 +16,10 @@ import pytest
 
 from redveil.errors import SealedError
 from redveil.sealed import Receipt, Released, Sealed, combine, open_for_owner, open_paid, within
+from support.prepared import SOME_STEP
 
 SECRET = "patient 4711 has gout"
-PAID = Receipt("step", "count", Fraction(1))
+PAID = Receipt(SOME_STEP, "count", Fraction(1))
 
 LOOKS: dict[str, Callable[[Any], object]] = {
     "len": len,
@@ -104,7 +105,7 @@ def test_work_inside_the_seal_stays_sealed() -> None:
 
 
 def test_a_seal_opens_against_a_receipt_only_and_once() -> None:
-    receipt = Receipt("step", "count", Fraction(1))
+    receipt = Receipt(SOME_STEP, "count", Fraction(1))
     assert open_paid(abs, Sealed(7), receipt) == 7
     with pytest.raises(SealedError, match="once"):
         open_paid(abs, Sealed(7), receipt)
@@ -133,7 +134,7 @@ def test_nothing_is_released_without_a_receipt() -> None:
 
 
 def test_combining_releases_keeps_every_receipt_once() -> None:
-    other = Receipt("other", "choose", Fraction(1, 2))
+    other = Receipt(SOME_STEP, "choose", Fraction(1, 2))
     both = combine(lambda a, b: a + b, Released(1, (PAID,)), Released(2, (other, PAID)))
     assert both.value == 3
     assert both.receipts == (PAID, other)

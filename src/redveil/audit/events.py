@@ -239,6 +239,6 @@ def _both_ways(test: Test, without: Count, having: Count) -> Iterator[tuple[floa
 def _promise(likely: Count, unlikely: Count) -> float:
     """Return a cautious estimate of the ε that an event shows."""
     # One more hit each: an event that was not observed is not impossible.
-    (often, seldom), runs = (likely[0] + 1, unlikely[0] + 1), (likely[1] + 2, unlikely[1] + 2)
-    doubt = 1 / often - 1 / runs[0] + 1 / seldom - 1 / runs[1]
-    return math.log(often / runs[0] * runs[1] / seldom) - DEDUCTION * math.sqrt(doubt)
+    (hits, others), runs = (likely[0] + 1, unlikely[0] + 1), (likely[1] + 2, unlikely[1] + 2)
+    variance = 1 / hits - 1 / runs[0] + 1 / others - 1 / runs[1]
+    return math.log(hits / runs[0] * runs[1] / others) - DEDUCTION * math.sqrt(variance)

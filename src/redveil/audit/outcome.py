@@ -15,6 +15,7 @@ from redveil.algorithms.algorithm import Algorithm
 from redveil.audit.pairs import Pair
 from redveil.data.binning import bin_view
 from redveil.findings.leaf_table import LeafTable
+from redveil.findings.reporting import Reporting
 from redveil.mining import Mined
 from redveil.query.leaves import split_literal
 from redveil.query.text import to_text
@@ -76,7 +77,7 @@ class Observer:
     pair: Pair
     # Caches: the same parameters and trees occur in thousands of results.
     _splits: dict[View, Splits] = field(default_factory=dict)
-    _parameters: dict[Algorithm, frozenset[str]] = field(default_factory=dict)
+    _parameters: dict[tuple[Algorithm, Reporting], frozenset[str]] = field(default_factory=dict)
     _trees: dict[tuple[View, Tree], tuple[Positions, frozenset[str]]] = field(default_factory=dict)
 
     def outcome(self, mined: Mined) -> Outcome:
@@ -84,7 +85,7 @@ class Observer:
         facts = {
             f"{len(mined.findings.redescriptions)} redescriptions are reported",
             f"{len(mined.findings.pruned)} redescriptions are pruned",
-            *self._parameter_facts(mined.run.algorithm),
+            *self._parameter_facts(mined.run.algorithm, mined.reporting),
         }
         numbers: dict[str, float] = {}
         company: list[tuple[int, int, int]] = []
@@ -103,11 +104,13 @@ class Observer:
                 numbers[f"{name} (table {place})"] = number
         return Outcome(frozenset(facts), numbers, tuple(company))
 
-    def _parameter_facts(self, parameters: Algorithm) -> frozenset[str]:
-        if parameters not in self._parameters:
-            public = parameters.public().items()
-            self._parameters[parameters] = frozenset(f"{name} is {value}" for name, value in public)
-        return self._parameters[parameters]
+    def _parameter_facts(self, algorithm: Algorithm, reporting: Reporting) -> frozenset[str]:
+        key = algorithm, reporting
+        if key not in self._parameters:
+            public = algorithm.public() | reporting.public()
+            facts = frozenset(f"{name} is {value}" for name, value in public.items())
+            self._parameters[key] = facts
+        return self._parameters[key]
 
     def _tree_facts(self, view: View, tree: Tree) -> tuple[Positions, frozenset[str]]:
         """Return the end of every entity's path, the added entity last, and facts about splits."""

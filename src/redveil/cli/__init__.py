@@ -48,7 +48,8 @@ def _run() -> None:
 
 def _refuse(error: Any) -> Never:
     """Print a usage error in one line; a command without arguments shows its help instead."""
-    message: str = error.format_message()
+    # Some versions of typer put pydantic's prefix before the message.
+    message: str = error.format_message().replace("Value error, ", "")
     if error.ctx is None or "\n\n" in message:
         error.show()
         sys.exit(error.exit_code)

@@ -1,4 +1,5 @@
-"""Numba on plain arrays: counting and routing, with no idea of privacy.
+"""Numba kernels on plain arrays: counting and routing, without any notion of privacy.
 
-Every kernel has a slow, obviously right twin in `tests/oracle`. Integers only; no fastmath.
+Every kernel has a slow, obviously correct counterpart in `tests/oracle`. Scores are integers;
+fastmath is off.
 """

@@ -39,7 +39,7 @@ def ones(word: np.uint64) -> int:
     """Return how many bits of a word are set.
 
     The compiler turns this loop into a single instruction, and a sum of it over words into vector
-    instructions; a sum by shifts and masks stays what it is, at half the speed.
+    instructions. It does not recognise a sum by shifts and masks, which is half as fast.
 
     >>> int(ones(np.uint64(2**63 + 6)))
     3
@@ -58,9 +58,9 @@ def range_bits(
     low: NDArray[np.int32],
     high: NDArray[np.int32],
 ) -> NDArray[np.uint64]:
-    """Return for every split the entities for which it holds.
+    """Return for every split the set of entities for which it holds.
 
-    values: uint8 or wider[attributes, N], bins; a missing value's bin is in no split's range.
+    values: uint8 or wider[attributes, N], bins; the bin of a missing value is in no split's range.
     attribute, low, high: int32[splits]; a split holds if low <= value <= high.
     Returns uint64[splits, words].
     """

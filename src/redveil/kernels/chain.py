@@ -1,4 +1,4 @@
-"""What every walk needs: proposals, acceptance, and the published rule for stopping."""
+"""The parts common to all walks: proposals, acceptance and the published stopping rule."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def propose_split(word: np.uint64, first_split: NDArray[np.int32]) -> int:
 
 @kernel
 def accepts(word: np.uint64, rate: float, change: float) -> bool:
-    """Decide min(1, exp(rate · change)) with 53 random bits."""
+    """Return True with probability min(1, exp(rate · change)), using 53 random bits."""
     if change >= 0:
         return True
     uniform = np.float64(word >> np.uint64(11)) * 2.0**-53
@@ -43,9 +43,10 @@ def accepts(word: np.uint64, rate: float, change: float) -> bool:
 class Ending(NamedTuple):
     """When a walk ends before its last step.
 
-    stop: uint8[1], looked at before each step; another thread sets it to 1 to end the walk (Ctrl-C)
+    stop: uint8[1], read before each step; another thread sets it to 1 to end the walk (Ctrl-C)
     window, threshold: the published rule: end when the variance of the last `window` scores falls
-    below `threshold`. It depends on the data, so nothing private may use it; -1 switches it off
+        below `threshold`. It depends on the data, so private runs must not use it; a threshold
+        of -1 switches it off
     """
 
     stop: NDArray[np.uint8]
@@ -55,7 +56,7 @@ class Ending(NamedTuple):
 
 @kernel
 def ends(trace: NDArray[np.float64], step: int, ending: Ending) -> bool:
-    """Return whether a walk is to end before a step; trace: float64[steps], scores so far."""
+    """Return whether a walk ends before a step; trace: float64[steps], the scores so far."""
     if ending.stop[0] != 0:
         return True
     if ending.threshold < 0 or step + 1 < ending.window:

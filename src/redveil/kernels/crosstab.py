@@ -1,4 +1,4 @@
-"""How many entities stand where in two trees at once."""
+"""Counting entities by where they end in two trees."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from redveil.kernels.jit import kernel
 def crosstab(
     left: NDArray[np.int16],
     right: NDArray[np.int16],
-    left_cell: NDArray[np.int16],
-    right_cell: NDArray[np.int16],
+    left_end: NDArray[np.int16],
+    right_end: NDArray[np.int16],
     left_ends: int,
     right_ends: int,
 ) -> NDArray[np.int64]:
-    """Count entities per pair of cells.
+    """Count entities per pair of ends.
 
-    left, right: int16[N], node numbers in either tree (leaves, or where a missing value stopped).
-    left_cell, right_cell: int16[nodes], the cell of each node at which an entity can stand.
+    left, right: int16[N], the node at which each entity ends in either tree.
+    left_end, right_end: int16[nodes], the number of each node among the ends of its tree.
     Returns int64[left_ends, right_ends].
     """
     counts = np.zeros((left_ends, right_ends), dtype=np.int64)
     for i in range(left.shape[0]):
-        counts[left_cell[left[i]], right_cell[right[i]]] += 1
+        counts[left_end[left[i]], right_end[right[i]]] += 1
     return counts

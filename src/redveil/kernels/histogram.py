@@ -1,7 +1,7 @@
 """Group × value histograms of all columns, in one pass over the data.
 
-A *group* is where an entity is counted: a (node, class) pair while a tree grows. Groups are
-numbered 0 … groups − 1; an entity with group number `groups` is counted nowhere.
+A *group* is what an entity is counted under: a (node, class) pair while a tree grows. Groups are
+numbered 0 … groups − 1; an entity with group number `groups` is not counted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ def histogram_codes(
 ) -> NDArray[np.int64]:
     """Count entities per bin and group, for columns of codes.
 
-    codes: uint8 or wider[columns, N]; the type's largest number is missing and counted nowhere.
-    bins:  int64[columns], how many bins each column has; every other code is below it.
+    codes: uint8 or wider[columns, N]; the largest number of the type means a missing value, which
+           is not counted.
+    bins:  int64[columns], the number of bins of each column; all other codes are below it.
     group: int32[N] in 0 … groups.
     Returns int64[sum of bins, groups], the columns' bins one after the other.
     """
@@ -29,7 +30,7 @@ def histogram_codes(
     total = 0
     for column in range(columns):
         total += bins[column]
-    # One group more than asked for: what is counted nowhere needs no branch.
+    # One more group for the entities that are not counted, which saves a branch.
     counts = np.zeros((total, groups + 1), dtype=np.int64)
     first = 0
     for column in range(columns):
@@ -49,7 +50,7 @@ def histogram_bits(
     group: NDArray[np.int32],
     groups: int,
 ) -> NDArray[np.int64]:
-    """Count entities that are false and true per group, for bit-packed Boolean columns.
+    """Count entities by false and true and by group, for bit-packed Boolean columns.
 
     bits:       uint64[columns, words], bit i % 64 of word i // 64 is entity i; 0 where missing.
     absent:     uint64[some, words], bits of the entities whose value is missing.

@@ -1,4 +1,4 @@
-"""How every kernel is compiled: once, cached on disk, without the interpreter lock."""
+"""The decorator for kernels: compiled once, cached on disk, without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def kernel(function: F) -> F:
     >>> int(total(np.array([1, 2, 3])))
     6
     """
-    # What is typed into a shell or a doctest has no file beside which a cache could be kept.
+    # A function from a shell or a doctest has no file beside which to keep a cache.
     cached = "<" not in function.__code__.co_filename
     return cast(F, numba.njit(cache=cached, nogil=True)(function))

@@ -1,4 +1,4 @@
-"""Joint counts of all pairs of splits, bit-parallel, and the scores that twin trees grow by."""
+"""Joint counts of all pairs of splits, bit-parallel, and the scores of twin trees."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from redveil.kernels.bits import ones
 from redveil.kernels.jit import kernel
 
-# Words of a set that are counted before the next: a block of the right sets stays in the cache.
-BLOCK: Final = 512
+# Sets are counted in blocks of this many words, so that a block of the right sets stays in cache.
+BLOCK_WORDS: Final = 512
 
 
 class JointCounts(NamedTuple):
-    """How the splits of two views fall together, among some entities.
+    """The joint counts of the splits of two views, among some entities.
 
     both:        int64[left, right], the entities for which both splits hold
     left_known:  int64[left, right known sets], a left split holds and a right value is known
-    right_known: int64[left known sets, right], the other way round
-    known:       int64[left known sets, right known sets]; both first sets are everybody
-    left_row:    int32[left], which known set belongs to a left split; right_row alike
+    right_known: int64[left known sets, right], the reverse
+    known:       int64[left known sets, right known sets]; both first sets are all entities
+    left_row:    int32[left], the known set of each left split; right_row likewise
     """
 
     both: NDArray[np.int64]
@@ -44,8 +44,8 @@ def joint_counts(
     lefts, words = left.shape
     rights = right.shape[0]
     counts[:, :] = 0
-    for begin in range(0, words, BLOCK):
-        end = min(begin + BLOCK, words)
+    for begin in range(0, words, BLOCK_WORDS):
+        end = min(begin + BLOCK_WORDS, words)
         for i in range(lefts):
             for j in range(rights):
                 shared = 0
@@ -56,10 +56,11 @@ def joint_counts(
 
 @kernel
 def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
-    """Score all pairs of splits by their leverage: what they share beyond independence.
+    """Score all pairs of splits by their leverage.
 
     Returns int64[2, left, right] in units of 2^-bits, rounded down. The first layer matches the
-    sides for which both splits hold, the second the left side with the right side's opposite.
+    sides on which both splits hold; the second matches the side on which the left split holds with
+    the side on which the right split does not.
     """
     lefts, rights = counts.both.shape
     units = np.zeros((2, lefts, rights), dtype=np.int64)
@@ -80,17 +81,18 @@ def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
 
 @kernel
 def _scaled_share(surplus: np.int64, size: np.int64, scale: np.int64) -> np.int64:
-    """Return ⌊scale · surplus / size⌋; the whole part is taken out first, lest it overflow."""
+    """Return ⌊scale · surplus / size⌋; the integer part goes first, to avoid overflow."""
     whole = surplus // size
     return scale * whole + scale * (surplus - whole * size) // size
 
 
 @kernel
 def agreement_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
-    """Score all pairs of splits by the smaller of the two matched sides, less what is unmatched.
+    """Score all pairs of splits by their agreement.
 
-    halves: how many halves of an entity everybody outside the matched sides costs.
-    Returns int64[2, left, right] in halves of an entity, exact; layers as in `leverage_units`.
+    halves: the penalty for each unmatched entity, in halves.
+    Returns int64[2, left, right] in halves of an entity, not rounded; layers as in
+    `leverage_units`.
     """
     lefts, rights = counts.both.shape
     units = np.zeros((2, lefts, rights), dtype=np.int64)

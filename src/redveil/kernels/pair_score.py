@@ -1,4 +1,4 @@
-"""How well two trees match, from the table of their leaves, in whole grid units."""
+"""Scores of a pair of trees from the table of their leaves, in integer grid units."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from redveil.kernels.subtree import purity_of_leaves
 
 @kernel
 def association_units(table: NDArray[np.int64], grid_bits: int) -> int:
-    """Return twice the association of two partitions (Goodman and Kruskal's, both ways).
+    """Return twice the association of two partitions (Goodman and Kruskal, both directions).
 
-    table: int64[rows, columns] of counts n_ij with margins r_i, c_j and total n:
+    table: int64[rows, columns] of counts n_ij with row sums r_i, column sums c_j and total n:
     Σ_ij n_ij² / r_i + Σ_ij n_ij² / c_j − (Σ_i r_i² + Σ_j c_j²) / n, in units of 2^-grid_bits.
-    Each row, each column and the last term are rounded down by themselves.
+    Each row, each column and the last term are rounded down separately.
     """
     rows, columns = table.shape
     down = np.zeros(columns, dtype=np.int64)
     down_squares = np.zeros(columns, dtype=np.int64)
-    score, total, margins = 0, 0, 0
+    score, total, sum_squares = 0, 0, 0
     for i in range(rows):
         across, squares = 0, 0
         for j in range(columns):
@@ -32,11 +32,11 @@ def association_units(table: NDArray[np.int64], grid_bits: int) -> int:
             down_squares[j] += cell * cell
         score += share(squares, across, grid_bits)
         total += across
-        margins += across * across
+        sum_squares += across * across
     for j in range(columns):
         score += share(down_squares[j], down[j], grid_bits)
-        margins += down[j] * down[j]
-    return score - share(margins, total, grid_bits)
+        sum_squares += down[j] * down[j]
+    return score - share(sum_squares, total, grid_bits)
 
 
 @kernel

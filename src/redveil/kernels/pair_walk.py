@@ -27,11 +27,11 @@ def walk_pair(
     ending: Ending,
     trace: NDArray[np.float64],
 ) -> tuple[int, int, int]:
-    """Walk; returns the steps taken, the proposals accepted, and the moves into and out of leaves.
+    """Walk; return the steps taken, the proposals accepted, and the moves into and out of leaves.
 
-    splits, sets: the two trees, full and of one depth, changed in place, and their views' splits.
-    target: int32[N], what the first tree is to predict; with classes = 0 nothing, and the score is
-            the association of the trees' leaves. scale: what a grid unit counts in `trace`.
+    splits: the two trees, full and of the same depth, changed in place; sets: their views' splits.
+    target: int32[N], the classes that the first tree predicts; with classes = 0 there are none, and
+            the score is twice the association. scale: the value of a grid unit in `trace`.
     """
     inner, steps = splits[0].shape[0], trace.shape[0]
     reach = np.zeros((2, 2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
@@ -86,9 +86,9 @@ def count_moves(
     table: NDArray[np.int64],
     by_class: NDArray[np.int64],
 ) -> int:
-    """Bring the tables up to date with a replacement in one tree; returns the moves, as `tally`.
+    """Update the tables for a replacement in one tree; return the moves, as `tally` does.
 
-    leaf_of: int32[2, N or more], each entity's leaf in both trees, -1 where stuck or not yet known.
+    leaf_of: int32[2, N or more], each entity's leaf in both trees, -1 if stuck or not yet known.
     """
     inner = reach.shape[0] // 2
     moved = tally(node, inner, reach, fresh, leaf_of[1 - side], table[side])
@@ -102,13 +102,13 @@ def count_moves(
 def settle(
     node: int, reach: NDArray[np.uint64], fresh: NDArray[np.uint64], leaf_of: NDArray[np.int32]
 ) -> None:
-    """Accept a replacement: write down the new leaf of all_entities who moved, -1 for the stuck."""
+    """Accept a replacement: record the new leaf of every entity that moved, -1 if it is stuck."""
     inner = reach.shape[0] // 2
     first, last = first_leaf_below(node, inner)
     for phase in range(2):
         for leaf in range(first, last + 1):
             for w in range(reach.shape[1]):
-                # Those who left first, then those who joined: who only changed leaves is in both.
+                # First the entities that left, then those that joined: some are both.
                 gone, here = reach[leaf, w] & ~fresh[leaf, w], fresh[leaf, w] & ~reach[leaf, w]
                 moved = gone if phase == 0 else here
                 while moved != np.uint64(0):
@@ -122,7 +122,7 @@ def settle(
 def _score(
     by_class: NDArray[np.int64], table: NDArray[np.int64], entities: int, classes: int, bits: int
 ) -> int:
-    """Return the score of a pair, of whichever kind."""
+    """Return the score of a pair: pair purity, or twice the association without classes."""
     if classes == 0:
         return association_units(table, bits)
     return pair_units(by_class, table, entities, bits)

@@ -1,4 +1,4 @@
-"""How pure the two sides of every candidate split are, in whole grid units."""
+"""The purity of the two sides of every candidate split, in integer grid units."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where entities stand in a tree, and one step down.
+"""Moving entities down a tree by one level.
 
-Nodes are numbered as in a heap: the root is 0, the children of n are 2n + 1 (the split holds) and
-2n + 2 (it does not). An entity whose value is missing stays at the node that asked for it.
+Nodes are numbered in heap order: the root is 0, the children of n are 2n + 1 (the split holds) and
+2n + 2 (it does not). An entity with a missing value is stuck at the node that tests it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from redveil.kernels.jit import kernel
 
-# What a node does with its entities; `row` then points into bits or codes.
+# The test of a node; its `row` then refers to bits or codes.
 LEAF = -1
 BIT = 0
 AT_MOST = 1
@@ -30,12 +30,12 @@ def descend(
     absent_row: NDArray[np.int32],
     codes: NDArray[np.uint8],
 ) -> None:
-    """Move every entity that stands at a node numbered `first` or higher one level down.
+    """Move every entity at a node numbered `first` or higher one level down.
 
-    position: int16[N], changed in place; entities at lower nodes are stuck there and stay.
+    position: int16[N], changed in place; entities at nodes below `first` are stuck and stay there.
     test:     int8[nodes], LEAF (stay), BIT, AT_MOST (code <= node's code) or EQUAL.
     row:      int32[nodes], the row of `bits` or `codes` that the node's test reads.
-    code:     uint32[nodes], what AT_MOST and EQUAL compare with.
+    code:     uint32[nodes], the code that AT_MOST and EQUAL compare with.
     bits, absent, absent_row, codes: the view's columns, as in the histogram kernels.
     """
     for i in range(position.shape[0]):

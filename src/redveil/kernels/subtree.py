@@ -1,7 +1,8 @@
-"""One split replaced: who moves, and which counts change. Only what hangs below it is touched.
+"""Replacing one split of a tree: which entities move, and which counts change.
 
-A full tree in heap order with `inner` inner nodes. `reach` holds, for each node, the entities that
-reach it, as bits; `fresh` is the same after a replacement, valid below the replaced node only.
+Only the subtree below the replaced node is touched. Trees are full, in heap order, with `inner`
+inner nodes. `reach` holds, for each node, the set of entities that reach it, as bits; `fresh` is
+the same after a replacement, valid only at the replaced node and below it.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ def spread(
     reach: NDArray[np.uint64],
     fresh: NDArray[np.uint64],
 ) -> None:
-    """Send a node's entities down again, as if `split` stood at the node.
+    """Send a node's entities down again, as if `split` were the split of the node.
 
-    splits: int32[inner], the splits as they are.
-    fresh:  uint64[nodes, words], written for the node and everything below it. Entities whose
-            value is unknown go no further: they reach the node and neither child.
+    splits: int32[inner], the current splits.
+    fresh:  uint64[nodes, words], written for the node and everything below it. Entities with a
+            missing value are stuck: they reach the node and neither child.
     """
     holds, known, known_row = sets.holds, sets.known, sets.known_row
     inner, words = splits.shape[0], reach.shape[1]
@@ -79,11 +80,11 @@ def tally(
     label: NDArray[np.int32],
     counts: NDArray[np.int64],
 ) -> int:
-    """Move counts from the leaves that entities left to those they joined; returns how many.
+    """Move counts from the leaves that entities left to those they joined; return the moves.
 
-    label:  int32[N], what each entity is counted under, -1 for nothing.
+    label:  int32[N], what each entity is counted under, -1 if it is not counted.
     counts: int64[leaves, labels], changed for the leaves below the node; leaf 0 is node `inner`.
-    Whoever goes from one leaf to another counts twice: once for leaving, once for joining.
+    An entity that changes leaves makes two moves: one for leaving, one for joining.
     """
     first, last = first_leaf_below(node, inner)
     moved = 0
@@ -103,7 +104,7 @@ def tally(
 
 @kernel
 def keep(node: int, reach: NDArray[np.uint64], fresh: NDArray[np.uint64]) -> None:
-    """Make the replacement's sets the tree's own."""
+    """Accept a replacement: copy its sets to the tree."""
     first, last = node, node
     while first < reach.shape[0]:
         reach[first : last + 1] = fresh[first : last + 1]
@@ -116,7 +117,7 @@ def purity_of_leaves(
 ) -> int:
     """Return Σ over leaves first … last of Σ_c n_c² / n − cost · n, each rounded down to the grid.
 
-    counts: int64[leaves, classes]; cost: grid units taken off for each entity.
+    counts: int64[leaves, classes]; cost: grid units subtracted for each entity.
     """
     score = 0
     for leaf in range(first, last + 1):

@@ -1,4 +1,4 @@
-"""The Markov chain over trees: replace one split, recount only below it, accept or not."""
+"""The Markov chain over trees: replace one split, recount below it, accept or reject."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def walk_tree(
     ending: Ending,
     trace: NDArray[np.float64],
 ) -> tuple[int, int, int]:
-    """Walk; returns the steps taken, the proposals accepted, and the moves into and out of leaves.
+    """Walk; return the steps taken, the proposals accepted, and the moves into and out of leaves.
 
-    splits:    int32[inner], the full tree to start from, changed in place; heap order.
-    all_entities: uint64[words], all entities.
-    target:    int32[N], the class of each entity, -1 for none.
-    words:     uint64[steps, 3], uniform: one for the node, one for its split, one for acceptance.
-    rate:      acceptance is min(1, exp(rate · change of the score in grid units)).
-    cost:      grid units taken off the score for every entity with a class that reaches a leaf.
-    trace:     float64[steps], the score before each step as a number, written.
+    splits:       int32[inner], the full tree to start from, changed in place; heap order.
+    all_entities: uint64[words], the set of all entities.
+    target:       int32[N], the class of each entity, -1 for none.
+    words:        uint64[steps, 3], uniform: for the node, for its split, and for acceptance.
+    rate:         acceptance is min(1, exp(rate · change of the score in grid units)).
+    cost:         grid units subtracted for every entity with a class that reaches a leaf.
+    trace:        float64[steps], the score before each step, written.
     """
     inner, steps = splits.shape[0], trace.shape[0]
     reach = np.zeros((2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)

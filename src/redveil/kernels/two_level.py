@@ -1,7 +1,7 @@
-"""Every split below every split: how pure the leaves of all trees with two levels are.
+"""The purity of the leaves of all trees with two levels: every split below every split.
 
-Two splits divide the entities that answer both into four cells. Their classes are counted once for
-a pair and serve twice, with either split above the other.
+Two splits divide the entities with known values for both into four quadrants. The classes there are
+counted once per pair of splits and used twice, with either split above the other.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from redveil.kernels.jit import kernel
 from redveil.kernels.purity import share
 from redveil.kernels.subtree import SplitSets
 
-# Splits whose sets are met with one another at a time: few enough to stay in the cache.
-TILE = 16
+# Pairs of splits are counted in square tiles of this size, so that their sets stay in cache.
+TILE_SIZE = 16
 
 
 @kernel
@@ -24,11 +24,11 @@ def two_level_units(
 ) -> NDArray[np.int64]:
     """Score every split below every split: Σ over its two sides of Σ_c n_c² / n.
 
-    target: int32[N], the class of each entity, -1 for none (it is then counted nowhere).
+    target: int32[N], the class of each entity, -1 for none (it is then not counted).
     Returns int64[splits, 2, splits + 1] in units of 2^-grid_bits, each side rounded down:
     [root, 0, below] counts the entities for which the root's split holds, [root, 1, below] those
-    for which it does not; the last number of each is what they score as one undivided leaf.
-    Entities whose value is missing are on neither side of a split and add nothing below it.
+    for which it does not; the last number of each is their score as one leaf. Entities with a
+    missing value are on neither side of a split and add nothing below it.
     """
     place, first_word = places_by_class(target, classes)
     holds = moved(sets.holds, place, first_word[-1])
@@ -36,12 +36,12 @@ def two_level_units(
     splits = holds.shape[0]
     units = np.zeros((splits, 2, splits + 1), dtype=np.int64)
     units[:, :, splits] = _leaf_units(holds, known, sets.known_row, first_word, grid_bits)
-    size = np.zeros((TILE, TILE, 4), dtype=np.int64)
+    size = np.zeros((TILE_SIZE, TILE_SIZE, 4), dtype=np.int64)
     squares = np.zeros_like(size)
-    for top in range(0, splits, TILE):
-        for left in range(top, splits, TILE):
-            _count_cells(holds, known, sets.known_row, first_word, top, left, size, squares)
-            _score_cells(top, left, size, squares, grid_bits, units)
+    for top in range(0, splits, TILE_SIZE):
+        for left in range(top, splits, TILE_SIZE):
+            _count_quadrants(holds, known, sets.known_row, first_word, top, left, size, squares)
+            _score_quadrants(top, left, size, squares, grid_bits, units)
     return units
 
 
@@ -51,7 +51,7 @@ def leaf_units(
 ) -> NDArray[np.int64]:
     """Score the two sides of every split as leaves: Σ_c n_c² / n, int64[splits, 2].
 
-    target: int32[N], the class of each entity, -1 for none (it is then counted nowhere).
+    target: int32[N], the class of each entity, -1 for none (it is then not counted).
     [split, 0] counts the entities for which the split holds, [split, 1] those for which it does
     not, each rounded down to units of 2^-grid_bits.
     """
@@ -65,7 +65,7 @@ def leaf_units(
 def places_by_class(
     target: NDArray[np.int32], classes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Line entities up class by class, each class from a new word on.
+    """Arrange entities class by class, each class starting at a new word.
 
     Returns int64[N], the place of each entity, -1 for those without a class, and
     int64[classes + 1], the first word of each class.
@@ -93,7 +93,7 @@ def places_by_class(
 
 @kernel
 def moved(sets: NDArray[np.uint64], place: NDArray[np.int64], words: int) -> NDArray[np.uint64]:
-    """Return the same sets with every entity in its new place; those without one are left out.
+    """Return the sets with every entity at its new place; entities without one are left out.
 
     sets: uint64[some, words before]; place: int64[N], -1 for none. Returns uint64[some, words].
 
@@ -127,7 +127,7 @@ def common(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
 
 
 @kernel
-def _count_cells(
+def _count_quadrants(
     holds: NDArray[np.uint64],
     known: NDArray[np.uint64],
     known_row: NDArray[np.int32],
@@ -137,21 +137,25 @@ def _count_cells(
     size: NDArray[np.int64],
     squares: NDArray[np.int64],
 ) -> None:
-    """Count the four cells of some splits with some others: who is there, and Σ_c n_c².
+    """Count the four quadrants of a tile of pairs of splits: their sizes, and Σ_c n_c².
 
-    size, squares: int64[TILE, TILE, 4], written: [first split − top, second split − left, cell].
-    Cells: both hold, only the first, only the second, neither.
+    size, squares: int64[TILE_SIZE, TILE_SIZE, 4], written:
+                   [first split − top, second split − left, quadrant].
+    Quadrants: both hold, only the first, only the second, neither.
     """
     size[:] = 0
     squares[:] = 0
-    bottom, right = min(top + TILE, holds.shape[0]), min(left + TILE, holds.shape[0])
-    second_holds = np.zeros(TILE, dtype=np.int64)
-    both_known = np.zeros(TILE, dtype=np.int64)
+    bottom, right = (
+        min(top + TILE_SIZE, holds.shape[0]),
+        min(left + TILE_SIZE, holds.shape[0]),
+    )
+    second_holds = np.zeros(TILE_SIZE, dtype=np.int64)
+    both_known = np.zeros(TILE_SIZE, dtype=np.int64)
     for c in range(first_word.shape[0] - 1):
         begin, end = first_word[c], first_word[c + 1]
         for i in range(top, bottom):
             first, asked = holds[i, begin:end], known[known_row[i], begin:end]
-            # Neighbours in the list mostly share the set of those whose value is known.
+            # Adjacent splits mostly share the set of entities whose value is known.
             new_row = i == top or known_row[i] != known_row[i - 1]
             first_holds = 0
             for j in range(left, right):
@@ -165,19 +169,20 @@ def _count_cells(
                         common(asked, answered) if new_column else both_known[j - left - 1]
                     )
                 both = common(first, second)
-                cells = (
+                quadrants = (
                     both,
                     first_holds - both,
                     second_holds[j - left] - both,
                     both_known[j - left] - first_holds - second_holds[j - left] + both,
                 )
-                for cell in range(4):
-                    size[i - top, j - left, cell] += cells[cell]
-                    squares[i - top, j - left, cell] += cells[cell] * cells[cell]
+                for quadrant in range(4):
+                    members = quadrants[quadrant]
+                    size[i - top, j - left, quadrant] += members
+                    squares[i - top, j - left, quadrant] += members * members
 
 
 @kernel
-def _score_cells(
+def _score_quadrants(
     top: int,
     left: int,
     size: NDArray[np.int64],
@@ -185,10 +190,10 @@ def _score_cells(
     grid_bits: int,
     units: NDArray[np.int64],
 ) -> None:
-    """Write the scores of counted pairs, with either split above the other."""
+    """Write the scores of a tile of pairs, with either split above the other."""
     splits = units.shape[0]
-    for i in range(top, min(top + TILE, splits)):
-        for j in range(left, min(left + TILE, splits)):
+    for i in range(top, min(top + TILE_SIZE, splits)):
+        for j in range(left, min(left + TILE_SIZE, splits)):
             n, s = size[i - top, j - left], squares[i - top, j - left]
             both, neither = share(s[0], n[0], grid_bits), share(s[3], n[3], grid_bits)
             first, second = share(s[1], n[1], grid_bits), share(s[2], n[2], grid_bits)
@@ -206,7 +211,7 @@ def _leaf_units(
     first_word: NDArray[np.int64],
     grid_bits: int,
 ) -> NDArray[np.int64]:
-    """Score the two sides of every split, of sets that stand class by class, int64[splits, 2]."""
+    """Score the two sides of every split, for sets arranged class by class, int64[splits, 2]."""
     units = np.zeros((holds.shape[0], 2), dtype=np.int64)
     for i in range(holds.shape[0]):
         inside, inside_squares, outside, outside_squares = 0, 0, 0, 0

@@ -1,1 +1,1 @@
-"""What private means here: exact losses, plans, randomness, and the mechanisms."""
+"""Privacy accounting and mechanisms: losses, plans, randomness, selection and counts."""

@@ -1,11 +1,11 @@
-"""From (ε, δ) to ρ: how much zero-concentrated loss a promise leaves room for.
+"""The largest zero-concentrated price ρ that an (ε, δ) guarantee allows.
 
-A run that is ρ-zero-concentrated private is (ε, δ)-private for every order α > 1 with
+A run that is ρ-zero-concentrated private is (ε, δ)-private if, for some order α > 1,
 
     (1 / α) · (1 − 1/α)^(α − 1) · exp((α − 1)(αρ − ε)) ≤ δ.
 
-Any order proves it, so doubles may look for a good one, and interval arithmetic then checks the
-one that was found: privacy/concentrated.md.
+Any order proves it. So double precision may search for a good one, and interval arithmetic then
+checks the order found. Proof: privacy/concentrated.md.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-# Orders are tried as whole multiples of this, ρ is a multiple of its own last digit.
+# Orders are multiples of this fraction.
 ORDER_STEP: Final = Fraction(1, 2**20)
-DIGITS: Final = 4
-PRECISION: Final = 200
-# Beyond this nothing is promised, and doubles come to their end.
-LARGEST: Final = 10**100
+# Significant digits of ρ, so that prices remain readable.
+RHO_DIGITS: Final = 4
+INTERVAL_BITS: Final = 200
+# A larger ε would overflow the search in double precision; it guarantees nothing anyway.
+LARGEST_CHECKED_EPSILON: Final = 10**100
 
 
 @lru_cache(maxsize=1024)
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return a ρ, as large as its four digits allow, that is sure to keep (ε, δ).
+    """Return the largest ρ with four significant digits that provably keeps (ε, δ).
+
+    "Largest" is up to the rounding of the search; that ρ keeps (ε, δ) is checked exactly.
 
     >>> float(rho_within(Fraction(1), Fraction(1, 10**6)))
     0.02435
@@ -34,16 +37,16 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if _log_delta(middle, epsilon) <= _log(delta) else (low, middle)
-    # A last digit less, where rounding was the other way.
-    unit = Fraction(10) ** (math.floor(math.log10(low)) - DIGITS + 1)
+    unit = Fraction(10) ** (math.floor(math.log10(low)) - RHO_DIGITS + 1)
     units = math.floor(Fraction(low) / unit)
+    # The search may have rounded up; the check decides.
     while not keeps(units * unit, epsilon, delta):
         units -= 1
     return units * unit
 
 
 def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether ρ is sure to keep (ε, δ): decided with outward rounding, for one good order.
+    """Whether ρ provably keeps (ε, δ): checked with outward rounding, for one good order.
 
     >>> keeps(Fraction(1, 50), Fraction(1), Fraction(1, 10**6))
     True
@@ -52,11 +55,11 @@ def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """
     from mpmath.ctx_iv import MPIntervalContext
 
-    if not 0 < rho <= epsilon <= LARGEST:
+    if not 0 < rho <= epsilon <= LARGEST_CHECKED_EPSILON:
         return False
     order = 1 + max(round(_best_order(float(rho), float(epsilon)) / ORDER_STEP), 1) * ORDER_STEP
     numbers = MPIntervalContext()
-    numbers.prec = PRECISION
+    numbers.prec = INTERVAL_BITS
 
     def enclosed(number: Fraction) -> Any:
         return numbers.mpf(number.numerator) / number.denominator
@@ -68,19 +71,19 @@ def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
 
 
 def _log_delta(rho: float, epsilon: Fraction) -> float:
-    """Return the logarithm of the δ that ρ leaves at the best order, about."""
+    """Return log δ for ρ at the best order, approximately."""
     return _log_delta_at(_best_order(rho, float(epsilon)), rho, float(epsilon))
 
 
 def _log_delta_at(above: float, rho: float, epsilon: float) -> float:
-    """Return log δ for the order 1 + `above`, about."""
+    """Return log δ for the order 1 + `above`, approximately."""
     order = 1 + above
     shrink = above * math.log(above / order) - math.log(order)
     return shrink + above * (order * rho - epsilon)
 
 
 def _best_order(rho: float, epsilon: float) -> float:
-    """Return the order less 1 at which δ is smallest, about; log δ is convex in it."""
+    """Return the order minus 1 at which δ is smallest, approximately; log δ is convex in it."""
     low, high = -40.0, 60.0
     for _ in range(200):
         third = (high - low) / 3

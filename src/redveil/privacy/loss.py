@@ -1,7 +1,7 @@
-"""Privacy loss as exact money: rational numbers, turned into floats once, towards more privacy.
+"""Privacy losses and prices as exact fractions; floats are rounded once, towards more privacy.
 
-What a run may lose is a `Loss`, (ε, δ). It is paid out in prices: in ε where δ = 0, and else in ρ,
-the currency of zero-concentrated privacy (privacy/concentrated.md), which adds up just as exactly.
+The loss of a run is (ε, δ), a `Loss`. It is spent in prices: in ε if δ = 0, otherwise in ρ of
+zero-concentrated privacy (privacy/concentrated.md). Prices of either kind add up exactly.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Final
 from redveil.errors import InputError, PlanError
 from redveil.privacy.concentrated import rho_within
 
-# Beyond this, e^ε is so large that the promise is empty; far smaller, and nothing can be said.
+# For a larger ε the guarantee is empty; for a smaller one the results would be noise only.
 LARGEST_EPSILON: Final = Fraction(100)
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
-# A δ may be the chance that the promise fails altogether, so it has to be a tiny one.
+# δ may be the probability that the guarantee fails completely, so it has to be tiny.
 LARGEST_DELTA: Final = Fraction(1, 10**4)
 SMALLEST_DELTA: Final = Fraction(1, 10**30)
-# Digits of a square root that is rounded down.
+# Binary digits of a square root that is rounded down.
 ROOT_BITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Rho:
-    """A price in zero-concentrated privacy: ρ, an exact fraction. A plain fraction is a price in ε.
+    """A price in ρ, as an exact fraction. A plain `Fraction` is a price in ε.
 
     >>> Rho(Fraction(1, 50)) / 2 + Rho(Fraction(1, 100))
     Rho(amount=Fraction(1, 50))
@@ -53,7 +53,7 @@ Price = Fraction | Rho
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a run may lose: (ε, δ). Pure differential privacy if δ is 0.
+    """The privacy loss (ε, δ) of a run. Pure differential privacy if δ is 0.
 
     >>> Loss(Fraction(1)).price
     Fraction(1, 1)
@@ -66,7 +66,7 @@ class Loss:
 
     @property
     def price(self) -> Price:
-        """What may be spent for it: ε itself, or the largest ρ that is sure to keep (ε, δ)."""
+        """The price that a run may spend: ε itself, or the largest ρ that keeps (ε, δ)."""
         if self.delta == 0:
             return self.epsilon
         return Rho(rho_within(self.epsilon, self.delta))
@@ -76,7 +76,7 @@ class Loss:
 
 
 def parse_loss(epsilon: str | float | Fraction, delta: str | float | Fraction | None) -> Loss:
-    """Read (ε, δ) as people write them; without δ, or with 0, the loss is pure.
+    """Return the loss for ε and δ as users write them; without δ, or with 0, it is pure.
 
     >>> parse_loss(1, "1e-6")
     Loss(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
@@ -94,7 +94,7 @@ def parse_loss(epsilon: str | float | Fraction, delta: str | float | Fraction | 
 
 
 def parse_epsilon(value: str | float | Fraction) -> Fraction:
-    """Read ε as people write it: `1`, `0.1`, `"1/3"`. A float means the decimal that it prints as.
+    """Return ε from `1`, `0.1` or `"1/3"`. A float means the decimal that it prints as.
 
     >>> parse_epsilon(0.1)
     Fraction(1, 10)
@@ -114,12 +114,12 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
 
 
 def _number(value: str | float | Fraction) -> Fraction | None:
-    """Return the number that was written, or None if it is none."""
+    """Return a value as an exact number, or None if it is not a number."""
     if isinstance(value, bool):
         return None
     try:
         text = repr(value) if isinstance(value, float) else value
-        # By way of a float where there is an exponent: a huge one would be written out in digits.
+        # Through a float if there is an exponent: a huge one would be expanded into digits.
         exponent = isinstance(text, str) and "e" in text.lower()
         return Fraction(repr(float(text)) if exponent else text)
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
@@ -127,7 +127,7 @@ def _number(value: str | float | Fraction) -> Fraction | None:
 
 
 def divide(price: Price, shares: Sequence[int | Fraction]) -> tuple[Price, ...]:
-    """Divide a price in proportion to shares; the parts add up exactly.
+    """Divide a price in proportion to shares; the parts add up to it exactly.
 
     >>> divide(Fraction(1), [1, 2])
     (Fraction(1, 3), Fraction(2, 3))
@@ -137,24 +137,24 @@ def divide(price: Price, shares: Sequence[int | Fraction]) -> tuple[Price, ...]:
 
 
 def total(prices: Iterable[Price]) -> Price:
-    """Add up prices of one currency.
+    """Return the sum of prices that are all in ε or all in ρ.
 
     >>> total([Fraction(1, 3), Fraction(2, 3)])
     Fraction(1, 1)
     >>> total([Fraction(1, 3), Rho(Fraction(2, 3))])
     Traceback (most recent call last):
-    redveil.errors.PlanError: prices in ε and in ρ do not add up
+    redveil.errors.PlanError: prices in ε and in ρ cannot be added
     """
     listed = list(prices)
     pure = [one for one in listed if isinstance(one, Fraction)]
     concentrated = [one.amount for one in listed if isinstance(one, Rho)]
     if pure and concentrated:
-        raise PlanError("prices in ε and in ρ do not add up")
+        raise PlanError("prices in ε and in ρ cannot be added")
     return Rho(sum(concentrated, Fraction(0))) if concentrated else sum(pure, Fraction(0))
 
 
 def amount(price: Price) -> Fraction:
-    """Return the number of a price, of whichever currency.
+    """Return a price as a number, whether it is in ε or in ρ.
 
     >>> amount(Rho(Fraction(1, 7)))
     Fraction(1, 7)
@@ -163,10 +163,10 @@ def amount(price: Price) -> Fraction:
 
 
 def choice_epsilon(price: Price) -> Fraction:
-    """Return the ε of a choice for a price.
+    """Return the ε at which a choice is made for a price.
 
-    A choice whose log-probabilities move within an interval of width ε costs ρ = ε² / 8, so ρ buys
-    ε = √(8ρ), rounded down (privacy/concentrated.md).
+    A choice whose log-probabilities change within an interval of width ε costs ρ = ε² / 8, so ρ
+    pays for ε = √(8ρ), rounded down (privacy/concentrated.md).
 
     >>> choice_epsilon(Fraction(1, 2)), choice_epsilon(Rho(Fraction(1, 2)))
     (Fraction(1, 2), Fraction(2, 1))
@@ -178,7 +178,7 @@ def choice_epsilon(price: Price) -> Fraction:
 
 
 def round_down(number: Fraction) -> float:
-    """Return the largest float that is not above a number.
+    """Return a number as a float, rounded down.
 
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10) <= Fraction(0.1)
     True
@@ -188,10 +188,10 @@ def round_down(number: Fraction) -> float:
 
 
 def count_variance(price: Price) -> float:
-    """Return a bound of the variance of a count's noise for a price.
+    """Return an upper bound on the variance of the noise of a count.
 
-    Integer Laplace noise for ε. For ρ integer Gaussian noise with parameter σ² = 1 / (2ρ), which
-    its variance never exceeds.
+    For a price in ε, the variance of integer Laplace noise. For ρ, the parameter σ² = 1 / (2ρ) of
+    integer Gaussian noise, which its variance never exceeds.
 
     >>> round(count_variance(Fraction(1)), 3), count_variance(Rho(Fraction(1, 50)))
     (1.841, 25.0)

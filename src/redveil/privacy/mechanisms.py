@@ -1,10 +1,10 @@
-"""The doors through which private knowledge leaves.
+"""The mechanisms: the only way from sealed data to released values.
 
 `choose` and `choose_tree` select, `count` counts, and `walk` selects in the limit of many steps.
 
-Each takes sealed input, a receipt and a source of randomness, and returns a released value. All
-hold for adding or removing one entity, at the receipt's price: ε, or ρ (privacy/concentrated.md).
-Nothing else in the package opens a seal for an analyst.
+Each takes sealed input, a receipt and a source of randomness, and returns a released value. Each is
+private for adding or removing one entity, at the receipt's price: ε, or ρ
+(privacy/concentrated.md). A whole run composes them (privacy/composition.md).
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ def choose(
     receipt: Receipt,
     randomness: Randomness,
 ) -> Released[tuple[int, ...]]:
-    """Choose one candidate for each part by its score: the exponential mechanism, exactly.
+    """Release one candidate for each part: the exponential mechanism, sampled exactly.
 
     units: sealed int64[parts, candidates], scores in grid units of `score`.
-    base:  public int64[parts, candidates], the base measure; 0 leaves a candidate out.
+    base:  public int64[parts, candidates], the base measure; 0 excludes a candidate.
 
-    The parts must hold disjoint entities, so that one entity moves the scores of one part only:
-    all parts together then cost one ε (privacy/parallel.md). Proof: privacy/choose.md.
+    The parts must contain disjoint entities, so that one entity affects the scores of one part
+    only. All parts together then cost the price once (privacy/parallel.md).
+    Proof: privacy/choose.md.
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(choice_epsilon(receipt.price))
@@ -61,14 +62,14 @@ def choose_tree(
     receipt: Receipt,
     randomness: Randomness,
 ) -> Released[tuple[int, int, int]]:
-    """Choose a whole tree of two levels by its score: the exponential mechanism over all trees.
+    """Release a whole tree of two levels: the exponential mechanism over all trees.
 
-    units: sealed int64[roots, 2, choices]: what each choice where a root's split holds, and where
-           it does not, adds to a tree's score, in grid units of `score`.
-    base:  the public base measure of trees, which also says what may stand where.
+    units: sealed int64[roots, 2, choices], what each choice adds to a tree's score, in grid units
+           of `score`: [root, 0] where the root's split holds, [root, 1] where it does not.
+    base:  the public base measure of trees, which also states which choices are allowed where.
 
-    Returns the root and the two choices below it. One candidate is a whole tree, and `score` is the
-    score of whole trees, so this is one release at one ε. Proof: privacy/choose_tree.md.
+    Returns the root and the two choices below it. A candidate is a whole tree, and `score` scores
+    whole trees, so this is one release at one price. Proof: privacy/choose_tree.md.
     """
     _must_pay_for(receipt, "choose")
     rate = score.rate(choice_epsilon(receipt.price))
@@ -81,17 +82,19 @@ def choose_tree(
 
 
 def count(counts: Sealed[Integers], receipt: Receipt, randomness: Randomness) -> Released[Integers]:
-    """Count disjoint groups of entities, each with integer noise.
+    """Release the sizes of disjoint groups of entities, each with integer noise.
 
-    For ε it is Laplace noise, P(k) ∝ exp(−ε·|k|), and for ρ Gaussian noise, P(k) ∝ exp(−ρ·k²).
-    counts: sealed int64[groups]; an entity belongs to at most one group. Proof: privacy/count.md.
+    counts: sealed int64[groups]; an entity belongs to at most one group.
+
+    A price in ε buys Laplace noise, P(k) ∝ exp(−ε·|k|); a price in ρ buys Gaussian noise,
+    P(k) ∝ exp(−ρ·k²). Proof: privacy/count.md.
     """
     _must_pay_for(receipt, "count")
 
-    def noised(exact: Integers) -> Integers:
+    def noised(true_counts: Integers) -> Integers:
         if isinstance(receipt.price, Rho):
-            return exact + randomness.gaussian(receipt.price.amount, exact.size)
-        return exact + randomness.laplace(receipt.price, exact.size)
+            return true_counts + randomness.gaussian(receipt.price.amount, true_counts.size)
+        return true_counts + randomness.laplace(receipt.price, true_counts.size)
 
     noisy = open_paid(noised, counts, receipt)
     noisy.flags.writeable = False
@@ -105,27 +108,29 @@ def walk(
     receipt: Receipt,
     randomness: Randomness,
 ) -> Released[T]:
-    """Release where a Markov chain stands after a fixed number of steps.
+    """Release the state of a Markov chain after a fixed number of steps.
 
     chain: runs the chain on sealed data, given the acceptance rate per grid unit of `score` and
-    `words` uniform words; its length must not depend on the data. In the limit of many steps the
-    outcome follows the exponential mechanism's law and costs the receipt's ε; after finitely many
-    steps no bound is claimed: certificates say `asymptotic`. Proof: privacy/walk.md.
+           `words` uniform words; its length must not depend on the data.
+
+    In the limit of many steps the state follows the exponential mechanism's law and costs the
+    receipt's price. After finitely many steps no bound is claimed: certificates state the
+    guarantee as `asymptotic`. Proof: privacy/walk.md.
     """
     _must_pay_for(receipt, "walk")
     rate = round_down(score.rate(choice_epsilon(receipt.price)))
     ended = chain(rate, randomness.words(words))
-    return Released(open_paid(lambda place: place, ended, receipt), (receipt,))
+    return Released(open_paid(lambda state: state, ended, receipt), (receipt,))
 
 
 def _fitting(chosen: T | None) -> T:
-    """Refuse a base measure for other candidates than were scored."""
+    """Return the choice; refuse a base measure whose shape is not that of the scores."""
     if chosen is None:
         raise PlanError("scores and base measure differ in shape")
     return chosen
 
 
 def _must_pay_for(receipt: Receipt, mechanism: str) -> None:
-    """Refuse a receipt that was issued for something else."""
+    """Refuse a receipt that was issued for another mechanism."""
     if receipt.mechanism != mechanism:
         raise PlanError(f"the receipt for {str(receipt.step)!r} pays for {receipt.mechanism}")

@@ -1,7 +1,7 @@
-"""Where randomness comes from: the operating system, stretched by AES-256 in counter mode.
+"""The source of randomness: operating-system entropy, expanded by AES-256 in counter mode.
 
-There is no seed. Code that draws takes a `Randomness` as an argument; tests hand in their own,
-which lives in the tests and cannot be reached from the public API.
+There is no seed. Code that draws takes a `Randomness` as an argument. Tests pass their own, which
+is defined in the tests and cannot be reached from the public API.
 """
 
 from __future__ import annotations
@@ -33,43 +33,43 @@ class Randomness(Protocol):
         ...
 
     def laplace(self, epsilon: Fraction, count: int) -> Integers:
-        """Return independent integers with P(k) ∝ exp(−ε·|k|), or wider, int64[count]."""
+        """Return independent integers with P(k) ∝ exp(−ε·|k|) or a wider law, int64[count]."""
         ...
 
     def gaussian(self, rho: Fraction, count: int) -> Integers:
-        """Return independent integers with P(k) ∝ exp(−ρ·k²), or wider, int64[count]."""
+        """Return independent integers with P(k) ∝ exp(−ρ·k²) or a wider law, int64[count]."""
         ...
 
 
 class SystemRandomness:
     """Cryptographic randomness, keyed from the operating system.
 
-    Every thread and every forked child has a key of its own, so no two of them share a stream.
-    Noise comes from OpenDP, which has its own source of operating-system entropy and samples the
-    law exactly.
+    Every thread and every forked process has its own key, so no two of them share a stream. Noise
+    comes from OpenDP, which has its own source of operating-system entropy and samples the law
+    exactly.
 
     >>> SystemRandomness().words(3).shape
     (3,)
     """
 
-    # How many forks lie between the first process and this one.
+    # The number of forks between the first process and this one.
     _forks: ClassVar[int] = 0
 
     def __init__(self) -> None:
-        # Not one stream behind a lock: a child that is forked while another thread holds the lock
-        # would wait for it for ever.
+        # Not one stream behind a lock: a process that is forked while another thread holds the lock
+        # would wait for ever.
         self._own = threading.local()
 
     def __repr__(self) -> str:
         return "SystemRandomness()"
 
     def __reduce__(self) -> tuple[type[SystemRandomness], tuple[()]]:
-        # A copy is a fresh source: a pickled stream would be a repeated stream.
+        # A copy is a fresh source: a pickled stream would repeat the original.
         return SystemRandomness, ()
 
     def words(self, count: int) -> Words:
         """Return independent, uniform 64-bit words, uint64[count]."""
-        # Numbers of processes are used again, and start at 1 in every container.
+        # Process numbers alone are not enough: they are reused, and start at 1 in every container.
         process = os.getpid(), SystemRandomness._forks
         if getattr(self._own, "process", None) != process:
             self._own.stream = _new_stream()
@@ -78,14 +78,14 @@ class SystemRandomness:
         return np.frombuffer(stream.update(bytes(8 * count)), dtype="<u8").astype(np.uint64)
 
     def laplace(self, epsilon: Fraction, count: int) -> Integers:
-        """Return integer Laplace noise whose exact loss at sensitivity 1 is at most ε."""
+        """Return integer Laplace noise whose loss at sensitivity 1 is at most ε, int64[count]."""
         import opendp.prelude as dp
 
         metric = dp.l1_distance(T="i64")
         return _integer_noise(dp.m.make_laplace, metric, 1.0 / round_down(epsilon), epsilon, count)
 
     def gaussian(self, rho: Fraction, count: int) -> Integers:
-        """Return integer Gaussian noise whose zero-concentrated loss at sensitivity 1 is ρ at most.
+        """Return integer Gaussian noise whose loss at sensitivity 1 is at most ρ, int64[count].
 
         >>> SystemRandomness().gaussian(Fraction(1, 50), 3).shape
         (3,)
@@ -120,13 +120,13 @@ def below(randomness: Randomness, bound: int) -> int:
 def _integer_noise(
     make: Callable[..., Any], metric: object, scale: float, price: Fraction, count: int
 ) -> Integers:
-    """Return noise of about the scale given, int64[count]."""
+    """Return noise of approximately the given scale, int64[count]."""
     noise = paid_noise(make, metric, scale, price)
     return np.asarray(noise([0] * count), dtype=np.int64)
 
 
 def paid_noise(make: Callable[..., Any], metric: object, scale: float, price: Fraction) -> Any:
-    """Return OpenDP's noise of about a scale, widened until its own account is within the price.
+    """Return OpenDP's noise, with the scale increased until its stated loss is within the price.
 
     >>> import opendp.prelude as dp
     >>> noise = paid_noise(dp.m.make_laplace, dp.l1_distance(T="i64"), 10.0, Fraction(1, 10))
@@ -138,7 +138,7 @@ def paid_noise(make: Callable[..., Any], metric: object, scale: float, price: Fr
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     noise = make(domain, metric, scale=scale)
-    # The library's own accounting, rounded up, must not exceed the price.
+    # The loss that the library states is rounded up.
     while Fraction(float(noise.map(1))) > price:
         scale = math.nextafter(scale, math.inf)
         noise = make(domain, metric, scale=scale)

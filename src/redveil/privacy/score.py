@@ -1,4 +1,4 @@
-"""A score and what its privacy rests on: how much one entity can move it."""
+"""A score for private selection, and how much one entity can change it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-# The proofs of the scores' fixed-point arithmetic go up to here (privacy/proofs).
+# The proofs of the scores' integer arithmetic hold up to this many entities (trees/scores).
 MOST_ENTITIES: Final = 2**30
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A utility for private selection, evaluated on a public grid of whole units.
+    """A score for private selection, computed in integer units of a public grid.
 
-    `change` is the width of the interval that holds every candidate's change when one entity is
-    added: with exponent ε·q / width, selection is ε-private (privacy/choose.md). A monotone score
-    moves one way only, so its change is as wide as its sensitivity; any other score's is twice
-    that. `rounding` bounds |value on the grid − true value| and is paid for in `width`.
+    `change` is the width of the interval that contains the change of every candidate's score when
+    one entity is added. With the exponent ε·q / width, selection is ε-private (privacy/choose.md).
+    A monotone score changes in one direction only, so `change` is its sensitivity; otherwise it is
+    at most twice that. `rounding` bounds |value on the grid − true value|, and `width` includes it.
+    `proof` is the path of the proof in the package.
 
     >>> score = Score("toy", Fraction(1), True, 10, Fraction(1, 2048), "privacy/choose.md")
     >>> score.width
@@ -33,9 +34,9 @@ class Score:
 
     @property
     def width(self) -> Fraction:
-        """The width of the change as computed: rounding moves both values at both ends."""
+        """The width of the computed change: rounding moves both values at both ends."""
         return self.change + 4 * self.rounding
 
     def rate(self, epsilon: Fraction) -> Fraction:
-        """Return the exponent per grid unit that spends exactly ε."""
+        """Return the exponent per grid unit for the price ε."""
         return epsilon / (self.width * (1 << self.grid_bits))

@@ -1,9 +1,9 @@
 """Sampling the exponential mechanism's law exactly.
 
 The law is P(i) ∝ base[i] · exp(rate · units[i]). A uniform real number U is compared with the
-cumulative weights. Double precision decides almost always, with a proven slack; when U comes
-closer to a boundary than the slack, the same U is continued with fresh bits and compared by
-interval arithmetic until the answer is certain. No approximation remains (privacy/choose.md).
+cumulative weights. Double precision decides almost always, with a proven slack. If U is closer to a
+boundary than the slack, the same U is extended by fresh bits and compared by interval arithmetic
+until the answer is certain. No approximation remains (privacy/choose.md).
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from redveil.errors import PlanError
 from redveil.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]
-# An index, and the cumulative weight up to and with it, from below and from above.
+# An index, and a lower and an upper bound on the cumulative weight up to and including it.
 Boundary = tuple[int, int, int]
 
-# |computed − true| share of a cumulative weight, per unit in the last place of a double: exponents
-# reach 745 before weights vanish, exp errs by a few units, each addition by half of one.
-_UNIT: Final = 2.0**-52
+# One unit in the last place of a double, relative to its value.
+_LAST_PLACE: Final = 2.0**-52
+# The relative error of a weight in these units: exponents reach 745 before weights underflow, and
+# exp is off by a few units. The additions that make a cumulative weight come on top.
 EXPONENT_ERROR: Final = 2 * 745 + 8
 LARGEST_BASE: Final = 2**53
-_MOST_EXPONENTIALS_KEPT: Final = 2**16
+_MOST_EXPONENTIALS_CACHED: Final = 2**16
 
 
 def draw(units: Integers, rate: Fraction, base: Integers, randomness: Randomness) -> int:
     """Draw an index with P(i) ∝ base[i] · exp(rate · units[i]).
 
-    units, base: int64[candidates], base not negative, 0 leaves a candidate out.
+    units, base: int64[candidates]; base is not negative, and 0 excludes a candidate.
 
     >>> from redveil.privacy.randomness import SystemRandomness
     >>> one_allowed = np.array([0, 5, 0])
@@ -51,7 +52,7 @@ def draw(units: Integers, rate: Fraction, base: Integers, randomness: Randomness
 
 
 def must_be_measure(base: Integers) -> None:
-    """Refuse a base measure that is negative, too large to be a double, or 0 everywhere.
+    """Refuse a base measure that is negative, too large for a double, or 0 everywhere.
 
     >>> must_be_measure(np.array([0, 3]))
     >>> must_be_measure(np.array([0, 0]))
@@ -63,12 +64,12 @@ def must_be_measure(base: Integers) -> None:
 
 
 def settle(weights: NDArray[np.float64], error: int, word: int) -> int | None:
-    """Decide in double precision which index a uniform number falls on; None if it is too close.
+    """Return the index that a uniform number selects, or None if doubles cannot decide.
 
     weights: float64[candidates], not negative.
-    error:   how far the weights may be off, in units of 2^-52 of their sum; what adding them up
-             loses comes on top.
-    word:    the uniform number's first 64 binary digits.
+    error:   a bound on the weights' total error, in units of 2^-52 of their sum; the error of
+             adding them up comes on top.
+    word:    the first 64 binary digits of the uniform number.
 
     >>> settle(np.array([1.0, 3.0]), EXPONENT_ERROR, 2**63)
     1
@@ -76,7 +77,7 @@ def settle(weights: NDArray[np.float64], error: int, word: int) -> int | None:
     """
     cumulative = np.cumsum(weights)
     total = float(cumulative[-1])
-    slack = total * _UNIT * (error + weights.size)
+    slack = total * _LAST_PLACE * (error + weights.size)
     low, high = total * (word / 2**64) - slack, total * ((word + 1) / 2**64) + slack
     index = int(np.searchsorted(cumulative, low, side="right"))
     floor = float(cumulative[index - 1]) if index else -slack
@@ -88,9 +89,9 @@ def settle(weights: NDArray[np.float64], error: int, word: int) -> int | None:
 def decide_exactly(
     gaps: Integers, rate: Fraction, base: Integers, word: int, randomness: Randomness
 ) -> int:
-    """Continue the uniform number that starts with `word` until interval arithmetic is certain.
+    """Extend the uniform number that starts with `word` until interval arithmetic can decide.
 
-    gaps: int64[candidates], top score minus score, not negative where base > 0.
+    gaps: int64[candidates], the best score minus the score; not negative where base > 0.
     """
     return continue_until_certain(partial(_boundaries, gaps, rate, base), word, randomness)
 
@@ -98,10 +99,11 @@ def decide_exactly(
 def continue_until_certain(
     boundaries: Callable[[int], Iterable[Boundary]], word: int, randomness: Randomness
 ) -> int:
-    """Return the index that a uniform number falls on, taking as many digits of it as that needs.
+    """Return the index that a uniform number selects, drawing as many of its digits as needed.
 
-    boundaries: the candidates' boundaries in units of 2^-precision, given the precision; their
-    error must vanish as it grows. word: the number's first 64 binary digits.
+    boundaries: returns the candidates' boundaries in units of 2^-precision, given the precision;
+                their error must vanish as the precision grows.
+    word:       the first 64 binary digits of the number.
     """
     bits, digits = word, 64
     while True:
@@ -118,7 +120,7 @@ def continue_until_certain(
 
 
 class Exponentials:
-    """The numbers exp(−rate · gap) from below and from above, in units of 2^-precision.
+    """Lower and upper bounds on exp(−rate · gap), in units of 2^-precision.
 
     >>> at = Exponentials(Fraction(1), 8)
     >>> at(0), at(1)
@@ -135,12 +137,12 @@ class Exponentials:
         self._known = {0: (1 << precision, 1 << precision)}
 
     def __call__(self, gap: int) -> tuple[int, int]:
-        """Return the two bounds for a gap, a whole number that is not negative."""
+        """Return the lower and the upper bound for a gap, a non-negative integer."""
         if gap in self._known:
             return self._known[gap]
         value = self._iv.exp(-self._step * gap) * self._scale
         bounds = max(int(value.a) - 1, 0), int(value.b) + 1
-        if len(self._known) < _MOST_EXPONENTIALS_KEPT:
+        if len(self._known) < _MOST_EXPONENTIALS_CACHED:
             self._known[gap] = bounds
         return bounds
 
@@ -148,7 +150,7 @@ class Exponentials:
 def _boundaries(
     gaps: Integers, rate: Fraction, base: Integers, precision: int
 ) -> Iterator[Boundary]:
-    """Yield (index, cumulative weight from below, from above) in units of 2^-precision."""
+    """Yield (index, lower, upper bound on the cumulative weight) in units of 2^-precision."""
     exponential = Exponentials(rate, precision)
     low = high = 0
     for index in np.flatnonzero(base):

@@ -1,10 +1,10 @@
 """Sampling the exponential mechanism's law over whole trees of two levels, exactly.
 
 A tree is a root r, a split a where the root's split holds and a split b where it does not. The law
-is P(r, a, b) ∝ base(r, a, b) · exp(rate · (units[r, 0, a] + units[r, 1, b])). Given the root, the
-two others are independent and drawn by `draw`; the root's own law is P(r) ∝ base(r) · Z₀(r) · Z₁(r)
-with Z a sum over the choices below. As in `selection`, doubles decide with a proven slack, else
-interval arithmetic on the same law with more digits of the same number (privacy/choose_tree.md).
+is P(r, a, b) ∝ base(r, a, b) · exp(rate · (units[r, 0, a] + units[r, 1, b])). Given the root, a and
+b are independent and drawn by `draw`. The root's own law is P(r) ∝ base(r) · Z₀(r) · Z₁(r), where
+Z is a sum over the choices below. As in `selection`, doubles decide if a proven slack allows it,
+otherwise interval arithmetic with more digits of the same number (privacy/choose_tree.md).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ SIDES: Final = 2
 class TwoLevelBase:
     """A public base measure of trees: base(r, a, b) = root[r] · below[a] · below[b], or 0.
 
-    root:  int64[roots], not negative; 0 leaves a root out.
-    below: int64[choices], positive: what may stand below a root, the same list for both sides.
-    open:  bool[roots, 2, choices], which of them may stand where the root's split holds, and where
-           it does not. A root with nothing open on one of its sides is left out.
+    root:  int64[roots], not negative; 0 excludes a root.
+    below: int64[choices], positive: the choices below a root, the same list for both sides.
+    open:  bool[roots, 2, choices], which choices are allowed where the root's split holds, and
+           where it does not. A root without an allowed choice on one of its sides is excluded.
 
     >>> one_root = np.array([[[True, False], [True, True]]])
     >>> base = TwoLevelBase(np.array([1]), np.array([3, 5]), one_root)
@@ -58,18 +58,18 @@ class TwoLevelBase:
             raise PlanError("the parts of a base measure of trees differ in shape")
         if self.below.min(initial=1) < 1:
             raise PlanError(
-                "what may stand below a root needs a positive measure; close it instead"
+                "choices below a root need a positive measure; exclude them by `open` instead"
             )
         must_be_measure(self.below)
         must_be_measure(self.roots)
 
     def side(self, root: int, side: int) -> Integers:
-        """Return the measure of what may stand on one side of a root, int64[choices]."""
+        """Return the measure of the choices allowed on one side of a root, int64[choices]."""
         return np.where(self.open[root, side], self.below, 0)
 
     @property
     def roots(self) -> Integers:
-        """The roots' own measure, 0 where nothing can stand on one of the sides, int64[roots]."""
+        """The roots' own measure, 0 where a side has no allowed choice, int64[roots]."""
         held, not_held = self.open[:, 0].any(axis=1), self.open[:, 1].any(axis=1)
         return np.where(held & not_held, self.root, 0)
 
@@ -79,7 +79,7 @@ def draw_two_level(
 ) -> tuple[int, int, int]:
     """Draw (root, choice where it holds, choice where not) with the law of the module's docstring.
 
-    units: int64[roots, 2, choices], below 2^61 either way.
+    units: int64[roots, 2, choices], below 2^61 in absolute value.
 
     >>> from redveil.privacy.randomness import SystemRandomness
     >>> only = np.array([[[True, False], [False, True]]])
@@ -100,15 +100,15 @@ def draw_two_level(
 def root_weights(units: Integers, rate: Fraction, base: TwoLevelBase) -> NDArray[np.float64]:
     """Return base(r) · Z₀(r) · Z₁(r) divided by exp(rate · the best tree's units), as doubles.
 
-    The largest sum of two best choices is taken out before anything is exponentiated, so nothing
-    overflows, and what underflows is far below the slack of `settle`.
+    The best tree's units are subtracted before anything is exponentiated, so nothing overflows, and
+    what underflows is far below the slack of `settle`.
     """
     measure, tops = base.roots, _tops(units, base)
     gaps = tops[measure > 0].sum(axis=1).max() - tops.sum(axis=1)
     weights = np.zeros(measure.size)
     step = float(rate)
     with np.errstate(under="ignore"):
-        # One root at a time: all of them at once would take the scores' memory again.
+        # One root at a time: all at once would need as much memory as the scores again.
         for root in np.flatnonzero(measure):
             below = np.where(base.open[root], tops[root][:, np.newaxis] - units[root], 0)
             share = np.where(base.open[root], base.below, 0) * np.exp(-step * below)
@@ -118,7 +118,7 @@ def root_weights(units: Integers, rate: Fraction, base: TwoLevelBase) -> NDArray
 
 
 def root_error(choices: int) -> int:
-    """Return how far `root_weights` may be off together, in units of 2^-52 of their sum.
+    """Return a bound on the total error of `root_weights`, in units of 2^-52 of their sum.
 
     A weight is the product of one exponential and two sums of `choices` of them.
 
@@ -131,16 +131,16 @@ def root_error(choices: int) -> int:
 def decide_root_exactly(
     units: Integers, rate: Fraction, base: TwoLevelBase, word: int, randomness: Randomness
 ) -> int:
-    """Continue the uniform number that starts with `word` until the root it falls on is certain."""
+    """Extend the uniform number that starts with `word` until the root it selects is certain."""
     return continue_until_certain(partial(root_boundaries, units, rate, base), word, randomness)
 
 
 def root_boundaries(
     units: Integers, rate: Fraction, base: TwoLevelBase, precision: int
 ) -> Iterator[Boundary]:
-    """Yield (root, cumulative weight from below, from above) in units of 2^-precision.
+    """Yield (root, lower, upper bound on the cumulative weight) in units of 2^-precision.
 
-    The weights are those of `root_weights`, enclosed.
+    The weights are those of `root_weights`.
 
     >>> base = TwoLevelBase(np.array([1, 2]), np.array([3]), np.ones((2, 2, 1), np.bool_))
     >>> list(root_boundaries(np.zeros((2, 2, 1), np.int64), Fraction(1), base, 4))
@@ -165,13 +165,13 @@ def root_boundaries(
 
 
 def _tops(units: Integers, base: TwoLevelBase) -> Integers:
-    """Return the best that may stand on each side of each root, 0 if none may, int64[roots, 2]."""
+    """Return the best allowed units on each side of each root, 0 if there are none."""
     best = np.max(units, axis=2, where=base.open, initial=np.iinfo(np.int64).min)
     return np.where(base.open.any(axis=2), best, 0)
 
 
 def _sum(gaps: Integers, weights: Integers, exponential: Exponentials) -> tuple[int, int]:
-    """Return Σ weights · exp(−rate · gaps) from below and above, in units of the exponentials."""
+    """Return a lower and an upper bound on Σ weights · exp(−rate · gaps)."""
     low = high = 0
     for index in np.flatnonzero(weights):
         least, most = exponential(int(gaps[index]))

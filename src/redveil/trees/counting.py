@@ -1,4 +1,4 @@
-"""From packed columns to counts and positions: the kernels, called with a view's own arrays."""
+"""Counts and positions from packed columns: the kernels, called with the arrays of a view."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Classes = NDArray[np.int32]
 
 
 def start(rows: int) -> Positions:
-    """Return everybody's position before the first split: the root, int16[N]."""
+    """Return the position of every entity before the first split: the root, int16[N]."""
     return np.zeros(rows, dtype=np.int16)
 
 
 def count_bins(view: BinnedView, splits: Splits, group: Classes, groups: int) -> Integers:
     """Count entities per bin and group over all attributes, int64[bins, groups].
 
-    group: int32[N] in 0 … groups, the last meaning "nowhere".
+    group: int32[N] in 0 … groups; an entity in group `groups` is not counted.
     """
     attributes = splits.view.attributes
     is_bit = np.array([a.kind is Kind.BOOLEAN for a in attributes], dtype=np.bool_)
@@ -52,7 +52,7 @@ def score_splits(
 ) -> Integers:
     """Score all splits at some nodes by how pure their sides are, int64[nodes, splits].
 
-    target: int32[N], the class of each entity, -1 for none (it is then counted nowhere).
+    target: int32[N], the class of each entity, -1 for none (it is then not counted).
     """
     number = np.full(int(max(positions.max(initial=0), nodes.max())) + 1, -1, dtype=np.int32)
     number[nodes] = np.arange(nodes.size, dtype=np.int32)
@@ -74,7 +74,7 @@ def score_splits(
 
 
 def move_down(view: BinnedView, splits: Splits, tree: Tree, positions: Positions) -> Positions:
-    """Send entities through a tree's lowest level of splits; returns new positions, int16[N]."""
+    """Return the positions after the lowest level of a tree's splits, int16[N]."""
     moved = positions.copy()
     first = 2 ** ((len(tree.splits)).bit_length() - 1) - 1 if tree.splits else 0
     _descend(view, splits, tree, moved, first)
@@ -82,7 +82,7 @@ def move_down(view: BinnedView, splits: Splits, tree: Tree, positions: Positions
 
 
 def route(view: BinnedView, splits: Splits, tree: Tree) -> Positions:
-    """Send everybody through a whole tree; returns where each entity ends, int16[N]."""
+    """Return the node at which each entity ends in a tree, int16[N]."""
     positions = start(view.rows)
     for level in range(len(tree.splits).bit_length()):
         _descend(view, splits, tree, positions, 2**level - 1)
@@ -90,12 +90,12 @@ def route(view: BinnedView, splits: Splits, tree: Tree) -> Positions:
 
 
 def cross_tabulate(left: Tree, right: Tree, at_left: Positions, at_right: Positions) -> Integers:
-    """Count entities per pair of cells, int64[left cells, right cells]."""
+    """Count entities per pair of ends, int64[left ends, right ends]."""
     return crosstab(
         at_left,
         at_right,
-        _cell_numbers(left),
-        _cell_numbers(right),
+        _end_numbers(left),
+        _end_numbers(right),
         len(left.ends),
         len(right.ends),
     )
@@ -104,7 +104,7 @@ def cross_tabulate(left: Tree, right: Tree, at_left: Positions, at_right: Positi
 def _descend(
     view: BinnedView, splits: Splits, tree: Tree, positions: Positions, first: int
 ) -> None:
-    """Call the kernel with a tree's splits spelled out per node."""
+    """Call the kernel with the test of every node; changes `positions`."""
     nodes = 2 * len(tree.splits) + 1
     test = np.full(nodes, LEAF, dtype=np.int8)
     row = np.zeros(nodes, dtype=np.int32)
@@ -129,9 +129,9 @@ def _descend(
     )
 
 
-def _cell_numbers(tree: Tree) -> NDArray[np.int16]:
-    """Return the cell of every node at which an entity can end, int16[nodes]."""
-    cells = tree.ends
-    numbers = np.zeros(max(cells) + 1, dtype=np.int16)
-    numbers[list(cells)] = np.arange(len(cells), dtype=np.int16)
+def _end_numbers(tree: Tree) -> NDArray[np.int16]:
+    """Return the number of each end among the tree's ends, int16[nodes]."""
+    ends = tree.ends
+    numbers = np.zeros(max(ends) + 1, dtype=np.int16)
+    numbers[list(ends)] = np.arange(len(ends), dtype=np.int16)
     return numbers

@@ -1,4 +1,4 @@
-"""From the split sets of two views to joint counts, on as many threads as there are cores."""
+"""Joint counts of the splits of two views, on as many threads as there are cores."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from redveil.waiting import awaited
 Sets = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
-# Pairs of words that are counted faster than threads start.
-FEW: Final = 2**18
+# Fewer pairs of words than this are counted faster than threads start.
+FEWEST_WORD_PAIRS_FOR_THREADS: Final = 2**18
 
 
 def count_jointly(left: SplitSets, right: SplitSets) -> JointCounts:
-    """Count how all pairs of splits fall together."""
+    """Return the joint counts of all pairs of splits."""
     return JointCounts(
         _count(left.holds, right.holds),
         _count(left.holds, right.known),
@@ -35,9 +35,9 @@ def count_jointly(left: SplitSets, right: SplitSets) -> JointCounts:
 
 
 def among(sets: SplitSets, members: Sets) -> SplitSets:
-    """Return splits as sets of some entities alone; counting then costs what these are worth.
+    """Return splits as sets of some entities only, so that counting scales with their number.
 
-    members: uint64[words], the entities that remain.
+    members: uint64[words], the entities to keep.
     """
     moves = movers(members)
     holds, known = (compress(each, members, moves) for each in (sets.holds, sets.known))
@@ -45,9 +45,9 @@ def among(sets: SplitSets, members: Sets) -> SplitSets:
 
 
 def _count(left: Sets, right: Sets) -> Integers:
-    """Share the left sets out among threads; the kernel holds no lock."""
+    """Divide the left sets among threads; the kernel does not hold the interpreter lock."""
     counts = np.empty((len(left), len(right)), dtype=np.int64)
-    if left.size * len(right) < FEW:
+    if left.size * len(right) < FEWEST_WORD_PAIRS_FOR_THREADS:
         joint_counts(left, right, counts)
         return counts
     cores = min(os.cpu_count() or 1, len(left))

@@ -1,4 +1,4 @@
-"""A view's candidate splits as sets of entities, for walks. Private; it lives inside a seal."""
+"""The candidate splits of a view as sets of entities. Private; only used inside a seal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from redveil.trees.splits import Splits
 
 
 def split_sets(view: BinnedView, splits: Splits) -> SplitSets:
-    """Return the sets of entities for which each split holds, and for which its value is known."""
+    """Return the entities for which each split holds, and those whose value is known."""
     attributes = splits.view.attributes
     is_bit = np.array([attributes[a].kind is Kind.BOOLEAN for a in splits.attribute])
     rows = view.row[splits.attribute]
@@ -33,7 +33,10 @@ def all_entities(rows: int) -> NDArray[np.uint64]:
 
 
 def _known(view: BinnedView, splits: Splits) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Return sets of entities with a known value (the first is everybody), and each attribute's."""
+    """Return the distinct sets of entities with a known value, and the set of each attribute.
+
+    The first set contains all entities.
+    """
     sets = [all_entities(view.rows)]
     row_of = np.zeros(len(splits.view.attributes), dtype=np.int32)
     for number, attribute in enumerate(splits.view.attributes):

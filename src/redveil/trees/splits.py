@@ -13,11 +13,11 @@ from redveil.schema import Attribute, Kind, View
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
-    """All candidate splits of a view. A split holds for one run of bins of one attribute.
+    """All candidate splits of a view. A split holds for one range of bins of one attribute.
 
-    attribute: int32[splits], number of the attribute in the view
-    low, high: int32[splits], first and last bin for which the split holds
-    first_bin: int64[attributes + 1], where each attribute's bins begin when all are laid in a row
+    attribute: int32[splits], the number of the attribute in the view
+    low, high: int32[splits], the first and the last bin for which the split holds
+    first_bin: int64[attributes + 1], where each attribute's bins begin when all are concatenated
     """
 
     view: View
@@ -32,16 +32,16 @@ class Splits:
 
         >>> from redveil.schema import Attribute, Kind, View
         >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
-        >>> splits = Splits.of(View("people", "id", (Attribute("sick", Kind.BOOLEAN), age)))
+        >>> splits = Splits.of(View("patients", "id", (Attribute("sick", Kind.BOOLEAN), age)))
         >>> splits.attribute.tolist(), splits.low.tolist(), splits.high.tolist()
         ([0, 1, 1], [1, 0, 0], [1, 0, 1])
         """
-        runs = [
+        ranges = [
             (number, low, high)
             for number, attribute in enumerate(view.attributes)
-            for low, high in _runs(attribute)
+            for low, high in _ranges(attribute)
         ]
-        table = np.array(runs, dtype=np.int32).reshape(len(runs), 3).T
+        table = np.array(ranges, dtype=np.int32).reshape(len(ranges), 3).T
         bins = [a.bins for a in view.attributes]
         first_bin = np.concatenate([[0], np.cumsum(bins)]).astype(np.int64)
         return cls(view, table[0].copy(), table[1].copy(), table[2].copy(), first_bin)
@@ -52,8 +52,8 @@ class Splits:
     def stops(self, inner: Mapping[int, int]) -> tuple[int, ...]:
         """Return the inner nodes of a tree at which a missing value can stop an entity.
 
-        inner: the split at each inner node, nodes numbered as in a heap. By the schema alone: an
-        attribute that is not required can be missing, but not where it was asked for before.
+        inner: the split at each inner node, by node number. Depends on the schema alone: an
+        attribute that is not required can be missing, but not below a node that tests it.
         """
         return tuple(node for node in sorted(inner) if self._may_stop(inner, node))
 
@@ -69,7 +69,7 @@ class Splits:
         return True
 
     def follows(self, path: Sequence[tuple[int, bool]], split: int) -> bool:
-        """Return whether a split holds for everybody who took a path, by the path alone."""
+        """Return whether a path implies that a split holds."""
         attribute = self.attribute[split]
         begin, end = self.first_bin[attribute : attribute + 2]
         possible = self._possible(path)[begin:end]
@@ -77,10 +77,10 @@ class Splits:
         return bool(inside.sum() == possible.sum())
 
     def informative(self, path: Sequence[tuple[int, bool]]) -> NDArray[np.bool_]:
-        """Return which splits can still divide entities that took a path, bool[splits].
+        """Return which splits can still divide the entities on a path, bool[splits].
 
-        path: the splits taken from the root, each with whether it held. Depends on nothing
-        private; a split whose answer follows from the path would only waste budget.
+        path: the splits from the root, each with whether it held. Depends on the schema and the
+        path alone. A split whose answer follows from the path would only waste budget.
         """
         possible = self._possible(path)
         before = np.concatenate([[0], np.cumsum(possible)])
@@ -91,7 +91,7 @@ class Splits:
         return divides
 
     def _possible(self, path: Sequence[tuple[int, bool]]) -> NDArray[np.bool_]:
-        """Return the bins that a path leaves possible, bool[bins]."""
+        """Return the bins that are possible on a path, bool[bins]."""
         possible = np.ones(self.first_bin[-1], dtype=np.bool_)
         for split, held in path:
             attribute = self.attribute[split]
@@ -102,8 +102,8 @@ class Splits:
         return possible
 
 
-def _runs(attribute: Attribute) -> list[tuple[int, int]]:
-    """Return the runs of bins that an attribute can be split into."""
+def _ranges(attribute: Attribute) -> list[tuple[int, int]]:
+    """Return the ranges of bins for which the splits of an attribute hold."""
     if attribute.kind is Kind.BOOLEAN:
         return [(1, 1)]
     if attribute.kind.is_ordered:

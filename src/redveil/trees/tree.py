@@ -1,4 +1,4 @@
-"""A tree as it is released: splits and shape, no counts, no gains, nothing private."""
+"""A released tree: its splits and shape, without counts or anything else that is private."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from redveil.schema import Side
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A binary tree over one view. Nodes are numbered as in a heap; None marks a leaf or nothing.
+    """A binary tree over one view. Nodes are numbered in heap order; None marks a leaf or no node.
 
     `splits[n]` is the number of the split at inner node n in the view's public list. Its children
-    are 2n + 1 (the split holds) and 2n + 2. `stuck` lists the inner nodes at which a missing
-    value can stop an entity; the schema decides that, not the data.
+    are 2n + 1 (the split holds) and 2n + 2 (it does not). `stuck` lists the inner nodes at which a
+    missing value can stop an entity; this follows from the schema, not from the data.
 
     >>> tree = Tree(Side.LEFT, (4, None, 7), stuck=(2,))
     >>> tree.leaves
@@ -35,7 +35,7 @@ class Tree:
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """The leaves' node numbers, from top to bottom, left to right."""
+        """The node numbers of the leaves, from top to bottom and left to right."""
         if self.split(0) is None:
             return (0,)
         return tuple(
@@ -44,12 +44,12 @@ class Tree:
 
     @property
     def inner(self) -> tuple[int, ...]:
-        """The inner nodes' numbers."""
+        """The node numbers of the inner nodes."""
         return tuple(n for n, split in enumerate(self.splits) if split is not None)
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Every node at which an entity can end: the leaves, then the nodes it can be stuck at."""
+        """The nodes at which an entity's path can end: the leaves, then where it can be stuck."""
         return self.leaves + self.stuck
 
     def path(self, node: int) -> tuple[tuple[int, bool], ...]:

@@ -81,6 +81,7 @@ def test_bad_parameters_are_refused_before_anything_is_spent(
     done = command(*clinic_files.mine, option, value)
     assert done.code == 2
     assert done.err.count("\n") == 1
+    assert "Value error" not in done.err
     assert not clinic_files.result.exists()
 
 

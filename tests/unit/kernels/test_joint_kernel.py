@@ -19,7 +19,7 @@ from oracle.walk import Candidates, candidates
 from redveil.data.binning import bin_view
 from redveil.data.table import Column
 from redveil.kernels.joint import (
-    BLOCK,
+    BLOCK_WORDS,
     JointCounts,
     agreement_units,
     joint_counts,
@@ -113,20 +113,22 @@ def random_sets(sets: int, words: int, seed: int) -> NDArray[np.uint64]:
     """Return sets with few members, among them the first and last entity of every block."""
     generator = np.random.default_rng(seed)
     flags = generator.random((sets, words * 64)) < 0.01
-    for begin in range(0, words, BLOCK):
+    for begin in range(0, words, BLOCK_WORDS):
         flags[:, begin * 64] = True
-        flags[:, min(begin + BLOCK, words) * 64 - 1] = True
+        flags[:, min(begin + BLOCK_WORDS, words) * 64 - 1] = True
     return np.array([packed(np.flatnonzero(row).tolist(), words * 64) for row in flags], np.uint64)
 
 
-@pytest.mark.parametrize("words", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
+@pytest.mark.parametrize(
+    "words", [BLOCK_WORDS - 1, BLOCK_WORDS, BLOCK_WORDS + 1, 2 * BLOCK_WORDS + 3]
+)
 def test_sets_longer_than_a_block_are_counted_to_their_end(words: int) -> None:
     left, right = random_sets(2, words, 1), random_sets(3, words, 2)
     counts = np.full((2, 3), -7, np.int64)
     joint_counts(left, right, counts)
     expected = np.bitwise_count(left[:, None, :] & right[None, :, :]).sum(axis=2, dtype=np.int64)
     assert counts.tolist() == expected.tolist()
-    assert counts.min() >= 2 * math.ceil(words / BLOCK)
+    assert counts.min() >= 2 * math.ceil(words / BLOCK_WORDS)
 
 
 def test_words_are_unsigned() -> None:

@@ -17,7 +17,7 @@ from oracle.walk import Candidates, candidates
 from redveil.data.binning import bin_view
 from redveil.kernels.subtree import SplitSets
 from redveil.kernels.two_level import (
-    TILE,
+    TILE_SIZE,
     common,
     leaf_units,
     moved,
@@ -81,7 +81,7 @@ def test_booleans_numbers_and_categories_are_scored_as_by_hand(
     check(sets, by_hand, target, classes, 12)
 
 
-@pytest.mark.parametrize("splits", [TILE - 1, TILE, TILE + 1, 2 * TILE + 3])
+@pytest.mark.parametrize("splits", [TILE_SIZE - 1, TILE_SIZE, TILE_SIZE + 1, 2 * TILE_SIZE + 3])
 def test_more_splits_than_a_tile_holds(splits: int) -> None:
     # Known values change from split to split, at the tiles' edges too, or stay for a while.
     generator, rows = np.random.default_rng(splits), 70

@@ -12,6 +12,7 @@ from redveil.privacy.mechanisms import choose_tree
 from redveil.privacy.score import Score
 from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.sealed import Receipt, Sealed
+from support.prepared import SOME_STEP
 from support.seeded import ScriptedRandomness, SeededRandomness
 
 SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "privacy/choose.md")  # noqa: FBT003
@@ -20,7 +21,7 @@ BASE = TwoLevelBase(np.array([1, 1]), np.array([1, 1, 1]), np.ones((2, 2, 3), np
 
 def paid(mechanism: str = "choose", epsilon: Fraction = Fraction(1)) -> Receipt:
     """A receipt opens one seal, so every call needs its own."""
-    return Receipt("step", mechanism, epsilon)
+    return Receipt(SOME_STEP, mechanism, epsilon)
 
 
 def test_the_best_tree_is_released_with_its_receipt() -> None:

@@ -9,6 +9,7 @@ from redveil.errors import PlanError
 from redveil.privacy.mechanisms import choose, count
 from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
+from support.prepared import SOME_STEP
 from support.seeded import ScriptedRandomness, SeededRandomness
 
 SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "privacy/choose.md")  # noqa: FBT003
@@ -16,7 +17,7 @@ SCORE = Score("toy", Fraction(1), True, 0, Fraction(0), "privacy/choose.md")  # 
 
 def paid(mechanism: str) -> Receipt:
     """A receipt opens one seal, so every call needs its own."""
-    return Receipt("step", mechanism, Fraction(1))
+    return Receipt(SOME_STEP, mechanism, Fraction(1))
 
 
 def test_choose_releases_one_candidate_a_part() -> None:

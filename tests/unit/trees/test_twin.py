@@ -19,16 +19,17 @@ from oracle.walk import Candidates, candidates
 from redveil.data.binning import bin_table
 from redveil.data.table import Table
 from redveil.errors import PlanError
-from redveil.privacy.plan import Plan, Purse, Step
+from redveil.privacy.plan import Purse, StepKey
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Released
 from redveil.trees.counting import cross_tabulate, route
+from redveil.trees.prepared import PreparedData
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Matching, Soil, Twins, grow_twins
+from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Matching, Twins, grow_twins
 from strategies.schemas import schemas, tables
+from support.prepared import level_keys, prepared, prepared_table, purse_of
 from support.seeded import SeededRandomness
-from support.soil import soil_of, tiny_soil
 from support.tiny import Tiny, tiny_entities, tiny_view
 
 few = settings(max_examples=40, deadline=None)
@@ -39,14 +40,14 @@ matchings = pytest.mark.parametrize(
 )
 
 
-def purse_for(depth: int, price: Fraction) -> tuple[list[str], Purse]:
-    """Return the names of a step for every level, and what pays for them."""
-    names = [f"level {level}" for level in range(1, depth + 1)]
-    return names, Plan(price, tuple(Step(n, "choose", price / depth) for n in names)).purse()
+def purse_for(depth: int, price: Fraction) -> tuple[list[StepKey], Purse]:
+    """Return a step for every level, and what pays for them."""
+    keys = level_keys(depth)
+    return keys, purse_of(keys, price / depth)
 
 
 def grow(
-    soil: Soil,
+    data: PreparedData,
     depth: int,
     price: Fraction = Fraction(1),
     *,
@@ -56,8 +57,8 @@ def grow(
 ) -> Released[Twins]:
     """Grow twins, and see that every level is paid for."""
     steps, purse = purse_for(depth, price)
-    grown = grow_twins(soil, root, avoid, steps, purse, SeededRandomness(seed))
-    assert purse.is_empty
+    grown = grow_twins(data, root, avoid, steps, purse, SeededRandomness(seed))
+    purse.close()
     return grown
 
 
@@ -96,9 +97,8 @@ def grow_on(
 ) -> tuple[Twins, Table]:
     schema, rows, depth, seed = case
     table = data.draw(tables(schema, rows))
-    splits = {side: Splits.of(schema.view(side)) for side in Side}
-    soil = soil_of(bin_table(table, schema), splits)
-    return grow(soil, depth, root=root, seed=seed).value, table
+    packed = prepared_table(bin_table(table, schema), schema)
+    return grow(packed, depth, root=root, seed=seed).value, table
 
 
 @few
@@ -190,8 +190,8 @@ def flipped(column: Sequence[int]) -> list[int]:
 @pytest.mark.parametrize("crossed", [False, True])
 def test_corresponding_sides_match(root: Matching, crossed: bool) -> None:  # noqa: FBT001
     right = flipped(BITS[1]) if crossed else BITS[1]
-    soil = tiny_soil(required_flags(BITS), required_flags([BITS[2][::-1], right]))
-    twins = grow(soil, 1, CERTAIN, root=root).value
+    data = prepared(required_flags(BITS), required_flags([BITS[2][::-1], right]))
+    twins = grow(data, 1, CERTAIN, root=root).value
     assert (twins.left.splits, twins.right.splits) == ((1,), (1,))
     assert twins.matches == (((1, 2), (2, 1)) if crossed else ((1, 1), (2, 2)))
 
@@ -204,8 +204,8 @@ def test_each_matched_pair_has_its_own_correspondence_below(root: Matching) -> N
     inner = [1 - b if a else c for a, b, c in zip(first, second, third, strict=True)]
     clearly = [[0] * 60 + flipped(first), [i % 2 for i in range(60)] + inner]
     lefts = [[1] * 60 + first, [1 - i % 2 for i in range(60)] + second, [0] * 60 + third]
-    soil = tiny_soil(required_flags(lefts), required_flags(clearly))
-    twins = grow(soil, 2, CERTAIN, root=root).value
+    data = prepared(required_flags(lefts), required_flags(clearly))
+    twins = grow(data, 2, CERTAIN, root=root).value
     assert twins.left.splits == (0, 1, 2)
     assert twins.right.splits == (0, 1, 1)
     # Node 1 (first flag holds) matches node 2 on the right, and there children cross.
@@ -225,9 +225,9 @@ def test_entities_that_disagree_take_no_part_below() -> None:
         for _ in range(8)
     ]
     columns = list(zip(*rows, strict=True))
-    soil = tiny_soil(required_flags(columns[::2]), required_flags(columns[1::2]))
+    data = prepared(required_flags(columns[::2]), required_flags(columns[1::2]))
     others = dict.fromkeys(Side, (1, 2))
-    twins = grow(soil, 2, CERTAIN, root=BY_AGREEMENT, avoid=others).value
+    twins = grow(data, 2, CERTAIN, root=BY_AGREEMENT, avoid=others).value
     assert twins.left.splits == twins.right.splits == (0, 1, 1)
     assert twins.matches == ((3, 3), (4, 4), (5, 5), (6, 6))
 
@@ -236,7 +236,7 @@ def test_a_missing_value_is_no_no() -> None:
     # If it were, flag 1 would correspond to the right flag for every entity.
     left = Tiny(tiny_view(2, 1), [[1] * 6 + [0] * 74, [1] * 10 + [None] * 70, [None] * 80])
     right = Tiny(tiny_view(1, 1), [[1] * 10 + [0] * 70, [None] * 80])
-    twins = grow(tiny_soil(left, right), 1, CERTAIN, root=BY_AGREEMENT).value
+    twins = grow(prepared(left, right), 1, CERTAIN, root=BY_AGREEMENT).value
     assert (twins.left.splits, twins.right.splits, twins.left.stuck) == ((0,), (0,), (0,))
 
 
@@ -244,7 +244,7 @@ def test_a_missing_value_is_no_no() -> None:
 def test_avoided_attributes_stand_at_no_root_but_may_stand_below(root: Matching) -> None:
     left, right = required_flags(BITS), required_flags([BITS[1], BITS[0]])
     twins = grow(
-        tiny_soil(left, right), 2, CERTAIN, root=root, avoid={Side.LEFT: {0}, Side.RIGHT: {1}}
+        prepared(left, right), 2, CERTAIN, root=root, avoid={Side.LEFT: {0}, Side.RIGHT: {1}}
     ).value
     assert (twins.left.splits, twins.right.splits) == ((1, 0, 0), (0, 1, 1))
     assert twins.roots({Side.LEFT: left.splits, Side.RIGHT: right.splits}) == {
@@ -254,33 +254,33 @@ def test_avoided_attributes_stand_at_no_root_but_may_stand_below(root: Matching)
 
 
 def test_avoiding_all_attributes_of_a_view_avoids_none_of_it() -> None:
-    soil = tiny_soil(required_flags(BITS), required_flags([BITS[1], BITS[0]]))
-    twins = grow(soil, 1, CERTAIN, avoid={Side.LEFT: {0}, Side.RIGHT: {0, 1}}).value
+    data = prepared(required_flags(BITS), required_flags([BITS[1], BITS[0]]))
+    twins = grow(data, 1, CERTAIN, avoid={Side.LEFT: {0}, Side.RIGHT: {0, 1}}).value
     assert (twins.left.splits, twins.right.splits) == ((1,), (0,))
 
 
 def test_avoiding_is_by_attribute_and_not_by_split() -> None:
     left, right = tiny_entities(60, 1, 4, 1), tiny_entities(60, 1, 4, 2)
-    soil = tiny_soil(left, right)
+    data = prepared(left, right)
     avoid = {Side.LEFT: {1}, Side.RIGHT: {1}}
     roots = {
-        grow(soil, 1, Fraction(1, 10), avoid=avoid, seed=seed).value.left.splits
+        grow(data, 1, Fraction(1, 10), avoid=avoid, seed=seed).value.left.splits
         for seed in range(30)
     }
     assert roots == {(0,)}
-    assert {grow(soil, 1, Fraction(1, 10), seed=seed).value.left.splits for seed in range(60)} == {
+    assert {grow(data, 1, Fraction(1, 10), seed=seed).value.left.splits for seed in range(60)} == {
         (split,) for split in range(5)
     }
 
 
 @matchings
 def test_a_single_flag_stops_growing_and_its_steps_are_paid_all_the_same(root: Matching) -> None:
-    soil = tiny_soil(required_flags(BITS[:1]), required_flags(BITS))
-    grown = grow(soil, 4, CERTAIN, root=root)
+    data = prepared(required_flags(BITS[:1]), required_flags(BITS))
+    grown = grow(data, 4, CERTAIN, root=root)
     assert grown.value.left == Tree(Side.LEFT, (0,))
     assert grown.value.right == Tree(Side.RIGHT, (0,))
     assert grown.value.matches == ((1, 1), (2, 2))
-    assert [receipt.step for receipt in grown.receipts] == ["level 1"]
+    assert [receipt.step for receipt in grown.receipts] == level_keys(1)
 
 
 def test_one_branch_may_end_before_the_other() -> None:
@@ -289,7 +289,7 @@ def test_one_branch_may_end_before_the_other() -> None:
         Tiny(tiny_view(0, 2), [[0, 1, 2, 2] * 10]),
         required_flags([[1, 0, 0, 0] * 10] * 2),
     )
-    twins = grow(tiny_soil(left, right), 3, CERTAIN).value
+    twins = grow(prepared(left, right), 3, CERTAIN).value
     assert twins.left.splits[0] == 0
     assert twins.left == Tree(Side.LEFT, (0, None, 1), (0,))
     assert (1, 1) in twins.matches
@@ -298,35 +298,36 @@ def test_one_branch_may_end_before_the_other() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_receipts_of_all_levels_stay_with_the_twins(depth: int) -> None:
-    soil = tiny_soil(tiny_entities(80, 3, 3, 1), tiny_entities(80, 3, 3, 2))
-    grown = grow(soil, depth, Fraction(3, 7))
-    assert sorted((one.step, one.mechanism, one.price) for one in grown.receipts) == [
-        (f"level {n}", "choose", Fraction(3, 7) / depth) for n in range(1, depth + 1)
-    ]
+    data = prepared(tiny_entities(80, 3, 3, 1), tiny_entities(80, 3, 3, 2))
+    grown = grow(data, depth, Fraction(3, 7))
+    assert {(one.step, one.mechanism, one.price) for one in grown.receipts} == {
+        (key, "choose", Fraction(3, 7) / depth) for key in level_keys(depth)
+    }
+    assert len(grown.receipts) == depth
     assert max(level(left) for left, _ in grown.value.matches) == depth
 
 
 def test_a_level_that_is_not_in_the_plan_does_not_grow() -> None:
-    soil = tiny_soil(tiny_entities(20, 1, 1, 1), tiny_entities(20, 1, 1, 2))
+    data = prepared(tiny_entities(20, 1, 1, 1), tiny_entities(20, 1, 1, 2))
     _, purse = purse_for(1, Fraction(1))
     with pytest.raises(PlanError, match="level 2"):
-        grow_twins(soil, BY_AGREEMENT, {}, ["level 1", "level 2"], purse, SeededRandomness(1))
+        grow_twins(data, BY_AGREEMENT, {}, level_keys(2), purse, SeededRandomness(1))
 
 
 def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
-    soil = tiny_soil(tiny_entities(20, 2, 1, 1), tiny_entities(20, 2, 1, 2))
+    data = prepared(tiny_entities(20, 2, 1, 1), tiny_entities(20, 2, 1, 2))
     steps, purse = purse_for(2, Fraction(1))
-    soil.stop[0] = 1
+    data.stop[0] = 1
     with pytest.raises(KeyboardInterrupt):
-        grow_twins(soil, BY_AGREEMENT, {}, steps, purse, SeededRandomness(1))
+        grow_twins(data, BY_AGREEMENT, {}, steps, purse, SeededRandomness(1))
     assert [purse.pay(step, "choose").step for step in steps] == steps
 
 
 @matchings
 def test_a_seed_settles_the_twins(root: Matching) -> None:
     def some(seed: int) -> list[Twins]:
-        soil = tiny_soil(tiny_entities(50, 2, 3, 1), tiny_entities(50, 2, 3, 2))
-        return [grow(soil, 3, root=root, seed=seed + i).value for i in range(5)]
+        data = prepared(tiny_entities(50, 2, 3, 1), tiny_entities(50, 2, 3, 2))
+        return [grow(data, 3, root=root, seed=seed + i).value for i in range(5)]
 
     assert some(1) == some(1)
     assert some(1) != some(100)
@@ -334,7 +335,7 @@ def test_a_seed_settles_the_twins(root: Matching) -> None:
 
 def test_nobody_at_all_is_no_problem() -> None:
     nobody = Tiny(tiny_view(1, 2), [[], []])
-    grown = grow(tiny_soil(nobody, nobody), 2)
+    grown = grow(prepared(nobody, nobody), 2)
     assert level(max(grown.value.left.leaves)) == 2
 
 
@@ -347,8 +348,8 @@ NEARLY = [1] * 75 + [0] * 45 + [1] * 45 + [0] * 75
 
 @pytest.mark.parametrize(("root", "chosen"), [(BY_LEVERAGE, 0), (BY_AGREEMENT, 1)])
 def test_the_root_is_scored_as_asked(root: Matching, chosen: int) -> None:
-    soil = tiny_soil(required_flags([TENTH, HALF]), required_flags([TENTH, NEARLY]))
-    twins = grow(soil, 1, CERTAIN, root=root).value
+    data = prepared(required_flags([TENTH, HALF]), required_flags([TENTH, NEARLY]))
+    twins = grow(data, 1, CERTAIN, root=root).value
     assert (twins.left.splits, twins.right.splits) == ((chosen,), (chosen,))
 
 
@@ -356,5 +357,5 @@ def test_the_root_is_scored_as_asked(root: Matching, chosen: int) -> None:
 def test_what_is_below_the_root_is_scored_by_agreement(root: Matching) -> None:
     plain = [1] * 240 + [0] * 240
     left, right = (required_flags([TENTH * 2, one * 2, plain]) for one in (HALF, NEARLY))
-    twins = grow(tiny_soil(left, right), 2, CERTAIN, root=root).value
+    twins = grow(prepared(left, right), 2, CERTAIN, root=root).value
     assert twins.left.splits == twins.right.splits == (2, 1, 1)

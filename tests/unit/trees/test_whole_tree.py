@@ -15,29 +15,26 @@ from redveil.errors import PlanError
 from redveil.privacy.selection import LARGEST_BASE
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Receipt, Released, Sealed
-from redveil.trees.rules import HARDENED, Rules, published
+from redveil.trees.prepared import Needs
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.walks import Ground
 from redveil.trees.whole_tree import draw_tree, split_weights, stump_base, tree_base, tree_of
 from strategies.schemas import views
+from support.prepared import SOME_STEP, prepared
 from support.seeded import SeededRandomness
-from support.tiny import Tiny, table_of, tiny_entities, tiny_view
+from support.tiny import Tiny, tiny_entities, tiny_view
 
 few = settings(max_examples=40, deadline=None)
 ENTITIES = tiny_entities(40, 2, 3, 1)
 TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(40)]
 
 
-def draw(
-    tiny: Tiny, target: list[int], depth: int, epsilon: int, seed: int, rules: Rules = HARDENED
-) -> Released[Tree]:
-    splits = dict.fromkeys(Side, tiny.splits)
-    ground = Ground.of(Sealed(table_of(tiny, tiny)), splits, np.zeros(1, np.uint8), rules)
-    receipt = Receipt("tree", "choose", Fraction(epsilon))
+def draw(tiny: Tiny, target: list[int], depth: int, epsilon: int, seed: int) -> Released[Tree]:
+    data = prepared(tiny, tiny, Needs(sets=True))
+    receipt = Receipt(SOME_STEP, "choose", Fraction(epsilon))
     labels = Sealed(np.array(target, np.int32))
-    return draw_tree(ground, Side.LEFT, depth, labels, 2, receipt, SeededRandomness(seed))
+    return draw_tree(data, Side.LEFT, depth, labels, 2, receipt, SeededRandomness(seed))
 
 
 def shape(tree: Tree, depth: int) -> Shape:
@@ -127,7 +124,7 @@ def test_drawn_trees_are_listed_trees_and_say_where_entities_can_be_stuck(
     # Every value may be missing, but a value that was known above is known below.
     first = tuple(node for node in asked if node == 0 or asked[node] != asked[0])
     assert drawn.value.stuck == first
-    assert [receipt.step for receipt in drawn.receipts] == ["tree"]
+    assert [receipt.step for receipt in drawn.receipts] == [SOME_STEP]
 
 
 def test_a_view_of_one_flag_gives_a_stump() -> None:
@@ -161,8 +158,3 @@ def test_leaves_are_numbered_as_in_a_heap() -> None:
 def test_other_depths_are_refused(depth: int) -> None:
     with pytest.raises(PlanError, match=f"depth 1 or 2, not {depth}; walk"):
         draw(ENTITIES, TARGET, depth, 1, 0)
-
-
-def test_the_published_rules_are_refused() -> None:
-    with pytest.raises(PlanError, match="hardened"):
-        draw(ENTITIES, TARGET, 2, 1, 0, published(0.005))
