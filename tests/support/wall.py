@@ -114,10 +114,12 @@ def mine_marked(
 
 
 class Poison:
-    """Stands where a row should be, and screams when it is touched."""
+    """Stands where a row should be, and raises an error with a mark when it is touched."""
 
-    def __getattr__(self, _name: str) -> Never:
-        raise ValueError(SECRET)
+    def __getattr__(self, name: str) -> Never:
+        # Numba asks whether arguments have this attribute. The C function it calls can report
+        # only absence; Python 3.13 and later print any other error as unraisable.
+        raise (AttributeError if name == "_numba_type_" else ValueError)(SECRET)
 
     def __repr__(self) -> str:
         return SECRET

@@ -37,6 +37,7 @@ import redveil
 from redveil.algorithms.trial import Trial
 from redveil.budget.ledger import Ledger
 from redveil.data.dataset import Dataset
+from redveil.errors import SealedError
 from redveil.mining import report
 from redveil.report.result import Result
 from redveil.sealed import Receipt, Released, Sealed
@@ -97,6 +98,14 @@ def logged(thing: object) -> str:
     return stream.getvalue()
 
 
+def printed_by_pandas(thing: object) -> str:
+    # pandas 2 asks for an iterator first, and passes the refusal on.
+    try:
+        return repr(pd.Series([thing], dtype=object))
+    except SealedError as error:
+        return str(error)
+
+
 SHOWN: dict[str, Callable[[Any], object]] = {
     "repr": repr,
     "str": str,
@@ -110,7 +119,7 @@ SHOWN: dict[str, Callable[[Any], object]] = {
     "dir": lambda thing: [repr(getattr(thing, name, None)) for name in dir(thing)],
     "json, as text": lambda thing: json.dumps([thing], default=str),
     "json, as members": lambda thing: json.dumps([thing], default=lambda x: repr(dir(x))),
-    "pandas": lambda thing: repr(pd.Series([thing], dtype=object)),
+    "pandas": printed_by_pandas,
     "polars": lambda thing: repr(pl.Series([thing], dtype=pl.Object)),
     "exception": lambda thing: repr(ValueError(thing)),
     "size": lambda thing: repr(sys.getsizeof(thing)),

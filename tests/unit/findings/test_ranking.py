@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -217,10 +217,17 @@ def greedily(
         for r in found:
             new = news(r, [k for k in kept if k.table == r.table], tables[r.table])
             assert -1e-9 <= new <= 1 + 1e-9
+            assume(not math.isclose(new, NEWS, rel_tol=1e-9))
             if r not in kept and new >= NEWS:
                 worth[r] = r.jaccard.low * new
         best = max(worth, key=lambda r: worth[r], default=None)
-        if best is None or (kept and worth[best] < WORTH * kept[0].jaccard.low):
+        if best is None:
+            return tuple(kept)
+        least = WORTH * kept[0].jaccard.low if kept else 0.0
+        # Rounding decides ties; these are not what is compared here.
+        others = [least, *(worth[r] for r in worth if r is not best)]
+        assume(not any(math.isclose(worth[best], other, rel_tol=1e-9) for other in others))
+        if worth[best] < least:
             return tuple(kept)
         kept.append(best)
 
