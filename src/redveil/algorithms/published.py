@@ -2,7 +2,7 @@
 
 Candidate splits are the values that occur in the data, numeric targets have Freedman–Diaconis
 bins, walks stop when their scores settle, and noise is floating-point Laplace. Each of these
-depends on the data or leaks it (docs/known-limits.md); certificates made here say so.
+depends on the data or leaks it (docs/explanation/known-limits.md); certificates made here say so.
 """
 
 from __future__ import annotations
