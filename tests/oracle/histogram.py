@@ -1,4 +1,4 @@
-"""Entities counted one by one. A missing value is None; group `groups` is nowhere."""
+"""Entities counted one by one. A missing value is None; group `groups` is not counted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How splits of two views fall together, from the definitions: sets of entities, fractions.
+"""Joint scores of the splits of two views from the definitions: sets of entities, fractions.
 
 A split has two sides: the entities for which it holds, and those for which it is known not to
-hold. Whoever lacks the value is on neither. A candidate is a left split, a right split, and
+hold. An entity with a missing value is on neither. A candidate is a left split, a right split, and
 whether they cross: then the left split's first side corresponds to the right split's second.
 """
 
@@ -19,7 +19,7 @@ ScoreOf = Callable[[Sides, Sides, int], int]
 
 
 def sides_of(view: Candidates, split: int, members: Collection[int]) -> Sides:
-    """Return the members for whom a split holds, and those for whom it is known not to."""
+    """Return the members for which a split holds, and those for which it is known not to."""
     answers = {member: view.answer(split, member) for member in members}
     return (
         frozenset(member for member, answer in answers.items() if answer is True),
@@ -28,14 +28,14 @@ def sides_of(view: Candidates, split: int, members: Collection[int]) -> Sides:
 
 
 def leverage(left: Sides, right: Sides, size: int) -> Fraction:
-    """Return m − a·b / n of the two first sides, 0 when nobody is there."""
+    """Return m − a·b / n of the two first sides, 0 without entities."""
     if size == 0:
         return Fraction(0)
     return len(left[0] & right[0]) - Fraction(len(left[0]) * len(right[0]), size)
 
 
 def agreement(left: Sides, right: Sides, size: int, weight: Fraction) -> Fraction:
-    """Return min(m₁, m₂) − λ·d: first sides and second sides correspond, d are all the others."""
+    """Return min(m₁, m₂) − λ·d: first and second sides correspond, d counts all others."""
     first, second = len(left[0] & right[0]), len(left[1] & right[1])
     return min(first, second) - weight * (size - first - second)
 

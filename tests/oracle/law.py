@@ -14,13 +14,13 @@ Law = dict[Outcome, float]
 
 
 class Scored(NamedTuple):
-    """How far one entity can move a score, and how many units of it make 1."""
+    """How far one entity can change a score, and the number of grid units in 1."""
 
     width: Fraction
     grid: int
 
 
-# The width of the change, and what the score's page in privacy/proofs adds to it for rounding.
+# The width of the change, plus the allowance for rounding in the score's proof (trees/scores).
 GRID: Final = 2**12
 SPLIT_GINI: Final = Scored(2 + Fraction(4, GRID), GRID)
 TREE_GINI: Final = Scored(2 + Fraction(2, GRID), GRID)
@@ -42,7 +42,7 @@ def exponential(
     price: Fraction,
     base: Mapping[Outcome, float] | None = None,
 ) -> Law:
-    """Return P ∝ base · exp(price · score / width); None is what is left if nothing is offered."""
+    """Return P ∝ base · exp(price · score / width); without candidates the outcome is None."""
     if not units:
         return {None: 0.0}
     per_unit, best = rate(scored, price), max(units.values())
@@ -55,12 +55,12 @@ def exponential(
 
 
 def uniform(outcomes: Sequence[Outcome]) -> Law:
-    """Return the law of which all outcomes are equally likely."""
+    """Return the law under which all outcomes are equally likely."""
     return dict.fromkeys(outcomes, -math.log(len(outcomes)))
 
 
 def then(law: Law, following: Callable[[Outcome], Law]) -> Law:
-    """Return the law of a sequence with one thing more, which may depend on those before."""
+    """Return the law of a sequence with one more outcome, which may depend on those before."""
     return {
         (*before, new): log + more
         for before, log in law.items()
@@ -69,7 +69,7 @@ def then(law: Law, following: Callable[[Outcome], Law]) -> Law:
 
 
 def together(laws: Sequence[Law]) -> Law:
-    """Return the law of independent things."""
+    """Return the joint law of independent outcomes."""
     return {
         tuple(one for one, _ in each): sum(log for _, log in each)
         for each in itertools.product(*(law.items() for law in laws))
@@ -77,7 +77,7 @@ def together(laws: Sequence[Law]) -> Law:
 
 
 def merged(law: Law, seen: Callable[[Outcome], Outcome]) -> Law:
-    """Return the law of what is seen of an outcome."""
+    """Return the law of a function of the outcome."""
     mass: dict[Outcome, list[float]] = {}
     for outcome, log in law.items():
         mass.setdefault(seen(outcome), []).append(math.exp(log))
@@ -85,9 +85,9 @@ def merged(law: Law, seen: Callable[[Outcome], Outcome]) -> Law:
 
 
 def renamed(law: Law, name: Callable[[Outcome], Outcome]) -> Law:
-    """Return the law of outcomes that are written otherwise, each still by itself."""
+    """Return the law with every outcome renamed; no two may become equal."""
     found = {name(outcome): log for outcome, log in law.items()}
-    assert len(found) == len(law), "two outcomes are written alike"
+    assert len(found) == len(law), "two outcomes have the same name"
     return found
 
 

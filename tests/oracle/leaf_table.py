@@ -1,4 +1,4 @@
-"""Least squares for a leaf table by the textbook: a dense design matrix, inverted."""
+"""Least squares for a leaf table with a dense design matrix that is inverted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Flags = Sequence[bool] | NDArray[np.bool_]
 def laplace_variance(epsilon: Fraction) -> float:
     """Return the variance of integers with P(k) ∝ exp(−ε·|k|), by adding up the series."""
     rate = float(epsilon)
-    last = math.ceil(60 / rate)  # what follows weighs less than a double can tell
+    last = math.ceil(60 / rate)  # the rest is below double precision
     weights = [math.exp(-rate * k) for k in range(last + 1)]
     squares = math.fsum(2 * k * k * weight for k, weight in enumerate(weights))
     return squares / math.fsum([weights[0], *(2 * weight for weight in weights[1:])])
@@ -63,7 +63,7 @@ def rectangle(left: Flags, right: Flags) -> Floats:
 
 @dataclass(frozen=True)
 class PlainSums:
-    """Sums of measurements as they are: cells and left counts, each with its own noise."""
+    """Sums of unfitted measurements: cells and left counts, each with its own noise."""
 
     cells: Numbers
     left: Numbers
@@ -75,6 +75,6 @@ class PlainSums:
         return float((cells * self.cells).sum() + (left * self.left).sum())
 
     def covariance_of(self, one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> float:
-        """Return the covariance of two such sums; what they share is what they have in common."""
+        """Return the covariance of two such sums: the variance of the measurements they share."""
         shared = [float((a * b).sum()) for a, b in zip(one, other, strict=True)]
         return shared[0] * self.cell_variance + shared[1] * self.left_variance

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 
 def purity(counts: Sequence[int]) -> Fraction:
-    """Return Σ_c n_c² / n of one side, 0 when nobody is there."""
+    """Return Σ_c n_c² / n of one side, 0 if it is empty."""
     n = sum(counts)
     return sum((Fraction(c * c, n) for c in counts), Fraction(0)) if n else Fraction(0)
 
 
 def gini(counts: Sequence[int]) -> Fraction:
-    """Return the Gini index 1 − Σ_c (n_c / n)² of one side, 0 when nobody is there."""
+    """Return the Gini index 1 − Σ_c (n_c / n)² of one side, 0 if it is empty."""
     n = sum(counts)
     return 1 - sum((Fraction(c, n) ** 2 for c in counts), Fraction(0)) if n else Fraction(0)
 

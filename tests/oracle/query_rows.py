@@ -1,4 +1,4 @@
-"""The slow twin of query evaluation: one row at a time, by the book."""
+"""Query evaluation one row at a time, from the definitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

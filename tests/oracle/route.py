@@ -1,4 +1,4 @@
-"""Entities walked through trees one at a time. A missing value is None."""
+"""Entities sent through trees one at a time. A missing value is None."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Question:
 
 
 def child(node: int, *, answer: bool | None) -> int:
-    """Return where an answer leads: left if it holds, right if not, nowhere if missing."""
+    """Return the next node: left if the split holds, right if not, the same if missing."""
     if answer is None:
         return node
     return 2 * node + 1 if answer else 2 * node + 2
@@ -47,7 +47,7 @@ def descend(
     flags: Sequence[Sequence[bool | None]],
     codes: Sequence[Sequence[int | None]],
 ) -> list[int]:
-    """Return where each entity stands after one step from the nodes `first` and higher.
+    """Return the node of each entity after one step from the nodes `first` and higher.
 
     A node without a question is a leaf. flags, codes: the columns, each as long as positions.
     """
@@ -64,7 +64,7 @@ def descend(
 def walk(splits: Sequence[int | None], answer: Callable[[int], bool | None]) -> int:
     """Return the node at which one entity ends.
 
-    splits: the split of every node, None for a leaf; answer: what the entity says to a split.
+    splits: the split of every node, None for a leaf; answer: whether a split holds for the entity.
     """
     node = 0
     while node < len(splits):

@@ -1,4 +1,4 @@
-"""A view's splits spelled out as sets of bins, and what a path leaves open, by enumeration."""
+"""The splits of a view as sets of bins, and the bins that a path leaves possible."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class SplitSet:
 def splits_of(view: View) -> list[SplitSet]:
     """List a view's splits, attribute by attribute.
 
-    Each way to divide the bins appears once: with two categories, the second one's split would
-    divide as the first one's does.
+    Each division of the bins appears once: with two categories, the second split would divide the
+    bins as the first does.
     """
     found: list[SplitSet] = []
     for number, attribute in enumerate(view.attributes):

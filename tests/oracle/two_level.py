@@ -37,7 +37,7 @@ def below_units(
     split: int | None,
     grid_bits: int,
 ) -> int:
-    """Return what a split adds to the score at the end of a path of one split; None: a leaf."""
+    """Return what a split, or None for a leaf, adds to the score below a path of one split."""
     root, held = path
     here = [entity for entity in range(len(target)) if view.answer(root, entity) is held]
     if split is None:
@@ -47,7 +47,7 @@ def below_units(
 
 
 def all_trees(view: View, depth: int) -> list[Shape]:
-    """List the trees whose splits can all divide; a child where none can stays a leaf."""
+    """List the trees of informative splits; a child without one remains a leaf."""
 
     def offered(path: tuple[tuple[int, bool], ...]) -> list[int | None]:
         found: list[int | None] = [s for s, may in enumerate(informative(view, path)) if may]
@@ -64,7 +64,7 @@ def all_trees(view: View, depth: int) -> list[Shape]:
 
 
 def tree_units(tree: Shape, view: Candidates, target: Sequence[int], grid_bits: int) -> int:
-    """Return the score of a tree in units: everybody walks, every leaf is rounded on its own."""
+    """Return the score of a tree in units: every leaf is rounded on its own."""
 
     def end(entity: int) -> int:
         return walk(tree, lambda split: view.answer(split, entity))
@@ -103,7 +103,7 @@ def tree_law(
 
 
 def normalised(weights: dict[Shape, Fraction], units: dict[Shape, int], rate: Fraction) -> Law:
-    """Return P ∝ weight · exp(rate · units), in the digits that are worked with."""
+    """Return P ∝ weight · exp(rate · units), in the current precision of mpmath."""
     step, best = mp.mpf(rate.numerator) / rate.denominator, max(units.values())
     mass = {
         tree: weight.numerator * mp.exp(step * (units[tree] - best)) / weight.denominator

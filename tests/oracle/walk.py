@@ -1,7 +1,7 @@
-"""Walks over trees by the book: sets of entities, exact fractions, everything recounted.
+"""Walks over trees from the definitions: sets of entities, exact fractions, full recounts.
 
-A full tree is the list of its inner nodes' splits in heap order; an entity whose value is unknown
-stops at the node that asks for it.
+A full tree is the list of its inner nodes' splits in heap order; an entity with a missing value is
+stuck at the node that tests it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Table = list[list[int]]
 
 @dataclass(frozen=True)
 class Candidates:
-    """The splits of a view: for whom each holds, for whom it is known, and each attribute's."""
+    """The splits of a view: where each holds, where its value is known, and the attributes."""
 
     holds: tuple[frozenset[int], ...]
     known: tuple[frozenset[int], ...]
@@ -44,7 +44,7 @@ def holding(values: Values, run: Run) -> frozenset[int]:
 
 
 def candidates(values: Values, runs: Sequence[Run]) -> Candidates:
-    """Return the sets of entities behind a view's splits, which stand attribute by attribute."""
+    """Return the sets of entities of a view's splits, which are listed attribute by attribute."""
     attributes = [attribute for attribute, _, _ in runs]
     return Candidates(
         tuple(holding(values, run) for run in runs),
@@ -57,7 +57,7 @@ def candidates(values: Values, runs: Sequence[Run]) -> Candidates:
 
 
 def reached(splits: Sequence[int], view: Candidates, entities: int) -> list[set[int]]:
-    """Return for every node, leaves included, the entities that come by."""
+    """Return for every node, leaves included, the entities that reach it."""
     nodes: list[set[int]] = [set(range(entities))] + [set() for _ in range(2 * len(splits))]
     for node, split in enumerate(splits):
         for entity in nodes[node]:
@@ -68,7 +68,7 @@ def reached(splits: Sequence[int], view: Candidates, entities: int) -> list[set[
 
 
 def leaves(splits: Sequence[int], view: Candidates, entities: int) -> list[int]:
-    """Return every entity's leaf, numbered from 0, and -1 for those that are stopped."""
+    """Return every entity's leaf, numbered from 0, and -1 for those that are stuck."""
     found = [-1] * entities
     for leaf, members in enumerate(reached(splits, view, entities)[len(splits) :]):
         for entity in members:
@@ -77,7 +77,7 @@ def leaves(splits: Sequence[int], view: Candidates, entities: int) -> list[int]:
 
 
 def moves(before: Sequence[int], after: Sequence[int]) -> int:
-    """Return how often an entity leaves a leaf or joins one, given everybody's leaves."""
+    """Return how often an entity leaves or joins a leaf, given the leaves of all entities."""
     pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     return sum((old >= 0) + (new >= 0) for old, new in pairs)
 
@@ -122,11 +122,11 @@ def pair_share(classes: Table, table: Table, entities: int, grid_bits: int) -> F
 def pair_units(classes: Table, table: Table, entities: int, grid_bits: int) -> int:
     """Return N times the published score of a pair, to the nearest unit.
 
-    Half-way between two units either is nearest: there, doubles decide, as they do in the kernel.
+    Half-way between two units both are nearest; double precision decides, as in the kernel.
     """
-    exact = pair_share(classes, table, entities, grid_bits)
-    if exact.denominator != 2:
-        return round(exact)
+    true_units = pair_share(classes, table, entities, grid_bits)
+    if true_units.denominator != 2:
+        return round(true_units)
     first, second = purity_units(classes, grid_bits, 0), purity_units(table, grid_bits, 0)
     return round(first * (0.5 + second / (entities * 2.0 ** (grid_bits + 1))))
 
@@ -175,9 +175,9 @@ def has_settled(scores: Sequence[float], window: int, threshold: float) -> bool:
 
 @dataclass
 class Walked:
-    """Where a walk has come to.
+    """The state of a walk.
 
-    trace: the score before each step, and where it ended early, if it did.
+    trace: the score before each step, and before the end if it was early.
     """
 
     splits: Splits
@@ -191,7 +191,7 @@ class Walk:
     """A chain over trees, or over pairs of trees written end to end.
 
     views: for every inner node, the splits it chooses from; score: in units, of all splits.
-    scale: what a unit counts in the trace.
+    scale: the value of a unit in the trace.
     """
 
     views: Sequence[Candidates]

@@ -1,6 +1,6 @@
-"""The audit catches planted faults and lets the correct program pass.
+"""The audit catches planted faults and passes the correct program.
 
-All is seeded but the slow test, in which a correct program is accused less than once in 20 times.
+Everything is seeded except the slow test, which fails a correct program less than once in 20 runs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class HalfTheNoise(SeededRandomness):
 
 
 class ForgetsTheSecondNoise(SeededRandomness):
-    """A fault: what is measured after the cells is exact, as if it were theirs to tell."""
+    """A fault: what is measured after the cells gets no noise."""
 
     called = False
 
@@ -73,13 +73,13 @@ def rows(dataset: Dataset) -> int:
 
 
 def with_cuts_from_the_data() -> Runner:
-    """A fault: the hardened profile under a schema that the rows made."""
+    """A fault: the hardened profile under a schema derived from the rows."""
     run = seeded()
     return lambda dataset, algorithm, loss: run(observed_dataset(dataset), algorithm, loss)
 
 
 def with_the_exact_size() -> Runner:
-    """A fault: a parameter in the certificate that was set by looking, and not paid for."""
+    """A fault: a parameter in the certificate that was read from the data without paying."""
     run = seeded()
 
     def leak(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
@@ -103,7 +103,7 @@ def that_refuses_the_few() -> Runner:
 
 
 def that_measures_twice() -> Runner:
-    """A fault: a second table, of trees and counts of its own, that nobody paid for."""
+    """A fault: a second table, with its own trees and counts, that was not paid for."""
     run = seeded()
 
     def more(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
@@ -172,14 +172,14 @@ def test_an_error_that_depends_on_the_rows_is_caught() -> None:
     assert found.pair == "a lone value"
 
 
-def test_a_release_that_nobody_paid_for_is_caught() -> None:
+def test_an_unpaid_release_is_caught() -> None:
     found = audit(COUNTS, CLAIMED, 600, that_measures_twice())
     assert found.bound > 1.1
     assert found.event.startswith("leaves and counts together")
 
 
 def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
-    """A fault: every score moves so many times as far as its proof says."""
+    """A fault: every width is too small by a factor."""
     wrong = {
         score.name: replace(score, change=score.change / factor)
         for score in (agreement(1), LEVERAGE, SPLIT_GINI, TREE_GINI, ASSOCIATION)

@@ -1,4 +1,4 @@
-"""Bought cut points against their exact law, summed over every noisy histogram that can happen."""
+"""Bought cut points against their exact law, summed over every possible noisy histogram."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ COST = Attribute("cost", Kind.NUMERIC, minimum=0, maximum=2, cuts=GRID)
 EPSILON = Fraction(3, 2)
 # One value for each of the three bins.
 VALUES = (0.0, 0.5, 2.0)
-# Noisy counts beyond these have a chance of about a ten-thousandth in all.
+# Noisy counts beyond these have a total probability of about 10^-4.
 NOISY = np.arange(-7, 10)
 Counts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What each noisy histogram is made into, as a number: int64[noisy, noisy, noisy]."""
+    """The outcome of each noisy histogram, as a number: int64[noisy, noisy, noisy]."""
 
     cuts: list[tuple[float, ...]]
     places: NDArray[np.int64]
 
     def law(self, counts: Counts) -> dict[Hashable, float]:
-        """Add up the chances of all noisy histograms that lead to the same cut points."""
+        """Add up the probabilities of all noisy histograms that lead to the same cut points."""
         decay = np.exp(-float(EPSILON))
         chances = [(1 - decay) / (1 + decay) * decay ** np.abs(NOISY - x) for x in counts]
         joint = np.einsum("i,j,k->ijk", *chances)
@@ -82,5 +82,5 @@ def test_one_entity_moves_the_law_by_no_more_than_its_price(outcomes: Outcomes) 
             losses = [abs(np.log(after[cuts] / before[cuts])) for cuts in before]
             largest = max(largest, *losses)
     assert largest <= float(EPSILON) + 1e-3
-    # Cut points that hardly moved would have learned nothing, and this would prove nothing.
+    # If the cut points hardly depended on the data, the test above would show nothing.
     assert largest > float(EPSILON) / 4

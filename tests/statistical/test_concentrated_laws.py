@@ -1,4 +1,4 @@
-"""What ρ promises, computed exactly: choices, counts, and both together."""
+"""The guarantee of ρ, computed exactly: choices, counts, and both together."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def divergence(one: np.ndarray, other: np.ndarray, order: float) -> float:
 
 
 def concentrated_loss(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the largest D_α / α over many orders, both ways round."""
+    """Return the largest D_α / α over many orders, in both directions."""
     pairs = ((one, other), (other, one))
     return max(divergence(*pair, order) / order for pair in pairs for order in ORDERS)
 
@@ -75,7 +75,7 @@ def test_a_choice_loses_at_most_its_rho_and_comes_close(rho: Fraction) -> None:
 
 
 def test_without_the_bounded_range_the_same_epsilon_would_cost_more() -> None:
-    """Randomised response at ε: its log-ratio jumps by 2ε, and ε²/8 would be a false promise."""
+    """Randomised response at ε: its log-ratio jumps by 2ε, and ε²/8 would be a false guarantee."""
     epsilon = 0.2
     chance = 1 / (1 + math.exp(-epsilon))
     laws = np.array([chance, 1 - chance]), np.array([1 - chance, chance])
@@ -87,7 +87,7 @@ def test_a_count_loses_at_most_its_rho_and_comes_close(rho: Fraction) -> None:
     reach = math.ceil(80 / math.sqrt(2 * rho))
     with np.errstate(under="ignore"):
         centred, moved = (gaussian_law(float(rho), at, reach) for at in (0, 1))
-        # Where a double cannot say it any more, it is not counted either.
+        # Probabilities that underflow are left out.
         seen = (centred > 1e-290) & (moved > 1e-290)
         loss = concentrated_loss(centred[seen], moved[seen])
     assert loss == pytest.approx(float(rho), rel=0.02)
@@ -115,7 +115,7 @@ def test_choices_and_counts_together_keep_epsilon_and_delta(
         ]
         worst = max(worst, delta(joint[0], joint[1], float(epsilon)))
     assert worst <= chance
-    # Not met, for the conversion holds for all releases of that ρ, but not far off either.
+    # Not reached, because the conversion holds for all releases of that ρ, but close.
     assert worst > chance / 100
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms against their exact laws. Seeded, except where the real noise source is drawn from.
+"""Mechanisms against their exact laws. Seeded, except for the real noise source.
 
 The false-alarm rate of every χ² test is stated: one in a million runs for the unseeded ones.
 """

@@ -57,10 +57,10 @@ def test_naive_noise_gives_the_answer_away() -> None:
 
 
 def released(answer: int, epsilon: Fraction, draws: int) -> list[object]:
-    """Return what our mechanism makes of one answer, many times."""
+    """Return many releases of one answer by our mechanism."""
     receipt = Receipt(SOME_STEP, "count", epsilon)
-    exact = Sealed(np.full(draws, answer, dtype=np.int64))
-    outputs = count(exact, receipt, SystemRandomness()).value
+    true_counts = Sealed(np.full(draws, answer, dtype=np.int64))
+    outputs = count(true_counts, receipt, SystemRandomness()).value
     assert outputs.dtype == np.int64
     return list(outputs.tolist())
 

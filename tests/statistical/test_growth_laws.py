@@ -36,19 +36,19 @@ TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(ROWS)]
 
 
 def paths(view: View) -> list[Path]:
-    """Return the ways to the root and to the next level."""
+    """Return the paths to the root and to the next level."""
     below = itertools.product(range(view.split_count), (True, False))
     return [(), *((step,) for step in below)]
 
 
 @cache
 def offered(view: View, path: Path) -> list[bool]:
-    """Return which splits may still be chosen after a path."""
+    """Return which splits are allowed after a path."""
     return informative(view, path)
 
 
 def weighed(scores: Sequence[int], may: Sequence[bool], price: Fraction) -> dict[int, float]:
-    """Return the exponential mechanism's law over the candidates that are offered."""
+    """Return the exponential mechanism's law over the allowed candidates."""
     rate, best = float(SPLIT_GINI.rate(price)), max(scores)
     weights = {s: math.exp(rate * (scores[s] - best)) for s in range(len(may)) if may[s]}
     total = sum(weights.values())

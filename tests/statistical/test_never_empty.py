@@ -1,6 +1,6 @@
-"""Runs that are tuned by their private size find something, at ε = 1, wherever there is enough.
+"""Runs that are tuned by their private size find something at ε = 1 if there are enough entities.
 
-The sizes lie just beyond the thresholds of the rule, where there is least for what is asked.
+The sizes lie just above the thresholds of the tuning rule, where entities are scarcest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an empty answer says that it would have taken, tried out by mining with it."""
+"""The required budget that an empty result states, checked by mining with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RUNS = 12
 
 
 def planted(size: int, match: Match) -> Dataset:
-    """Return a match among flags that have nothing to do with it."""
+    """Return a planted match among unrelated flags."""
     generator = np.random.default_rng(7)
     half, both = round(size * match.share), round(match.both(size))
     tables: list[pl.DataFrame] = []
@@ -53,7 +53,7 @@ def found(dataset: Dataset, epsilon: Fraction) -> int:
 
 @pytest.mark.parametrize(
     ("size", "share", "less"),
-    # What is rare may do with less: a shallower plan would have found it.
+    # A rare pair may need less: a shallower plan would have found it.
     [(1_500, 0.5, 2), (4_000, 0.5, 2), (12_000, 0.5, 2), (4_000, RARE, 4)],
 )
 def test_what_is_said_to_suffice_does_and_a_part_of_it_does_not(

@@ -1,7 +1,7 @@
 """Whole runs against their exact laws: the start, all trees and all tables together.
 
-Every way through a run of an exact algorithm is taken and must be as likely as the book has it.
-Runs that draw, walks among them, are then compared with the same law by χ².
+Every path through a run of an exact algorithm is taken, and must have the oracle's probability.
+Random runs, walks among them, are then compared with the same law by χ².
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ CLOSE = 1e-9
 every_exact_run = pytest.mark.parametrize("name", EXACT)
 
 
-def seen_by_book(entities: Entities, how: Algorithm, epsilon: Fraction) -> Law:
+def seen_by_oracle(entities: Entities, how: Algorithm, epsilon: Fraction) -> Law:
     """Return the law of the trees that an analyst sees."""
     return merged(Run(entities, how, epsilon).law(), tables_of)
 
 
 def by_pairs(some: Sequence[tuple[tuple[Pair, ...], float]]) -> dict[Hashable, list[float]]:
-    """Return how likely all ways to the same trees are."""
+    """Return the probabilities of all paths to the same trees."""
     found: dict[Hashable, list[float]] = {}
     for pairs, log in some:
         found.setdefault(pairs, []).append(log)
@@ -57,7 +57,7 @@ def by_pairs(some: Sequence[tuple[tuple[Pair, ...], float]]) -> dict[Hashable, l
 
 @every_exact_run
 @pytest.mark.parametrize("size", [0, 12])
-def test_every_way_through_a_run_is_as_likely_as_the_book_has_it(name: str, size: int) -> None:
+def test_every_path_through_a_run_has_its_exact_probability(name: str, size: int) -> None:
     toy = EXACT[name]
     entities = entities_of(toy.views, size, seed=1)
     law = Run(entities, toy.how, EPSILON).law()
@@ -73,7 +73,7 @@ def test_every_way_through_a_run_is_as_likely_as_the_book_has_it(name: str, size
 
 
 def must_count(way: Way, entities: Entities, how: Algorithm) -> None:
-    """Require that a way's tables count all entities, with noise of the price of every part."""
+    """Require that a path's tables count all entities, with noise at the price of every part."""
     noises = iter(way.noises)
     for table, pair in zip(way.tables, way.pairs, strict=True):
         assert nodes_counted(table) == entities.cells(*pair)
@@ -87,7 +87,7 @@ def must_count(way: Way, entities: Entities, how: Algorithm) -> None:
 
 
 @pytest.mark.parametrize("name", [*EXACT, *WALKS])
-def test_plans_cost_what_the_book_has_them_cost(name: str) -> None:
+def test_plans_cost_what_the_oracle_says(name: str) -> None:
     how = (EXACT | WALKS)[name].how
     book = costs(how, EPSILON)
     assert (
@@ -99,13 +99,13 @@ def test_plans_cost_what_the_book_has_them_cost(name: str) -> None:
 
 
 def nudge(table: LeafTable, entities: Entities, pair: Pair) -> int:
-    """Return whether a table's first cell has too much in it, too little, or neither."""
+    """Return the sign of the noise in a table's first cell."""
     noise = int(table.cells[0, 0]) - entities.cells(*pair)[table.left.ends[0], table.right.ends[0]]
     return max(-1, min(1, noise))
 
 
 def chances(law: Law, price: Fraction | None = None) -> dict[Hashable, float]:
-    """Return a law of trees as probabilities, with a cell's noise beside them if it has a price."""
+    """Return a law of trees as probabilities, with the sign of a cell's noise if it has a price."""
     if price is None:
         return {pairs: math.exp(log) for pairs, log in law.items()}
     decay = math.exp(-float(price))
@@ -118,7 +118,7 @@ def chances(law: Law, price: Fraction | None = None) -> dict[Hashable, float]:
 
 
 def runs_of(entities: Entities, how: Algorithm, epsilon: Fraction, draws: int) -> list[Ran]:
-    """Run again and again; trials that do not know of each other all at once."""
+    """Run many times; independent trials all at once."""
     dataset = dataset_of(entities)
     if isinstance(how, Twin):
         sources = [partial(_stream, i) for i in range(draws)]
@@ -156,7 +156,7 @@ def test_runs_that_draw_follow_their_law(name: str) -> None:
         pairs = ran.pairs
         trees[pairs] += 1
         both[pairs, nudge(ran.tables[-1], entities, pairs[-1])] += 1
-    law, cheap = (seen_by_book(entities, toy.how, e) for e in (EPSILON, EPSILON / 2))
+    law, cheap = (seen_by_oracle(entities, toy.how, e) for e in (EPSILON, EPSILON / 2))
     assert surprise(trees, chances(law)) > UNLIKELY
     assert surprise(both, chances(law, price)) > UNLIKELY
     # Trees at half their price would be noticed, and so would cells at a third of theirs.
@@ -188,7 +188,7 @@ def tuned_law(entities: Entities) -> dict[Hashable, float]:
     for noise in range(-50, 51):
         chance = (1 - decay) / (1 + decay) * decay ** abs(noise)
         how = UNTOLD.tuned(schema_of(entities.views), size + noise, LAVISH)
-        law = seen_by_book(entities, how, REST) if is_small(how) else {None: 0.0}
+        law = seen_by_oracle(entities, how, REST) if is_small(how) else {None: 0.0}
         for pairs, log in law.items():
             key = plan_of(how), pairs
             found[key] = found.get(key, 0.0) + chance * math.exp(log)

@@ -1,4 +1,4 @@
-"""What whole runs lose, exactly: over all outcomes and all small pairs of neighbours.
+"""The exact losses of whole runs: over all outcomes and all small pairs of neighbours.
 
 The laws are those that test_run_laws.py compares the package with.
 """
@@ -27,13 +27,13 @@ from support.neighbours import Losses, Members, Neighbourhood
 from support.seeded import FixedNoise, SeededRandomness
 from support.toys import EXACT, NARROW, WALKS, WIDE, Toy, kinds_of
 
-# So much that few entities tell choices apart.
+# So large that a few entities determine the choices.
 EPSILON = Fraction(24)
 SLACK = 1e-9
 
 
 def plain(views: Views) -> list[Entity]:
-    """List the kinds of entities that lack nothing, with two of the three categories."""
+    """List the kinds of entities without missing values, with two of the three categories."""
     return [kind for kind in kinds_of(views) if None not in kind[0] + kind[1] and kind[0][-1] != 2]
 
 
@@ -67,7 +67,7 @@ def largest(near: Neighbourhood) -> Losses:
 
 
 def must_keep(found: Losses, how: Algorithm, epsilon: Fraction, reached: float) -> None:
-    """Require that losses are within their prices, and not far within."""
+    """Require that losses are within their prices, and close to them."""
     trees, tables = (price_of(how, epsilon, door) for door in ("choose", "count"))
     assert trees + tables == epsilon
     assert reached * float(trees) < found.trees <= float(trees) + SLACK
@@ -84,7 +84,7 @@ def test_no_small_neighbours_are_further_apart_than_a_run_costs(name: str) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, toy in EXACT.items() if toy.views is WIDE])
-def test_nor_are_any_of_the_wide_world(name: str) -> None:
+def test_no_neighbours_with_wide_views_are_further_apart_than_a_run_costs(name: str) -> None:
     toy = EXACT[name]
     found = Neighbourhood(toy, EPSILON).largest(kinds_of(WIDE), 2)
     must_keep(found, toy.how, EPSILON, REACHED[name])
@@ -177,14 +177,14 @@ def test_larger_neighbours_come_close_to_what_a_run_costs(name: str) -> None:
     after = (*worst.before, worst.newcomer)
     found = Neighbourhood(toy, EPSILON).losses(worst.before, after)
     must_keep(found, toy.how, EPSILON, worst.reached)
-    # So says the book; the package agrees.
+    # This is by the oracle; the package agrees.
     one, two = package_law(toy, worst.before), package_law(toy, after)
     assert one.keys() == two.keys()
     own = max(abs(one[choices] - two[choices]) for choices in one)
     assert own == pytest.approx(found.trees, abs=SLACK)
 
 
-# From a size of nothing on, the rule makes a plan, and then four others.
+# Sizes at which the tuning rule makes five different plans, from 0 on.
 UNTOLD = Twin.of()
 SIZES = (-5, 0, 10, 20, 50)
 SIZE_PRICE = EPSILON / 100
@@ -256,7 +256,7 @@ def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Algo
 
 
 @pytest.mark.parametrize("name", ["alt-mcmc, walk", "tree-pair", "tree-pair, purity"])
-def test_runs_that_walk_for_ever_lose_no_more_than_they_cost(name: str) -> None:
+def test_walks_at_their_limit_lose_no_more_than_they_cost(name: str) -> None:
     toy = WALKS[name]
     if isinstance(toy.how, AltMCMC):
         toy = replace(toy, how=replace(toy.how, alternations=1))

@@ -43,7 +43,7 @@ ROOTS = pytest.mark.parametrize("root", [BY_LEVERAGE, BY_AGREEMENT], ids=("lever
 
 @cache
 def offered(view: View, path: Path) -> list[int]:
-    """Return which splits may still be chosen after a path."""
+    """Return which splits are allowed after a path."""
     return [split for split, may in enumerate(informative(view, path)) if may]
 
 
@@ -54,7 +54,7 @@ def choose_law(
     matching: Matching,
     price: Fraction,
 ) -> dict[Choice | None, float]:
-    """Return the exponential mechanism's law over what is offered at a pair of nodes."""
+    """Return the exponential mechanism's law over the candidates at a pair of nodes."""
     rate = float(matching.score.rate(price))
     lefts, rights = (offered(view, path) for view, path in zip(views, paths, strict=True))
     units = {
@@ -95,7 +95,7 @@ class Entities:
         return scores
 
     def matched(self, choice: Choice) -> Iterator[tuple[list[int], Path, Path]]:
-        """Yield who is in the two matched pairs of children, and the paths to them."""
+        """Yield the entities in the two matched pairs of children, and the paths to them."""
         crossed, i, j = choice
         for held in (True, False):
             other = held != bool(crossed)
@@ -249,8 +249,8 @@ def test_growth_costs_at_most_its_price_on_more_entities(root: Matching) -> None
     assert 0.5 * TOTAL < worst <= TOTAL * (1 + 1e-12)
 
 
-# Left flag, left number, right flag, right number; and how many are of the kind. The newcomer
-# makes likelier what was unlikely at the root, stays in a matched pair, and does so again below.
+# Left flag, left number, right flag, right number; and the number of such entities. The newcomer
+# raises an unlikely candidate at the root, stays in a matched pair, and does the same below.
 WORST: dict[str, tuple[dict[Kind, int], Kind]] = {
     "leverage": (
         {

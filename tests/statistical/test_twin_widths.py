@@ -1,7 +1,7 @@
-"""The widths of the scores that twin trees grow by: never exceeded, and approached at both ends.
+"""The widths of the scores of twin trees: never exceeded, and approached at both ends.
 
-Changes are in units of each score's grid. An end of the proof's interval may be passed by what
-rounding pays for: twice `Score.rounding`.
+Changes are in units of each score's grid. A change may exceed an end of the proof's interval by
+the rounding that is paid for: twice `Score.rounding`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ by_name = pytest.mark.parametrize("matching", MATCHINGS, ids=lambda one: one.sco
 
 
 def ends(matching: Matching) -> tuple[Fraction, Fraction]:
-    """Return what the proofs say of the change when one entity is added."""
+    """Return the ends of the interval of changes that the proofs state."""
     if matching.halves is None:
         return Fraction(-1), Fraction(1)
     return -Fraction(matching.halves, 2), Fraction(1)
@@ -101,7 +101,7 @@ def changes(matching: Matching, composition: Composition) -> Iterator[int]:
 
 
 def compositions(size: int) -> Iterator[Composition]:
-    """Yield every way in which some entities can be of the nine kinds."""
+    """Yield every composition of a number of entities by the nine kinds."""
     for members in itertools.combinations_with_replacement(range(len(ENTITIES)), size):
         times = Counter(members)
         yield tuple(times[kind] for kind in range(len(ENTITIES)))
@@ -174,7 +174,7 @@ def test_rounding_moves_leverage_by_no_more_than_is_paid_for(composition: Compos
 
 
 def composed(**times: int) -> Composition:
-    """Return a composition by what entities answer: y, n or m (missing), left then right."""
+    """Return a composition by the splits' answers: y, n or m (missing), left then right."""
     letters: dict[str, Answer] = {"y": True, "n": False, "m": None}
     kinds = {(letters[name[0]], letters[name[1]]): count for name, count in times.items()}
     return tuple(kinds.get(entity, 0) for entity in ENTITIES)

@@ -70,7 +70,7 @@ def test_half_the_price_would_be_noticed() -> None:
     assert surprise(simulated("more flags", 2), other) < FALSE_ALARM
 
 
-def test_the_law_is_the_walk_s_limit_on_condition_that_every_split_divides() -> None:
+def test_the_law_is_the_limit_of_the_walk_given_that_every_split_divides() -> None:
     tiny, rate = DATA["more flags"], TREE_GINI.rate(EPSILON)
     views = (tiny.candidates,) * 3
     score = TreeScore(tiny.candidates, TARGET, 2, GRID_BITS)
@@ -124,7 +124,7 @@ def tables() -> list[list[Entity]]:
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3), Fraction(100)])
-def test_no_neighbour_s_law_is_further_away_than_the_price(epsilon: Fraction) -> None:
+def test_the_laws_of_neighbours_differ_by_at_most_the_price(epsilon: Fraction) -> None:
     with mp.workdps(60):
         price = mp.mpf(epsilon.numerator) / epsilon.denominator
         largest = mp.mpf(0)

@@ -45,7 +45,7 @@ TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(ROWS)]
 
 @dataclass(frozen=True)
 class Chain:
-    """A walk as its twin has it, and as the kernel runs it."""
+    """A walk by the oracle, and by the kernel."""
 
     views: tuple[Candidates, ...]
     score: Callable[[State], int]
@@ -163,7 +163,7 @@ def test_the_limit_is_the_exponential_mechanism_with_its_base_measure(name: str)
 
 
 @every_chain
-def test_the_distance_from_the_limit_shrinks_to_nothing(name: str) -> None:
+def test_the_distance_from_the_limit_shrinks_to_zero(name: str) -> None:
     chain = CHAINS[name]()
     power, limit = chain.matrix, chain.limit(chain.base)
     distances = []

@@ -1,7 +1,7 @@
-"""The widths of the scores that walks climb: never exceeded, and approached at both ends.
+"""The widths of the scores of walks: never exceeded, and approached at both ends.
 
-Changes are in units of each score's grid. An end of the proof's interval may be passed by what
-rounding pays for: twice `Score.rounding`.
+Changes are in units of each score's grid. A change may exceed an end of the proof's interval by
+the rounding that is paid for: twice `Score.rounding`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]
 Entity = tuple[int | None, ...]
 Kind = tuple[int, int, int]  # leaf in the first tree, leaf in the second, class; -1 for none
 
-# What the proofs say of the change when one entity is added.
+# The intervals of changes that the proofs state for one more entity.
 ENDS = {
     TREE_GINI.name: (Fraction(-2), Fraction(0)),
     PAIR_PURITY.name: (Fraction(-2), Fraction(1)),
@@ -116,7 +116,7 @@ class Counted:
         return int(pair_units(self.by_class, self.table, self.entities, GRID_BITS))
 
     def change(self, entity: Kind) -> int:
-        """Return what one more entity changes."""
+        """Return the change for one more entity."""
         before = self.units()
         self.add(entity)
         after = self.units()
@@ -143,7 +143,7 @@ def test_no_small_pair_s_purity_moves_further() -> None:
 def climb(
     value: Callable[[list[int]], int], cells: int, seed: int, steps: int = 1500
 ) -> tuple[int, list[int]]:
-    """Return the largest value that changing one count at a time comes to."""
+    """Return the largest value reached by changing one count at a time."""
     generator = np.random.default_rng(seed)
     counts = [int(2**e) - 1 for e in generator.uniform(0, 8, cells)]
     best = value(counts)
@@ -259,7 +259,7 @@ def check_spreads(members: Sequence[Entity], newcomer: Entity) -> dict[str, int]
 
 
 @given(st.lists(st.tuples(entities, st.integers(0, 15)), max_size=5), entities)
-def test_candidates_never_drift_apart_by_more_than_the_width(
+def test_the_changes_of_candidates_differ_by_at_most_the_width(
     groups: list[tuple[Entity, int]], newcomer: Entity
 ) -> None:
     check_spreads([entity for entity, times in groups for _ in range(times)], newcomer)

@@ -90,7 +90,7 @@ def where_they_end(schema: Schema, table: Table, tree: Tree) -> list[int]:
 
 
 def scene(seed: int, *, size: int = 70, heaviest: int = 10**6) -> Scene:
-    """Make up a scene in which every cell of either tree holds somebody."""
+    """Make up a scene in which no end of either tree is empty."""
     rng = np.random.default_rng(seed)
     kind = rng.integers(0, 4, size)
     left, left_columns = _view("left", rng, kind)
@@ -127,7 +127,7 @@ def _view(name: str, rng: Generator, kind: np.ndarray) -> tuple[View, dict[str, 
 
 
 def _tree(rng: Generator, schema: Schema, table: Table, side: Side) -> Tree:
-    """Draw trees until somebody is in every cell; the lower level may end early."""
+    """Draw trees until no end is empty; the lower level may end early."""
     splits = Splits.of(schema.view(side))
     while True:
         chosen: list[int | None] = [int(rng.integers(len(splits)))]

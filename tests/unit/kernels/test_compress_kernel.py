@@ -1,4 +1,4 @@
-"""Compressed sets hold the same entities, numbered anew."""
+"""Compressed sets contain the same entities, renumbered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def flags_of(words: np.ndarray, count: int) -> np.ndarray:
 
 @some
 @given(st.data(), st.integers(1, 200))
-def test_the_wanted_stay_in_their_order_and_nobody_else_does(
+def test_the_wanted_entities_stay_in_order_and_no_others_remain(
     data: st.DataObject, entities: int
 ) -> None:
     wanted = data.draw(arrays(np.bool_, entities))

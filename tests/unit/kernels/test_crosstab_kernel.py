@@ -11,8 +11,8 @@ from redveil.kernels.crosstab import crosstab
 from strategies.arrays import row_counts, spread
 
 
-def cell_array(cell: dict[int, int]) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
-    """Return the cells of nodes 0 … highest; nodes at which no entity can end have none."""
+def end_array(cell: dict[int, int]) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
+    """Return the number of each end by node, 0 … highest; other nodes have none."""
     array = np.full(max(cell) + 1, -1, np.int16)
     for node, number in cell.items():
         array[node] = number
@@ -23,8 +23,8 @@ def check(left: list[int], right: list[int], cells: tuple[dict[int, int], dict[i
     table = crosstab(
         np.array(left, np.int16),
         np.array(right, np.int16),
-        cell_array(cells[0]),
-        cell_array(cells[1]),
+        end_array(cells[0]),
+        end_array(cells[1]),
         len(cells[0]),
         len(cells[1]),
     )
@@ -33,7 +33,7 @@ def check(left: list[int], right: list[int], cells: tuple[dict[int, int], dict[i
     assert int(table.sum()) == len(left)
 
 
-# The nodes at which an entity can stand, in the order of their cells.
+# The ends of a tree, in the order of their numbers.
 standing = st.lists(st.integers(0, 30), min_size=1, max_size=8, unique=True)
 
 
@@ -48,9 +48,9 @@ def test_pairs_are_counted_as_by_hand(
     check(at_left, at_right, cells)
 
 
-def test_left_cells_are_rows_and_right_cells_columns() -> None:
+def test_left_ends_are_rows_and_right_ends_columns() -> None:
     check([1, 1, 2], [0, 0, 0], ({1: 0, 2: 1, 0: 2}, {0: 0}))
 
 
-def test_nobody_stands_anywhere() -> None:
+def test_no_entities_make_an_empty_table() -> None:
     check([], [], ({0: 0}, {1: 0, 2: 1}))

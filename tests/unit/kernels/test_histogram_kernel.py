@@ -74,7 +74,7 @@ def test_a_column_does_not_spill_into_the_next() -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 192, 5000])
-def test_group_groups_is_counted_nowhere(rows: int) -> None:
+def test_group_groups_is_not_counted(rows: int) -> None:
     group = [3] * rows
     check_codes([[0] * rows], [2], group, 3)
     check_bits([[True] * rows, [False] * rows, [None] * rows], group, 3)

@@ -1,4 +1,4 @@
-"""Joint counts and the scores made of them, against sets of entities and exact fractions."""
+"""Joint counts and the scores computed from them, against sets of entities and exact fractions."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_words_are_unsigned() -> None:
     assert counts.tolist() == [[1, 1, 2]]
 
 
-def test_nobody_scores_nothing() -> None:
+def test_no_entities_score_nothing() -> None:
     none = np.zeros((2, 0), np.uint64)
     rows = np.array([1], np.int32)
     sets = SplitSets(none[:1], none, rows, np.array([0, 1], np.int32))
@@ -173,12 +173,12 @@ def test_forty_million_entities_do_not_overflow(
     size = both + only_left + only_right + neither
     counts = one_pair(both, only_left, only_right, neither)
     lefts, rights = both + only_left, both + only_right
-    exact = [
+    true_scores = [
         both - Fraction(lefts * rights, max(size, 1)),
         only_left - Fraction(lefts * (size - rights), max(size, 1)),
     ]
     units = leverage_units(counts, 12).ravel().tolist()
-    assert units == [math.floor(score * 2**12) for score in exact]
+    assert units == [math.floor(score * 2**12) for score in true_scores]
     assert agreement_units(counts, 1).ravel().tolist() == [
         2 * min(both, neither) - only_left - only_right,
         2 * min(only_left, only_right) - both - neither,

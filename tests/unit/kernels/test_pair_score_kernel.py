@@ -63,7 +63,7 @@ def test_large_tables_are_scored_as_fractions_are(table: Table) -> None:
 @few
 @given(tables(small) | tables(large))
 def test_association_is_within_its_rounding(table: Table) -> None:
-    # One-sided errors: margins of h rows and w columns lose up to a unit each, the last term gains.
+    # One-sided errors: h rows and w columns lose up to a unit each, the last term gains one.
     grid = Fraction(int(association_units(array(table), GRID_BITS)), 2**ASSOCIATION.grid_bits)
     lines = len(table) + len(table[0])
     error = grid - by_hand.association(table)
@@ -129,12 +129,12 @@ def test_pair_purity_is_the_published_score_times_n(case: tuple[Table, Table, in
     assert -most * UNIT <= found * UNIT - exact <= UNIT / 2
 
 
-def test_nobody_is_worth_nothing() -> None:
+def test_no_entities_score_zero() -> None:
     assert pair_units(array([[0]]), array([[0]]), 0, GRID_BITS) == 0
     assert pair_units(array([[0]]), array([[0]]), 5, GRID_BITS) == 0
 
 
-def test_two_perfect_trees_are_worth_everybody() -> None:
+def test_two_perfect_trees_score_the_number_of_entities() -> None:
     assert pair_units(array([[3, 0], [0, 4]]), array([[3, 0], [0, 4]]), 7, 12) == 7 << 12
-    # Entities that a missing value stops are missing from the sum, not from N: 7 · (9 + 7) / 18.
+    # Stuck entities are missing from the sum, not from N: 7 · (9 + 7) / 18.
     assert pair_units(array([[3, 0], [0, 4]]), array([[3, 0], [0, 4]]), 9, 0) == 6

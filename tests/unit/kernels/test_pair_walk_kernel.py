@@ -69,7 +69,7 @@ class Setting:
     def walk(
         self, words: NDArray[np.uint64], ending: Ending, trace: NDArray[np.float64] | None = None
     ) -> tuple[tuple[int, int, int], Splits, list[float]]:
-        """Run the kernel; returns what it returns, where it ends, and its trace."""
+        """Run the kernel; return its result, the final splits and the trace."""
         rows, inner = len(self.target), self.inner
         first, second = (np.array(s, np.int32) for s in (self.start[:inner], self.start[inner:]))
         trace = np.zeros(len(words)) if trace is None else trace
@@ -157,7 +157,7 @@ def test_the_running_score_is_a_full_recount_after_many_steps(
     assert 0 < accepted < steps
     assert splits == expected.splits
     assert trace == expected.trace
-    # One more step writes down the score as it runs; it is what the last pair is worth.
+    # One more step records the running score, which must be that of the last pair.
     _, _, longer = setting.walk(np.concatenate([words, words[:1]]), no_stop())
     assert longer[-1] == setting.score()(splits) * UNIT
     assert len(set(trace)) > 10
@@ -186,8 +186,8 @@ def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, steps
 
 
 @pytest.mark.parametrize("last", [0, 1, 17, 99])
-def test_the_flag_is_looked_at_before_every_step(last: int) -> None:
-    # The flag lies in the trace: the walk raises it itself, when it writes down a score.
+def test_the_flag_is_read_before_every_step(last: int) -> None:
+    # The flag is part of the trace: the walk raises it itself when it records a score.
     setting, words = grove(6, 70, 3, 1e-3, 2), random_words(6, 100)
     trace = np.zeros(100)
     highest_byte = trace.view(np.uint8)[8 * last + 7 : 8 * last + 8]
@@ -264,7 +264,7 @@ def replacements(draw: st.DrawFn) -> Replacement:
 
 @few
 @given(replacements())
-def test_both_tables_follow_who_moved(case: Replacement) -> None:
+def test_both_tables_follow_the_entities_that_moved(case: Replacement) -> None:
     rows, was, now = len(case.target), case.leaves(case.trees), case.leaves(case.replaced)
     reach, fresh = (packed_sets(case.reach(t), rows) for t in (case.trees, case.replaced))
     table, by_class = case.tables(case.trees)
@@ -280,7 +280,7 @@ def test_both_tables_follow_who_moved(case: Replacement) -> None:
 
 @few
 @given(replacements())
-def test_settling_writes_down_where_everybody_is(case: Replacement) -> None:
+def test_settling_records_the_leaf_of_every_entity(case: Replacement) -> None:
     rows = len(case.target)
     reach, fresh = (packed_sets(case.reach(t), rows) for t in (case.trees, case.replaced))
     where = np.array(case.leaves(case.trees)[case.side], np.int32)

@@ -1,4 +1,4 @@
-"""One step down a tree against asking every entity."""
+"""One level down a tree, against testing every entity."""
 
 from __future__ import annotations
 

@@ -99,7 +99,9 @@ def test_entities_spread_below_the_new_split(case: Replacement) -> None:
 
 @few
 @given(st.data(), replacements(), st.integers(1, 4))
-def test_counts_follow_who_moved(data: st.DataObject, case: Replacement, labels: int) -> None:
+def test_counts_follow_the_entities_that_moved(
+    data: st.DataObject, case: Replacement, labels: int
+) -> None:
     old, fresh = case.half_done()
     label = data.draw(arrays.spread(st.integers(-1, labels - 1), case.rows))
     was, now, inner = case.leaves(case.before), case.leaves(case.after), len(case.before)
@@ -172,5 +174,5 @@ def test_a_view_s_splits_become_the_sets_they_hold_for(
 
 
 @given(arrays.row_counts)
-def test_everybody_is_in_the_set_of_all(rows: int) -> None:
+def test_the_set_of_all_entities_contains_every_entity(rows: int) -> None:
     assert sets_of_view.all_entities(rows).tolist() == packed_sets([range(rows)], rows)[0].tolist()

@@ -34,7 +34,7 @@ NEVER = -1.0
 
 @dataclass(frozen=True)
 class Setting:
-    """A tree to start from, what it is to predict, and how eagerly."""
+    """A tree to start from, the target and the acceptance rate."""
 
     view: Candidates
     target: list[int]
@@ -53,7 +53,7 @@ class Setting:
     def walk(
         self, words: NDArray[np.uint64], ending: Ending, trace: NDArray[np.float64] | None = None
     ) -> tuple[tuple[int, int, int], Splits, list[float]]:
-        """Run the kernel; returns what it returns, where it ends, and its trace."""
+        """Run the kernel; return its result, the final splits and the trace."""
         splits, rows = np.array(self.start, np.int32), len(self.target)
         trace = np.zeros(len(words)) if trace is None else trace
         done = walk_tree(
@@ -127,7 +127,7 @@ def test_the_running_score_is_a_full_recount_after_many_steps(
     assert 0 < accepted < steps
     assert splits == expected.splits
     assert trace == expected.trace
-    # One more step writes down the score as it runs; it is what the last tree is worth.
+    # One more step records the running score, which must be that of the last tree.
     _, _, longer = setting.walk(np.concatenate([words, words[:1]]), no_stop())
     assert longer[-1] == setting.score()(splits) * UNIT
     assert len(set(trace)) > 10
@@ -174,8 +174,8 @@ def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, steps
 
 
 @pytest.mark.parametrize("last", [0, 1, 17, 199])
-def test_the_flag_is_looked_at_before_every_step(last: int) -> None:
-    # The flag lies in the trace: the walk raises it itself, when it writes down a score.
+def test_the_flag_is_read_before_every_step(last: int) -> None:
+    # The flag is part of the trace: the walk raises it itself when it records a score.
     setting, words = forest(5, 70, 3, 1e-3), random_words(5, 200)
     trace = np.zeros(200)
     highest_byte = trace.view(np.uint8)[8 * last + 7 : 8 * last + 8]
@@ -275,9 +275,11 @@ def test_acceptance_turns_at_the_exponential() -> None:
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 10**9), st.floats(0, 10))
-def test_what_is_no_worse_is_always_accepted(word: int, change: int, rate: float) -> None:
+def test_a_proposal_that_is_no_worse_is_always_accepted(
+    word: int, change: int, rate: float
+) -> None:
     assert accepts(np.uint64(word), rate, change)
 
 
-def test_what_is_hopeless_is_refused_without_fuss() -> None:
+def test_a_hopeless_proposal_is_refused_without_a_warning() -> None:
     assert not accepts(np.uint64(0), 1.0, -(10**9))

@@ -109,7 +109,7 @@ def test_each_leaf_is_rounded_on_its_own() -> None:
 
 
 @given(st.lists(st.integers(-1, 2), max_size=200))
-def test_classes_stand_in_order_each_from_a_new_word_on(target: list[int]) -> None:
+def test_classes_are_in_order_and_each_starts_at_a_new_word(target: list[int]) -> None:
     place, first_word = places_by_class(np.array(target, np.int32), 3)
     assert [p < 0 for p in place.tolist()] == [c < 0 for c in target]
     for c in range(3):

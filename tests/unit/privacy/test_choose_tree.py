@@ -1,4 +1,4 @@
-"""The door for whole trees: paid for, once, and in the shape of its base measure."""
+"""`choose_tree`: paid for once, with scores in the shape of the base measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prices in ρ: what keeps (ε, δ), what ρ buys, and that they add up like prices in ε."""
+"""Prices in ρ: they keep (ε, δ), buy choices and counts, and add up like prices in ε."""
 
 from __future__ import annotations
 
@@ -49,12 +49,14 @@ def gaussian_delta(rho: float, epsilon: float) -> mpmath.mpf:
 
 @settings(max_examples=60)
 @given(epsilons, deltas)
-def test_rho_keeps_the_promise_and_hardly_more_would(epsilon: Fraction, delta: Fraction) -> None:
+def test_rho_keeps_the_guarantee_and_little_more_would_not(
+    epsilon: Fraction, delta: Fraction
+) -> None:
     rho = rho_within(epsilon, delta)
     assert 0 < rho < epsilon
     assert keeps(rho, epsilon, delta)
     assert not keeps(rho * (1 + Fraction(1, 500)), epsilon, delta)
-    # The Gaussian mechanism costs exactly ρ: what is said of all releases holds for it.
+    # The Gaussian mechanism costs exactly ρ, so a bound for all releases holds for it.
     assert gaussian_delta(float(rho), float(epsilon)) <= float(delta)
 
 
@@ -69,15 +71,15 @@ def test_the_conversion_is_at_least_as_good_as_the_simple_one(
     assert float(rho_within(epsilon, delta)) >= simple * (1 - 1e-3)
 
 
-def test_a_search_that_goes_too_far_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search is in doubles; what it finds counts only once it has been checked."""
+def test_a_search_that_goes_too_far_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search is in double precision; its result counts only once it has been checked."""
     one, million = Fraction(1), Fraction(1, 10**6)
     best, about = rho_within(one, million), concentrated._log_delta
     monkeypatch.setattr(concentrated, "_log_delta", lambda *both: about(*both) - 0.01)
     assert rho_within.__wrapped__(one, million) == best
 
 
-def test_less_room_is_less_rho() -> None:
+def test_a_stricter_guarantee_allows_less_rho() -> None:
     one, million = Fraction(1), Fraction(1, 10**6)
     assert rho_within(one, million) > rho_within(one, million / 10)
     assert rho_within(one, million) > rho_within(one / 2, million)
@@ -109,7 +111,7 @@ def test_counts_paid_in_rho_get_gaussian_noise_of_their_width(rho: Fraction) -> 
     "price", [Fraction(1, 50), Fraction(1, 3), Fraction(7, 10**9), Fraction(9)]
 )
 def test_the_real_noise_never_costs_more_than_its_price(price: Fraction) -> None:
-    """OpenDP's own account of the noise, exactly: it would exceed most prices without widening."""
+    """The loss that OpenDP states, exactly: it would exceed most prices without widening."""
     laplace = dp.l1_distance(T="i64"), 1 / round_down(price)
     gaussian = dp.l2_distance(T="i64"), 1 / math.sqrt(2 * round_down(price))
     for make, (metric, scale) in ((dp.m.make_laplace, laplace), (dp.m.make_gaussian, gaussian)):
@@ -145,7 +147,7 @@ def test_a_loss_says_what_it_is() -> None:
     assert str(parse_loss(1, 1e-6)) == "ε = 1, δ = 1e-06"
 
 
-def test_currencies_do_not_mix() -> None:
+def test_prices_in_epsilon_and_rho_cannot_be_added() -> None:
     with pytest.raises(PlanError, match="cannot be added"):
         Plan(Fraction(1), (Step("a", "count", Fraction(1)), Step("b", "count", Rho(Fraction(1)))))
     with pytest.raises(PlanError, match="the steps cost 1, not 1"):
@@ -160,7 +162,7 @@ def test_currencies_do_not_mix() -> None:
     epsilons,
     deltas,
 )
-def test_every_plan_spends_exactly_the_rho_that_keeps_the_promise(
+def test_every_plan_spends_exactly_the_rho_that_keeps_the_guarantee(
     algorithm: str, size: int, epsilon: Fraction, delta: Fraction
 ) -> None:
     price = Loss(epsilon, delta).price

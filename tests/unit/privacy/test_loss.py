@@ -24,7 +24,7 @@ from redveil.privacy.loss import divide, parse_epsilon, round_down, total
         ("1e-2", Fraction(1, 100)),
     ],
 )
-def test_epsilon_means_what_people_write(given_as: str | float, means: Fraction) -> None:
+def test_epsilon_is_read_as_written(given_as: str | float, means: Fraction) -> None:
     assert parse_epsilon(given_as) == means
 
 

@@ -60,7 +60,7 @@ def test_threads_share_a_source_without_sharing_words() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(1, 3), Fraction(1, 7), Fraction(22, 7)])
-def test_noise_has_the_length_and_type_asked_for(epsilon: Fraction) -> None:
+def test_noise_has_the_requested_length_and_type(epsilon: Fraction) -> None:
     noise = SystemRandomness().laplace(epsilon, 7)
     assert noise.shape == (7,)
     assert noise.dtype == np.int64

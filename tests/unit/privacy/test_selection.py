@@ -74,7 +74,7 @@ def test_three_even_candidates_need_more_bits_at_a_third() -> None:
     assert draw(*even, ScriptedRandomness(third, 2**64 - 1)) == 1
 
 
-def test_a_candidate_left_out_is_never_drawn_however_good() -> None:
+def test_an_excluded_candidate_is_never_drawn_however_good() -> None:
     source = SeededRandomness(3)
     drawn = {
         draw(np.array([10**9, 0, 1]), Fraction(1), np.array([0, 1, 1]), source) for _ in range(99)

@@ -25,10 +25,10 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning"),
 ]
-# Noise as wide as this meets itself once in a million draws.
+# With noise this wide, two draws are equal about once in a million.
 WIDE = Fraction(1, 10**6)
 NUMBERS = 64
-PATIENCE = 30
+SECONDS_BEFORE_A_HANG = 30
 
 Draw = Callable[[SystemRandomness], Any]
 DRAWS: dict[str, Draw] = {
@@ -39,7 +39,7 @@ DRAWS: dict[str, Draw] = {
 
 
 def in_child(work: Callable[[], Any]) -> list[int]:
-    """Do work that returns whole numbers in a forked child, and fail if the child hangs."""
+    """Run work that returns integers in a forked child, and fail if the child hangs."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -50,7 +50,7 @@ def in_child(work: Callable[[], Any]) -> list[int]:
         finally:
             os._exit(status)
     os.close(writing)
-    ready, _, _ = select.select([reading], [], [], PATIENCE)
+    ready, _, _ = select.select([reading], [], [], SECONDS_BEFORE_A_HANG)
     if not ready:
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -61,7 +61,7 @@ def in_child(work: Callable[[], Any]) -> list[int]:
 
 
 def must_differ(streams: list[list[int]]) -> None:
-    """No stream may repeat a part of another; a few numbers may meet by chance if they are wide."""
+    """Require that no stream repeats a part of another; a few numbers may be equal by chance."""
     for one, other in combinations(streams, 2):
         assert len(one) == len(other) == NUMBERS
         assert len(set(one) & set(other)) <= 2
@@ -85,7 +85,7 @@ def test_parent_and_forked_children_draw_differently(draw: Draw, draws_before: i
 def test_a_child_with_its_parents_process_number_draws_differently(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Numbers of processes come again, and the first process of every container is number 1."""
+    """Process numbers are reused, and the first process of every container is number 1."""
     monkeypatch.setattr(os, "getpid", lambda: 1)
     source = SystemRandomness()
     source.words(1)
@@ -105,7 +105,7 @@ def busy(source: SystemRandomness) -> Iterator[None]:
 
     thread = threading.Thread(target=draw)
     thread.start()
-    assert begun.wait(PATIENCE)
+    assert begun.wait(SECONDS_BEFORE_A_HANG)
     try:
         yield
     finally:
@@ -116,7 +116,7 @@ def busy(source: SystemRandomness) -> Iterator[None]:
 def test_a_child_forked_while_another_thread_draws_does_not_hang(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(globals(), "PATIENCE", 3)
+    monkeypatch.setitem(globals(), "SECONDS_BEFORE_A_HANG", 3)
     source = SystemRandomness()
     with busy(source):
         streams = [in_child(lambda: source.words(NUMBERS)) for _ in range(5)]
@@ -142,11 +142,13 @@ def noise_from_a_run(_: int) -> list[float]:
 
 
 def test_runs_in_forked_workers_have_their_own_noise() -> None:
-    """Two releases with the same noise would tell the difference of their counts exactly."""
+    """Two releases with the same noise would reveal the difference of their counts exactly."""
     marked()  # loaded before the fork, as a server would
     own = noise_from_a_run(0)
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        theirs = pool.map_async(noise_from_a_run, range(3), chunksize=1).get(2 * PATIENCE)
+        theirs = pool.map_async(noise_from_a_run, range(3), chunksize=1).get(
+            2 * SECONDS_BEFORE_A_HANG
+        )
         pool.close()
         pool.join()
     runs = [own, *theirs]

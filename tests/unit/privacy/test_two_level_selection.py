@@ -46,7 +46,7 @@ class Case:
         return np.array(self.units, np.int64)
 
     def weights(self, root: int, side: int) -> list[Any]:
-        """Return the weights of the choices on a side, not divided by anything."""
+        """Return the weights of the choices on a side, not normalised."""
         step = mp.mpf(self.rate.numerator) / self.rate.denominator
         listed = zip(self.units[root][side], self.below, self.open[root][side], strict=True)
         return [b * mp.exp(step * u) if may else mp.mpf(0) for u, b, may in listed]
@@ -65,15 +65,15 @@ class Case:
         )
 
     def scaled_roots(self) -> list[Any]:
-        """Return the roots' weights divided by what the best tree's score weighs."""
-        exact = self.roots()
-        top = max(self.best(root) for root, weight in enumerate(exact) if weight)
+        """Return the roots' weights divided by the weight of the best tree's score."""
+        true_weights = self.roots()
+        top = max(self.best(root) for root, weight in enumerate(true_weights) if weight)
         scale = mp.exp(-mp.mpf(self.rate.numerator) / self.rate.denominator * top)
-        return [weight * scale for weight in exact]
+        return [weight * scale for weight in true_weights]
 
 
 def inverted(weights: list[Any], word: int) -> int:
-    """Return what a uniform number falls on, half-way between two numbers of 64 digits."""
+    """Return the index that a uniform number selects, half-way between two numbers of 64 bits."""
     threshold = (mp.mpf(word) + mp.mpf("0.5")) / 2**64 * mp.fsum(weights)
     for index in range(len(weights)):
         if threshold < mp.fsum(weights[: index + 1]):
@@ -127,20 +127,22 @@ def test_the_exact_decision_agrees_with_the_exact_law(case: Case, word: int) -> 
 def test_doubles_are_off_by_less_than_the_slack(case: Case) -> None:
     found = root_weights(case.array, case.rate, case.base)
     with mp.workdps(200):
-        exact = case.scaled_roots()
-        off = mp.fsum(abs(mp.mpf(f) - e) for f, e in zip(found.tolist(), exact, strict=True))
-        assert off <= root_error(len(case.below)) * mp.mpf(2) ** -52 * mp.fsum(exact)
+        true_weights = case.scaled_roots()
+        off = mp.fsum(abs(mp.mpf(f) - e) for f, e in zip(found.tolist(), true_weights, strict=True))
+        assert off <= root_error(len(case.below)) * mp.mpf(2) ** -52 * mp.fsum(true_weights)
 
 
 @given(cases(most=20), st.integers(0, 12))
 def test_boundaries_enclose_the_exact_weights_however_coarse(case: Case, precision: int) -> None:
     with mp.workdps(200):
-        exact = case.scaled_roots()
+        true_weights = case.scaled_roots()
         listed = list(root_boundaries(case.array, case.rate, case.base, precision))
-        assert [root for root, _, _ in listed] == [r for r, weight in enumerate(exact) if weight]
+        assert [root for root, _, _ in listed] == [
+            r for r, weight in enumerate(true_weights) if weight
+        ]
         rounding = mp.mpf(10) ** -150  # of the 200 digits; exact boundaries leave it no room
         for root, low, high in listed:
-            true = mp.fsum(exact[: root + 1]) * 2**precision
+            true = mp.fsum(true_weights[: root + 1]) * 2**precision
             assert low - rounding <= true <= high + rounding
 
 
@@ -200,10 +202,10 @@ def test_scores_of_any_size_do_not_overflow() -> None:
     assert drawn == {(1, 0, 0)}
 
 
-def test_what_is_closed_is_never_drawn_however_good() -> None:
+def test_an_excluded_choice_is_never_drawn_however_good() -> None:
     units = [[[9**9, 0], [9**9, 0]], [[9**9, 9**9], [9**9, 9**9]], [[0, 9**9], [0, 0]]]
-    # The first root may have the second choice only; the second is left out; the third has
-    # nothing open where its split does not hold.
+    # The first root allows the second choice only; the second is excluded; the third allows
+    # nothing where its split does not hold.
     may = [[[False, True], [False, True]], ALL[0], [[True, True], [False, False]]]
     case = Case(units, Fraction(1), [1, 0, 1], [1, 1], may)
     source = SeededRandomness(3)

@@ -51,7 +51,7 @@ def test_a_split_is_informative_when_bins_on_the_path_differ(
     step = st.tuples(st.integers(0, view.split_count - 1), st.booleans())
     path: list[tuple[int, bool]] = []
     for taken in data.draw(st.lists(step, max_size=6)):
-        # A tree that asks informative splits only has no path that nobody can take.
+        # In a tree of informative splits, some entity can take every path.
         if all(open_bins(view, [*path, taken])):
             path.append(taken)
     splits = Splits.of(view)

@@ -333,9 +333,9 @@ def test_a_seed_settles_the_twins(root: Matching) -> None:
     assert some(1) != some(100)
 
 
-def test_nobody_at_all_is_no_problem() -> None:
-    nobody = Tiny(tiny_view(1, 2), [[], []])
-    grown = grow(prepared(nobody, nobody), 2)
+def test_no_entities_at_all_is_no_problem() -> None:
+    no_entities = Tiny(tiny_view(1, 2), [[], []])
+    grown = grow(prepared(no_entities, no_entities), 2)
     assert level(max(grown.value.left.leaves)) == 2
 
 

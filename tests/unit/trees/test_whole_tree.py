@@ -139,9 +139,9 @@ def test_where_nothing_divides_a_leaf_stays() -> None:
     assert drawn == {(0, None, 1), (1, 0)}
 
 
-def test_nobody_at_all_is_no_problem() -> None:
-    nobody = Tiny(tiny_view(1, 2), [[], []])
-    assert shape(draw(nobody, [], 2, 1, 5).value, 2) in all_trees(nobody.view, 2)
+def test_no_entities_at_all_is_no_problem() -> None:
+    no_entities = Tiny(tiny_view(1, 2), [[], []])
+    assert shape(draw(no_entities, [], 2, 1, 5).value, 2) in all_trees(no_entities.view, 2)
 
 
 def test_leaves_are_numbered_as_in_a_heap() -> None:
