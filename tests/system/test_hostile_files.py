@@ -1,4 +1,4 @@
-"""Files made to do harm: what their cells hold neither runs, nor breaks a line, nor is repeated."""
+"""Malicious files: their values are not executed, do not break lines, and are not quoted."""
 
 from __future__ import annotations
 
@@ -107,9 +107,7 @@ def must_be_harmless(message: str) -> None:
 
 @pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_a_cell_that_does_not_fit_is_refused_without_being_repeated(
-    tmp_path: Path, suffix: str, cell: str
-) -> None:
+def test_an_invalid_value_is_refused_and_not_quoted(tmp_path: Path, suffix: str, cell: str) -> None:
     for column in ("age", "sick"):
         with pytest.raises(LoadError) as caught:
             loaded(tmp_path, suffix, **{column: cell})
@@ -136,9 +134,7 @@ def test_a_cell_that_is_ignored_or_undeclared_reaches_no_result(
 
 @pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_a_key_that_repeats_is_not_repeated_in_the_message(
-    tmp_path: Path, suffix: str, cell: str
-) -> None:
+def test_a_repeated_key_is_refused_and_not_quoted(tmp_path: Path, suffix: str, cell: str) -> None:
     cells = rows(id=cell)
     cells["id"][23] = cell
     path = tmp_path / f"left.{suffix}"

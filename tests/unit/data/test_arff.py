@@ -1,4 +1,4 @@
-"""ARFF files: headers and rows of every sort."""
+"""Headers and rows of ARFF files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binning and packing against doing it value by value."""
+"""Binning and packing, compared with a computation value by value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER_KINDS = tuple(kind for kind in Kind if kind is not Kind.BOOLEAN)
 
 
 def read_back(binned: BinnedView, view: View, number: int) -> list[int | None]:
-    """Return the bins of one attribute out of the packed view."""
+    """Return the bins of one attribute from the packed view."""
     row = int(binned.row[number])
     if view.attributes[number].kind is not Kind.BOOLEAN:
         return [None if code == 255 else code for code in binned.codes[row].tolist()]
@@ -83,7 +83,7 @@ def test_a_value_is_at_most_a_cut_exactly_when_its_bin_is(
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), row_counts, views())
-def test_a_packed_view_holds_every_value(data: st.DataObject, rows: int, view: View) -> None:
+def test_a_packed_view_contains_every_value(data: st.DataObject, rows: int, view: View) -> None:
     check(view, data.draw(view_columns(view, rows)), rows)
 
 

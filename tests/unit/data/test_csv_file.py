@@ -1,4 +1,4 @@
-"""The rows of a CSV text, against the reader of the standard library and against Arrow."""
+"""The rows of a CSV text, compared with the standard library and with Arrow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ rows = st.lists(
 
 
 @given(rows, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(",;|^]-\\\t"))
-def test_what_is_written_is_found(table: list[list[str]], end: str, delimiter: str) -> None:
+def test_written_rows_are_read(table: list[list[str]], end: str, delimiter: str) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL)
     writer.writerows(table)

@@ -1,4 +1,4 @@
-"""A dataset shows its schema and nothing else."""
+"""The schema of a dataset is public and everything else is sealed."""
 
 from __future__ import annotations
 

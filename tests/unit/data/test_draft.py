@@ -1,4 +1,4 @@
-"""Drafts: what is proposed for which column, and that what is saved can be loaded with."""
+"""Drafts: the proposal for each kind of column, and loading with a saved draft."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ READ = "minimum and maximum taken from the data, rounded outwards"
 
 
 def drafted(values: Any) -> Draft:
-    """Draft a column x; a second one is there so that x may be left out."""
+    """Draft a table with a column x, and another column in case x is left out."""
     rows = len(values)
     left = pa.table({"id": list(range(rows)), "x": values, "y": [i % 2 for i in range(rows)]})
     return draft(left, pa.table({"id": list(range(rows)), "y": [0] * rows}))
@@ -119,7 +119,7 @@ def test_categories() -> None:
         ([1e15 + 0.25, 1e15 + 0.5], "left out: values too close together for cut points"),
     ],
 )
-def test_what_is_left_out(values: Any, what: str) -> None:
+def test_columns_that_are_left_out(values: Any, what: str) -> None:
     assert proposed(values) == (None, what)
 
 
@@ -167,14 +167,14 @@ def test_bounds_are_rounded_outward(low: float, high: float, bounds: tuple[float
 
 
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300))
-def test_bounds_hold_all_values_and_little_more(one: float, other: float) -> None:
+def test_bounds_contain_all_values_and_little_more(one: float, other: float) -> None:
     low, high = min(one, other), max(one, other)
     if high - low < 1e-300:
         return
     minimum, maximum = outward(low, high)
     assert minimum <= low < high <= maximum
     assert maximum - minimum <= 1.21 * (high - low)
-    # Two digits of the range: the bounds say no more about the extremes.
+    # Bounds have two digits of the range and reveal no more about the extremes.
     digit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
     assert minimum / digit == pytest.approx(round(minimum / digit), rel=1e-9, abs=1e-6)
 
@@ -310,7 +310,7 @@ def test_a_draft_loads_the_data_it_was_made_from(files: tuple[str, str]) -> None
     ]
 
 
-def test_every_field_says_what_was_read_off_the_data(files: tuple[str, str]) -> None:
+def test_every_field_has_its_remark(files: tuple[str, str]) -> None:
     found = draft(*files)
     package: Any = found.to_datapackage()
     fields = {f["name"]: f for r in package["resources"] for f in r["schema"]["fields"]}
@@ -348,7 +348,7 @@ def test_files_in_any_layout(tmp_path: Path) -> None:
     load(left, right, found)
 
 
-def test_absolute_paths_are_not_written_down(tmp_path: Path) -> None:
+def test_absolute_paths_are_not_written(tmp_path: Path) -> None:
     left = write(tmp_path, "l.csv", "id,a\n1,0\n2,1\n")
     found = draft(left, left).schema
     assert found.left.path == "l.csv"

@@ -1,4 +1,4 @@
-"""One table, six ways to hand it over, one result."""
+"""The same table in six formats gives the same dataset."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ WAYS: dict[str, Callable[[Plain, Path], Any]] = {
 
 
 def expected(attribute: Attribute, values: Values) -> list[float]:
-    """Say value by value what a column should hold."""
+    """Return the expected values of a column, computed one by one."""
     if attribute.kind is Kind.NUMERIC:
         return [float("nan") if v is None else min(max(v, -1e6), 1e6) for v in values]
     codes: dict[Any, float] = {True: 1, False: 0}

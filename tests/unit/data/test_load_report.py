@@ -1,4 +1,4 @@
-"""The owner's report: what is zero stays unsaid, long lists are cut short."""
+"""The load report omits zeros and shortens long lists."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from redveil.data.report import AttributeCounts, LoadReport
 from redveil.schema import Side
 
 
-def test_nothing_happened() -> None:
+def test_zeros_are_omitted() -> None:
     counts = (AttributeCounts(Side.LEFT, "age"),)
     assert LoadReport(7, attributes=counts).lines() == ["7 entities in both views"]
 
 
-def test_everything_happened() -> None:
+def test_all_counts_are_reported() -> None:
     report = LoadReport(
         joined=1,
         left_only=1,
@@ -35,7 +35,7 @@ def test_everything_happened() -> None:
     ]
 
 
-def test_long_lists_are_cut_short() -> None:
+def test_long_lists_are_shortened() -> None:
     names = tuple(f"c{i}" for i in range(30))
     counts = tuple(AttributeCounts(Side.LEFT, name, missing=1) for name in names)
     lines = LoadReport(1, attributes=counts, ignored_left=names).lines()

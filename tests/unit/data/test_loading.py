@@ -1,4 +1,4 @@
-"""Loading what fits: values, missing values, keys, order, and what the owner is told."""
+"""Loading data that fits its schema: values, missing values, keys, order, and the report."""
 
 from __future__ import annotations
 

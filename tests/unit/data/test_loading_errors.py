@@ -1,4 +1,4 @@
-"""Loading what does not fit: one line that names the place and the remedy, whatever the file."""
+"""Data that does not fit its schema: one line that names the place and the remedy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def complaint(left: object, schema: Schema, right: object = RIGHT) -> str:
     message = str(caught.value)
     assert len(message.splitlines()) == 1
     assert "; " in message or message.endswith("?")
-    # Nothing of the cause is kept: a library's message may quote a row.
+    # The cause is dropped, because a library's message may quote a row.
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
     return message
@@ -163,7 +163,7 @@ HOSTILE = {
         "left.csv, line 3, column age: not a number; correct it, or list it in missingValues if it "
         "means missing",
     ),
-    "no entity in common": (
+    "no common entity": (
         b"id,age\n3,2\n4,3\n",
         "left.csv and right frame: no common entity; check that columns id and id contain the "
         "same keys",
@@ -286,7 +286,7 @@ def test_a_file_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "does not fit in memory" in complaint(path, schema_of(AGE))
 
 
-def test_a_file_that_unpacks_to_more_than_anybody_wants(tmp_path: Path) -> None:
+def test_a_file_that_decompresses_to_too_much_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"0" * 100_000))
     with pytest.raises(LoadError, match="more than 1000 bytes of text; split it or use Parquet"):
@@ -294,7 +294,7 @@ def test_a_file_that_unpacks_to_more_than_anybody_wants(tmp_path: Path) -> None:
     assert len(read_bytes(path, "bomb.csv.gz", most=100_000)) == 100_000
 
 
-def test_it_is_not_unpacked_any_further(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_file, "_PIECE", 10)
     bomb = io.BytesIO(b"0" * 1000)
     assert len(text_file._content(bomb, most=25)) == bomb.tell() == 30
@@ -356,7 +356,7 @@ def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
         object,
     ],
 )
-def test_what_is_no_table(frame: object) -> None:
+def test_other_objects_are_not_tables(frame: object) -> None:
     assert complaint(frame, schema_of(AGE)) == (
         "left frame: not a table; pass a path or a pandas, Polars or PyArrow table"
     )
@@ -465,7 +465,7 @@ def test_any_bytes_are_loaded_or_refused(
     assert "; " in message
 
 
-def test_more_entities_than_the_proofs_speak_of_are_refused(
+def test_more_entities_than_the_proofs_cover_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tables = clinic_frames(3)

@@ -1,4 +1,4 @@
-"""No message says what a row holds, and nothing that is kept or printed with it does."""
+"""No message, traceback or chained exception contains data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What becomes of an entity's row depends on that row alone, whatever the others hold.
+"""How an entity's row is read depends on that row alone.
 
-The guarantee rests on it: if one entity's value could change how others are read, adding that
-entity would change many rows at once. Proof: data/loading.md.
+The privacy guarantee needs this: if one entity's value could change how others are read, adding
+that entity would change many rows at once. Proof: data/loading.md.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ def values(column: Column) -> np.ndarray:
 
 
 def loaded(rows: list[Row], keys: list[str], hand_over: HandOver) -> Table:
-    """Load some rows; the other view knows them by the texts of their keys."""
+    """Load some rows; the keys of the other view are text."""
     right = pa.table({"id": keys, "sick": [True] * len(keys)})
     with tempfile.TemporaryDirectory() as folder:
         return open_for_owner(load(hand_over(rows, Path(folder)), right, SCHEMA).table)
 
 
 def must_agree(rows: list[Row], keys: list[str], hand_over: HandOver) -> None:
-    """Check that the rows but the last are read as they are without it."""
+    """Check that all rows but the last are read as they are without it."""
     try:
         with_last = loaded(rows, keys, hand_over)
         without = loaded(rows[:-1], keys, hand_over)

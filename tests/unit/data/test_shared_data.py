@@ -1,4 +1,4 @@
-"""Real data sets, if they lie beside the repository: drafted, saved, read, loaded."""
+"""Public data sets, if they are there: drafted, saved, read, loaded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_draft_loads_its_data(
 ) -> None:
     pair = SHARED / folder / left, SHARED / folder / right
     if not all(path.exists() for path in pair):
-        pytest.skip(f"{folder} does not lie beside the repository")
+        pytest.skip(f"{folder} is not in {SHARED}")
     found = draft(*pair)
     found.save(tmp_path / "datapackage.json")
     schema = Schema.read(tmp_path / "datapackage.json")

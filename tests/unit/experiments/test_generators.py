@@ -95,7 +95,7 @@ def test_the_schema_depends_on_neither_rows_nor_their_number(name: str) -> None:
         (partial(wide, lefts=20, rights=60), 0.15),
     ],
 )
-def test_views_have_something_in_common_as_strength_says(
+def test_strength_is_the_strength_of_the_association(
     generator: Callable[..., Dataset], least: float
 ) -> None:
     assert strongest(generator(6000)) > least

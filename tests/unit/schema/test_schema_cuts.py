@@ -1,4 +1,4 @@
-"""Cut points: each rule's points, and what is wrong with listed ones."""
+"""Cut points: the points of each rule, and the faults of explicit ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Descriptors that the package writes: it reads them back, and so does everybody else."""
+"""Written descriptors can be read again, also by Frictionless."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ EVERYTHING = Schema(
 
 
 @given(schemas())
-def test_what_is_written_is_read_back(schema: Schema) -> None:
+def test_a_written_schema_is_read_back(schema: Schema) -> None:
     again, problems = parse(json.loads(json.dumps(describe(schema))), "dp.json", Schema)
     assert problems == []
     assert again == schema
@@ -64,7 +64,7 @@ def test_an_attribute_is_read_back(attribute: Attribute) -> None:
 
 
 @pytest.mark.parametrize("schema", [EVERYTHING, clinic_schema()])
-def test_frictionless_accepts_what_is_saved(tmp_path: Path, schema: Schema) -> None:
+def test_frictionless_accepts_saved_schemas(tmp_path: Path, schema: Schema) -> None:
     path = tmp_path / "datapackage.json"
     schema.save(path)
     descriptor: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ def test_the_constraints_are_frictionless_ones() -> None:
     assert right[0]["dialect"] == {"delimiter": ";"}
 
 
-def test_a_saved_schema_can_be_read_by_people(tmp_path: Path) -> None:
+def test_a_saved_schema_is_readable(tmp_path: Path) -> None:
     path = tmp_path / "datapackage.json"
     EVERYTHING.save(path)
     text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Fields: what each declaration means, and every problem a field can have."""
+"""Fields: the meaning of each declaration, and every problem of a field."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_a_number_without_cuts_is_cut_into_twenty() -> None:
 def test_a_problem(raw: dict[str, Any], problem: str) -> None:
     attribute, problems = read(**raw)
     assert attribute is None
-    # Said once, and first; an unknown method or a part that is no object may lead to others.
+    # Reported once, and first; an unknown method or an invalid object may cause further problems.
     assert problems[0] == problem
     assert problems.count(problem) == 1
 

@@ -1,4 +1,4 @@
-"""What cut points have cost, written and read."""
+"""Purchases of cut points, written and read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ COLUMNS: dict[str, Any] = {"left": [], "right": ["HbA1c"]}
         [{"epsilon": "much", "columns": COLUMNS}],
     ],
 )
-def test_a_record_that_cannot_be_read_is_not_passed_over(record: object) -> None:
+def test_an_invalid_purchase_is_a_problem(record: object) -> None:
     raw: dict[str, Any] = clinic_schema().to_datapackage()
     raw["redveil"]["bought"] = record
     schema, problems = parse(raw, "datapackage.json", Schema)
@@ -67,7 +67,7 @@ def test_a_record_that_cannot_be_read_is_not_passed_over(record: object) -> None
     assert [problem.what for problem in problems] == ["redveil.bought is not a list of purchases"]
 
 
-def test_what_is_left_out_of_a_record_is_empty() -> None:
+def test_omitted_parts_of_a_purchase_are_empty() -> None:
     raw: dict[str, Any] = clinic_schema().to_datapackage()
     raw["redveil"]["bought"] = [{"epsilon": 0.1, "columns": {}}]
     schema, problems = parse(raw, "datapackage.json", Schema)

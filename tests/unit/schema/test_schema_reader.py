@@ -1,4 +1,4 @@
-"""Descriptors: every problem of a file, and that nothing else comes out of a hostile one."""
+"""Descriptors: every problem of a file, and one line per problem for malicious ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def schema_of(raw: object) -> Schema:
     return schema
 
 
-def test_what_is_left_out_has_a_default() -> None:
+def test_omitted_keys_have_defaults() -> None:
     schema = schema_of({"resources": [{"schema": resource()["schema"]}, resource()]})
     assert (schema.name, schema.unit, schema.status) == ("dataset", "entity", Status.DECLARED)
     assert (schema.left.name, schema.right.name) == ("left", "view")
@@ -54,7 +54,28 @@ def test_what_is_left_out_has_a_default() -> None:
     assert schema.budget is None
 
 
-def test_what_is_declared_is_read() -> None:
+def test_a_descriptor_is_read_without_a_file() -> None:
+    assert Schema.from_datapackage(package()) == schema_of(package())
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({}, "descriptor: no resources; list exactly two: the left view and the right view"),
+        (
+            package(table(primaryKey="x", missingValues=3)),
+            "descriptor, left: no entity key; set primaryKey to the field that identifies an "
+            "entity (and 2 more)",
+        ),
+    ],
+)
+def test_problems_of_a_descriptor_are_raised(raw: dict[str, Any], message: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_datapackage(raw)
+    assert str(caught.value) == message
+
+
+def test_declared_keys_are_read() -> None:
     left = table(missingValues=["", "NA"], primaryKey=["id"])
     left |= {"dialect": {"delimiter": ";"}, "encoding": "latin-1"}
     extras = {"status": "draft", "unit": "patient", "budget": "1/3", "version": 1}
@@ -255,7 +276,7 @@ def test_nonsense_anywhere_is_read_or_is_a_problem(place: tuple[Any, ...], value
     assert (schema is None) == bool(problems)
 
 
-def test_a_misspelt_budget_is_a_problem_and_not_a_budget_that_nobody_keeps() -> None:
+def test_a_misspelt_budget_is_a_problem() -> None:
     _, problems = parse(package(table(), redveil={"budgett": "1"}), "dp.json", Schema)
     assert [str(one) for one in problems] == [
         "dp.json: unknown key redveil.budgett; did you mean redveil.budget?"

@@ -1,4 +1,4 @@
-"""Misspelt keys of the standard are told of; keys of one's own are not."""
+"""Misspelt keys of the standard are problems; other unknown keys are not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GOOD: dict[str, Any] = {
 
 
 def problems(*path: str | int, key: str, value: object = None) -> list[str]:
-    """Return what is wrong once another key stands somewhere in a descriptor."""
+    """Return the problems of a descriptor after adding a key."""
     made = deepcopy(GOOD)
     part: Any = made
     for step in path:
@@ -57,7 +57,7 @@ def test_the_descriptor_is_fine_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "key", "told"),
+    ("path", "key", "problem"),
     [
         ((), "resource", ": unknown key resource in package; did you mean resources?"),
         (RESOURCE, "encodng", ", left: unknown key encodng in resource; did you mean encoding?"),
@@ -72,8 +72,8 @@ def test_the_descriptor_is_fine_as_it_is() -> None:
         (CONSTRAINTS, "require", f"{THERE} require in constraints; did you mean required?"),
     ],
 )
-def test_a_misspelt_key_is_told_of(path: tuple[str | int, ...], key: str, told: str) -> None:
-    assert problems(*path, key=key) == [f"dp.json{told}"]
+def test_a_misspelt_key_is_reported(path: tuple[str | int, ...], key: str, problem: str) -> None:
+    assert problems(*path, key=key) == [f"dp.json{problem}"]
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_a_misspelt_key_is_told_of(path: tuple[str | int, ...], key: str, told: 
         (CONSTRAINTS, "source of the bounds"),
     ],
 )
-def test_other_keys_are_nobody_s_business(path: tuple[str | int, ...], key: str) -> None:
+def test_other_keys_are_allowed(path: tuple[str | int, ...], key: str) -> None:
     assert problems(*path, key=key) == []
 
 
-def test_a_misspelt_key_is_told_of_where_the_right_one_is_missing() -> None:
+def test_a_misspelt_key_is_reported_in_addition_to_the_missing_one() -> None:
     package = deepcopy(GOOD)
     package["resource"] = package.pop("resources")
     assert [str(one) for one in parse(package, "dp.json", Schema)[1]] == [
@@ -117,7 +117,7 @@ def test_a_column_may_repeat_the_table_s_missing_values() -> None:
     assert problems(*AGE, key="missingValues", value=[""]) == []
 
 
-def test_a_column_s_own_missing_values_would_be_passed_over_and_are_refused() -> None:
+def test_missing_values_of_a_single_field_are_refused() -> None:
     assert problems(*AGE, key="missingValues", value=["999"]) == [
         "dp.json, left, attribute age: missingValues of a single field are not supported; "
         "list them in the table schema's missingValues"
