@@ -30,6 +30,7 @@ class Answer:
     leaf table that the answer comes from, counted from 0 as in the result file. The cost is
     always 0.
 
+    >>> from redveil.findings.statistics import Interval
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
     >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
     >>> answer = Answer("[gout]", "[uric acid > 7]", statistics, table=0)
