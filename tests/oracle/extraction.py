@@ -1,4 +1,4 @@
-"""Redescriptions read off people, not off tables: every extent is a set of entities.
+"""Redescriptions from entities instead of tables: every coverage is a set of entities.
 
 An entity may stand for many that are alike; its weight says for how many.
 """
@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from scipy.stats import binom
 
-Extent = frozenset[int]
-Pair = tuple[Extent, Extent]
+Coverage = frozenset[int]
+Pair = tuple[Coverage, Coverage]
 
 
 class TieError(Exception):
@@ -34,7 +34,7 @@ class Rules:
     literal: Fraction = Fraction(1)
 
 
-def term_extents(nodes: Sequence[int], ends: Sequence[int]) -> list[Extent]:
+def term_coverages(nodes: Sequence[int], ends: Sequence[int]) -> list[Coverage]:
     """Return who is known to reach each node, then who is known not to.
 
     nodes: leaves, and inner nodes where whole branches are terms; numbered as in a heap.
@@ -59,22 +59,22 @@ def _way_to(node: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class People:
-    """Entities with their weights, and the extents of the terms on both sides.
+class Entities:
+    """Entities with their weights, and the coverages of the terms on both sides.
 
     known:   who ended in a leaf, on either side; the others' values are missing.
     lengths: how many literals each term has, on either side.
     """
 
     weights: Sequence[int]
-    left: Sequence[Extent]
-    right: Sequence[Extent]
+    left: Sequence[Coverage]
+    right: Sequence[Coverage]
     known: Pair
     lengths: tuple[Sequence[int], Sequence[int]]
 
-    def weigh(self, extent: Extent) -> int:
-        """Return how many entities there are in an extent."""
-        return sum(self.weights[e] for e in extent)
+    def weigh(self, coverage: Coverage) -> int:
+        """Return how many entities there are in a coverage."""
+        return sum(self.weights[e] for e in coverage)
 
     def jaccard(self, pair: Pair) -> Fraction:
         """Return |both| / |either|, 0 when there is nobody."""
@@ -99,44 +99,46 @@ class People:
             and self.p_value(pair) <= rules.max_p_value
         )
 
-    def says_something(self, extent: Extent, known: Extent) -> bool:
-        """Whether somebody is in an extent, and somebody whose leaf is known is not."""
-        return bool(extent) and not known <= extent
+    def says_something(self, coverage: Coverage, known: Coverage) -> bool:
+        """Whether somebody is in a coverage, and somebody whose leaf is known is not."""
+        return bool(coverage) and not known <= coverage
 
 
-def redescriptions(people: People, rules: Rules, *, only_fine_starts: bool = False) -> set[Pair]:
+def redescriptions(
+    entities: Entities, rules: Rules, *, only_fine_starts: bool = False
+) -> set[Pair]:
     """Start from every pair of terms, grow it greedily, and keep what satisfies the rules.
 
     The paper starts only from pairs that satisfy the rules by themselves.
     """
-    starts = [(a, b) for a in people.left for b in people.right]
+    starts = [(a, b) for a in entities.left for b in entities.right]
     if only_fine_starts:
-        starts = [pair for pair in starts if people.satisfies(pair, rules)]
-    grown = {_grow(people, rules, pair) for pair in starts}
-    return {pair for pair in grown if people.satisfies(pair, rules)}
+        starts = [pair for pair in starts if entities.satisfies(pair, rules)]
+    grown = {_grow(entities, rules, pair) for pair in starts}
+    return {pair for pair in grown if entities.satisfies(pair, rules)}
 
 
-def _grow(people: People, rules: Rules, pair: Pair) -> Pair:
+def _grow(entities: Entities, rules: Rules, pair: Pair) -> Pair:
     """Widen left, then right, then left again, each time by the best disjunct if one helps."""
     for _ in range(rules.max_disjuncts - 1):
-        wider = [(pair[0] | term, pair[1]) for term in people.left]
-        pair = _best(people, rules, pair, wider, people.lengths[0])
-        wider = [(pair[0], pair[1] | term) for term in people.right]
-        pair = _best(people, rules, pair, wider, people.lengths[1])
+        wider = [(pair[0] | term, pair[1]) for term in entities.left]
+        pair = _best(entities, rules, pair, wider, entities.lengths[0])
+        wider = [(pair[0], pair[1] | term) for term in entities.right]
+        pair = _best(entities, rules, pair, wider, entities.lengths[1])
     return pair
 
 
 def _best(
-    people: People, rules: Rules, now: Pair, wider: Sequence[Pair], lengths: Sequence[int]
+    entities: Entities, rules: Rules, now: Pair, wider: Sequence[Pair], lengths: Sequence[int]
 ) -> Pair:
     """Return the allowed pair that is worth most, if that is more than the J of now."""
     worth = [
-        (pair, people.jaccard(pair) * rules.literal**length)
+        (pair, entities.jaccard(pair) * rules.literal**length)
         for pair, length in zip(wider, lengths, strict=True)
-        if people.satisfies(pair, rules)
+        if entities.satisfies(pair, rules)
     ]
     top = max((value for _, value in worth), default=Fraction(0))
-    if top <= people.jaccard(now):
+    if top <= entities.jaccard(now):
         return now
     first, *others = {pair for pair, value in worth if value == top}
     if others:

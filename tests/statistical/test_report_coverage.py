@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from redveil.algorithms.parameters import Constraints
+from redveil.findings.reporting import Constraints
 from redveil.findings.extraction import Extractor
 from redveil.findings.leaf_table import LeafTable
-from redveil.findings.ranking import ranked_by_news
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.ranking import ranked_by_novelty
+from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import p_values
 from redveil.privacy.loss import Price, Rho
 from redveil.schema import Attribute, Kind, Schema, Side, View
@@ -76,7 +76,7 @@ def reported(tables: Sequence[LeafTable], wanted: Constraints) -> tuple[Redescri
     """Return what a reader of these tables would see."""
     readers = [Extractor(table, SCHEMA, wanted, tables=len(tables)) for table in tables]
     found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
-    return ranked_by_news(found, [reader.estimate for reader in readers])
+    return ranked_by_novelty(found, [reader.estimate for reader in readers])
 
 
 def stretch(interval: Interval, truth: float) -> float:

@@ -8,11 +8,12 @@ from functools import cache
 from typing import Any
 
 import redveil
-from redveil.algorithms.parameters import Constraints, Parameters
-from redveil.algorithms.run import run
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.catalogue import make_algorithm
 from redveil.data.synthetic import clinic_frames, clinic_schema
+from redveil.findings.reporting import Constraints, Reporting
+from redveil.mining import mine, report
 from redveil.privacy.loss import Loss
-from redveil.report.build import build
 from redveil.report.result import Result
 from redveil.schema import Schema, Status
 from support.seeded import SeededRandomness
@@ -34,20 +35,36 @@ def clinic(patients: int = 2000) -> redveil.Dataset:
 
 @cache
 def mined_clinic(
-    constraints: Constraints = ANYTHING, seed: int = 1, *, draft: bool = False, **parameters: Any
+    constraints: Constraints = ANYTHING,
+    seed: int = 1,
+    *,
+    draft: bool = False,
+    prune: float | str | None = None,
+    **parameters: Any,
 ) -> Result:
     """Return the same result each time."""
     schema: Schema = clinic_schema()
     if draft:
         schema = replace(schema, status=Status.DRAFT)
     dataset = redveil.load(*clinic_frames(2000), schema) if draft else clinic()
-    chosen = {"algorithm": "alt-expm", "trials": 2, "constraints": constraints, **parameters}
+    chosen = {"algorithm": "alt-expm", "trials": 2, **parameters}
     if chosen["algorithm"].startswith("alt-"):
         chosen = {"depth": 2, "alternations": 2, **chosen}
-    return mined(dataset, Parameters.of(**chosen), Fraction(3), seed)
+    algorithm = make_algorithm(**chosen)
+    reporting = algorithm.profile.reporting(constraints, prune)
+    return mined(dataset, algorithm, reporting, Fraction(3), seed)
 
 
-def mined(dataset: redveil.Dataset, parameters: Parameters, epsilon: Fraction, seed: int) -> Result:
+def mined(
+    dataset: redveil.Dataset,
+    algorithm: Algorithm,
+    reporting: Reporting,
+    epsilon: Fraction,
+    seed: int,
+) -> Result:
     """Mine with randomness that repeats, each trial with its own stream."""
-    found = run(dataset, parameters, epsilon, lambda trial: SeededRandomness(1000 * seed + trial))
-    return Result(build(found, Loss(epsilon)))
+
+    def streams(trial: int) -> SeededRandomness:
+        return SeededRandomness(1000 * seed + trial)
+
+    return report(mine(dataset, algorithm, reporting, Loss(epsilon), streams))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from redveil.findings import critical_values as module
-from redveil.findings.critical_values import Reach, question_reach, union_count, unions
+from redveil.findings.critical_values import Reach, question_critical_values, union_count, unions
 from redveil.findings.estimate import Moments, TwoPass, estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.statistics import (
@@ -78,7 +78,7 @@ def holds_for_all(table: LeafTable, truth: np.ndarray, reach: float) -> bool:
 )
 def test_all_intervals_hold_together(name: str, price: Fraction, passes: int) -> None:
     truth, noise, repetitions = TRUTHS[name], SeededRandomness(5), 400
-    reach = question_reach(measured(truth, noise, price, passes=passes)).intervals
+    reach = question_critical_values(measured(truth, noise, price, passes=passes)).intervals
     held = sum(
         holds_for_all(measured(truth, noise, price, passes=passes), truth, reach)
         for _ in range(repetitions)
@@ -90,7 +90,9 @@ def test_all_intervals_hold_together(name: str, price: Fraction, passes: int) ->
 @pytest.mark.parametrize("passes", [2, 3])
 def test_the_reach_is_no_longer_than_it_must_be(passes: int) -> None:
     truth, noise = np.zeros((5, 2), np.int64), SeededRandomness(6)
-    reach = question_reach(measured(truth, noise, Fraction(1, 5), passes=passes)).intervals
+    reach = question_critical_values(
+        measured(truth, noise, Fraction(1, 5), passes=passes)
+    ).intervals
     tables = [measured(truth, noise, Fraction(1, 5), passes=passes) for _ in range(400)]
     left, right = all_pairs()
     stated = estimate(tables[0]).moments(left, right)
@@ -117,7 +119,7 @@ def test_the_bound_for_large_tables_is_longer_but_not_by_much(
     monkeypatch.setattr(module, "MOST_TRIED", 0)
     module._reach.cache_clear()
     longer = upper_quantile(module._largest_bound(table, SIMULATIONS), 0.05)
-    assert question_reach(table) == Reach(longer, longer)
+    assert question_critical_values(table) == Reach(longer, longer)
     module._reach.cache_clear()
 
 
@@ -174,7 +176,7 @@ def test_no_p_value_is_below_the_true_one(name: str, passes: int) -> None:
     held = 0
     for _ in range(repetitions):
         table = measured(truth, noise, Fraction(1, 2), passes=passes)
-        best, reach = estimate(table), question_reach(table).counts
+        best, reach = estimate(table), question_critical_values(table).counts
         worst = pessimistic_p_values(best.moments(left, right), best, reach)
         held += bool((worst >= exact * (1 - 1e-9)).all())
     assert held / repetitions >= 0.95
@@ -186,17 +188,17 @@ def test_the_reach_depends_on_shape_and_prices_alone() -> None:
         for number, truth in enumerate(TRUTHS.values())
     )
     module._reach.cache_clear()
-    alone = question_reach(first)
+    alone = question_critical_values(first)
     module._reach.cache_clear()
-    assert question_reach(second) == alone
+    assert question_critical_values(second) == alone
     dearer = measured(TRUTHS["sparse"], SeededRandomness(1), Fraction(7))
-    assert question_reach(dearer) != alone
+    assert question_critical_values(dearer) != alone
 
 
 def test_free_questions_reach_farther_than_pairs_of_leaves() -> None:
     table = measured(TRUTHS["associated"], SeededRandomness(1), Fraction(1, 2))
     leaves = simultaneous_reach(table, term_ends(LEFT), term_ends(RIGHT))
-    alone, some, many = (question_reach(table, tables) for tables in (1, 5, 40))
+    alone, some, many = (question_critical_values(table, tables) for tables in (1, 5, 40))
     assert alone.intervals < some.intervals < many.intervals
     assert leaves < alone.counts < some.counts < many.counts
     assert all(reach.intervals < reach.counts for reach in (alone, some, many))
@@ -236,4 +238,4 @@ def test_deep_trees_have_more_unions_than_can_be_tried() -> None:
     nothing = np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[1])
     table = LeafTable(deep, deep, *nothing, price, price, price)
     assert union_count(deep) == 677**2 + 1
-    assert 8 < question_reach(table).intervals < 20
+    assert 8 < question_critical_values(table).intervals < 20

@@ -14,7 +14,7 @@ import pytest
 from redveil.data.synthetic import clinic_schema
 from redveil.findings.discovery import false_discoveries, joints
 from redveil.findings.leaf_table import LeafTable
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.redescription import Redescription
 from redveil.query.formula import And, Literal, Not, Or, Query
 from redveil.schema import Side
 from redveil.trees.tree import Tree

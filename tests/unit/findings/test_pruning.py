@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from redveil.findings.pruning import pruned_by_support
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.redescription import Redescription
 from redveil.query.formula import Literal
 
 INTERVALS = {

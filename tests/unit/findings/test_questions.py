@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from redveil.errors import QueryError
-from redveil.findings.critical_values import question_reach
+from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.questions import Answer, ReleasedTable, answer
@@ -45,7 +45,7 @@ def ask(left: str, right: str, *tables: ReleasedTable) -> Answer:
 def test_an_answer_is_what_the_table_says_of_the_cells() -> None:
     found = ask("[gout]", "[acid > 7]")
     only = table().counts
-    best, reach = estimate(only), question_reach(only).intervals
+    best, reach = estimate(only), question_critical_values(only).intervals
     moments = best.moments(np.array([[True, False]]), np.array([[False, True, False]]))
     bounds = jaccard_bounds(moments, reach)
     assert found.jaccard == Interval(*(float(bound[0]) for bound in bounds))
@@ -61,7 +61,7 @@ def test_an_answer_is_what_the_table_says_of_the_cells() -> None:
         )
     likely = p_values(moments.both, moments.left, moments.right, best.size)
     assert found.p_value_estimate == float(likely[0])
-    worst = pessimistic_p_values(moments, best, question_reach(only).counts)
+    worst = pessimistic_p_values(moments, best, question_critical_values(only).counts)
     assert found.p_value == float(worst[0])
     assert found.p_value_estimate < found.p_value < 1e-20
     assert (found.left, found.right, found.table, found.cost) == ("[gout]", "[acid > 7]", 0, 0)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from redveil.findings.estimate import Fit
-from redveil.findings.ranking import NEWS, WORTH, ranked, ranked_by_news
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.ranking import NEWS, WORTH, ranked, ranked_by_novelty
+from redveil.findings.redescription import Redescription
 from redveil.query.formula import Literal, Or, Query
 from redveil.query.text import parse_text
 
@@ -65,14 +65,14 @@ def test_the_highest_lower_bound_comes_first_whatever_the_estimate() -> None:
     lucky = one(0.56, SECOND, estimate=0.9)
     middling = one(0.58, THIRD, estimate=0.7)
     assert ranked([lucky, middling, sure]) == (sure, middling, lucky)
-    assert ranked_by_news([lucky, middling, sure], [APART]) == (sure, middling, lucky)
+    assert ranked_by_novelty([lucky, middling, sure], [APART]) == (sure, middling, lucky)
 
 
 def test_of_equal_bounds_the_shorter_wording_comes_first() -> None:
     wordy = Or((Literal("a", "<=", 1), Literal("b", "<=", 1)))
     long, short = one(0.5, FIRST, left=wordy), one(0.5, SECOND, left=Literal("z", "<=", 1))
     assert ranked([long, short]) == (short, long)
-    assert ranked_by_news([long, short], [APART]) == (short, long)
+    assert ranked_by_novelty([long, short], [APART]) == (short, long)
 
 
 def test_the_same_words_about_two_tables_are_printed_once() -> None:
@@ -82,12 +82,12 @@ def test_the_same_words_about_two_tables_are_printed_once() -> None:
     half_the_words = one(0.4, table=0, left=left)
     both = [APART, APART]
     assert ranked([worse, half_the_words, better]) == (better, half_the_words)
-    assert ranked_by_news([worse, half_the_words, better], both) == (better, half_the_words)
+    assert ranked_by_novelty([worse, half_the_words, better], both) == (better, half_the_words)
 
 
 def test_tables_are_compared_by_wording_only() -> None:
     here, there = one(0.6, table=0), one(0.5, table=1)
-    assert ranked_by_news([here, there], [APART, APART]) == (here, there)
+    assert ranked_by_novelty([here, there], [APART, APART]) == (here, there)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_another_table_s_pair_in_other_words_or_its_complement_is_left_out(
 ) -> None:
     first = one(0.9, left=parse_text("[a] & [b <= 2]"), right=parse_text("[c] | [d]"))
     again = one(0.8, left=parse_text(left), right=parse_text(right), table=1)
-    assert ranked_by_news([first, again], [APART, APART]) == (first,)
+    assert ranked_by_novelty([first, again], [APART, APART]) == (first,)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_another_table_s_pair_in_other_words_or_its_complement_is_left_out(
 def test_another_table_s_other_pair_is_kept(left: str, right: str) -> None:
     first = one(0.9, left=parse_text("[a] & [b <= 2]"), right=parse_text("[c] | [d]"))
     other = one(0.8, left=parse_text(left), right=parse_text(right), table=1)
-    assert ranked_by_news([first, other], [APART, APART]) == (first, other)
+    assert ranked_by_novelty([first, other], [APART, APART]) == (first, other)
 
 
 def test_without_news_extents_do_not_matter() -> None:
@@ -130,34 +130,36 @@ def test_without_news_extents_do_not_matter() -> None:
 
 
 def test_the_same_extents_in_other_words_say_nothing_new() -> None:
-    assert ranked_by_news([first := one(0.6, FIRST), one(0.6 - 1e-9, FIRST)], [APART]) == (first,)
+    assert ranked_by_novelty([first := one(0.6, FIRST), one(0.6 - 1e-9, FIRST)], [APART]) == (
+        first,
+    )
 
 
 def test_a_complement_says_nothing_new() -> None:
     first, complement = one(0.6, FIRST), one(0.59, ((1, 2, 3), (1, 2, 3)))
-    assert ranked_by_news([first, complement], [APART]) == (first,)
+    assert ranked_by_novelty([first, complement], [APART]) == (first,)
 
 
 def test_half_a_complement_is_nearly_as_little() -> None:
     # Where left and right agree perfectly, so do a query on one side and the other's complement.
     first, crossed = one(0.6, FIRST), one(0.59, ((0,), (1, 2, 3)))
-    assert ranked_by_news([first, crossed], [APART]) == (first,)
+    assert ranked_by_novelty([first, crossed], [APART]) == (first,)
 
 
 def test_a_union_of_what_is_known_says_nothing_new() -> None:
     first, second = one(0.6, FIRST), one(0.59, SECOND)
     union = one(0.58, ((0, 1), (0, 1)))
-    assert ranked_by_news([first, second, union], [APART]) == (first, second)
+    assert ranked_by_novelty([first, second, union], [APART]) == (first, second)
     # Nor does the rest, or a part of a union whose other part is known.
-    assert ranked_by_news([one(0.7, ((0, 1), (0, 1))), first, second], [APART])[1:] == (first,)
+    assert ranked_by_novelty([one(0.7, ((0, 1), (0, 1))), first, second], [APART])[1:] == (first,)
 
 
 def test_news_counts_as_much_as_the_lower_bound() -> None:
     # The second overlaps with the first, the third is a little weaker but tells of other people.
     first = one(0.6, ((0, 1), (0, 1)))
     overlapping, apart = one(0.55, ((0, 1, 2), (0, 1, 2))), one(0.5, ((0, 2), (0, 2)))
-    assert ranked_by_news([overlapping, apart, first], [APART]) == (first, apart)
-    assert ranked_by_news([overlapping, apart], [APART]) == (overlapping, apart)
+    assert ranked_by_novelty([overlapping, apart, first], [APART]) == (first, apart)
+    assert ranked_by_novelty([overlapping, apart], [APART]) == (overlapping, apart)
 
 
 @pytest.mark.parametrize(("low", "is_kept"), [(0.299, False), (0.301, True)])
@@ -166,27 +168,27 @@ def test_the_list_ends_where_worth_falls_below_half_of_the_first_s(
     is_kept: bool,  # noqa: FBT001
 ) -> None:
     first, other = one(0.6, table=0), one(low, table=1)
-    assert (other in ranked_by_news([first, other], [APART, APART])) is is_kept
+    assert (other in ranked_by_novelty([first, other], [APART, APART])) is is_kept
 
 
 @pytest.mark.parametrize(("shifted", "is_kept"), [(2, False), (100, True)])
 def test_a_few_people_more_or_less_are_no_news(shifted: int, is_kept: bool) -> None:  # noqa: FBT001
     table = fit_of([[100, 0, 0], [0, shifted, 0], [0, 0, 100]])
     narrow, wide = one(0.7, FIRST), one(0.69, ((0, 1), (0, 1)))
-    assert (wide in ranked_by_news([narrow, wide], [table])) is is_kept
+    assert (wide in ranked_by_novelty([narrow, wide], [table])) is is_kept
 
 
 def test_nobody_tells_nothing() -> None:
     # A negative count is noise: nobody is there.
     nobody = fit_of([[-5, 0], [0, -3]])
-    assert ranked_by_news([one(0.5, FIRST)], [nobody]) == ()
-    assert ranked_by_news([one(0.5, FIRST)], [fit_of([[50, -9], [-9, -2]])]) == ()
+    assert ranked_by_novelty([one(0.5, FIRST)], [nobody]) == ()
+    assert ranked_by_novelty([one(0.5, FIRST)], [fit_of([[50, -9], [-9, -2]])]) == ()
 
 
 def test_nothing_in_nothing_out() -> None:
     assert ranked([]) == ()
-    assert ranked_by_news([], []) == ()
-    assert ranked_by_news([], [APART]) == ()
+    assert ranked_by_novelty([], []) == ()
+    assert ranked_by_novelty([], [APART]) == ()
 
 
 def entropy(codes: Sequence[object]) -> float:
@@ -242,12 +244,12 @@ def wordy(low: float, words: int, cells: Cells = FIRST) -> Redescription:
 @pytest.mark.parametrize(("low", "kept"), [(0.6, 1), (0.61, 1), (0.63, 4)])
 def test_a_literal_must_be_worth_a_hundredth_of_what_there_is(low: float, kept: int) -> None:
     short, long = wordy(0.6, 1), wordy(low, 4)
-    assert ranked_by_news([long, short], [APART]) == ((short,) if kept == 1 else (long,))
+    assert ranked_by_novelty([long, short], [APART]) == ((short,) if kept == 1 else (long,))
 
 
 def test_however_long_it_is_the_only_find_is_listed() -> None:
     alone = wordy(0.1, 60)
-    assert ranked_by_news([alone], [APART]) == (alone,)
+    assert ranked_by_novelty([alone], [APART]) == (alone,)
 
 
 @some
@@ -257,11 +259,11 @@ def test_what_is_kept_is_what_counting_people_would_keep(
 ) -> None:
     found = [one(low, data.draw(extents), table=data.draw(st.integers(0, 1))) for low in bounds]
     fits = [fit_of(cells) for cells in tables]
-    kept = ranked_by_news(found, fits)
+    kept = ranked_by_novelty(found, fits)
     assert kept == greedily(found, tables)
     shuffled = Random(1).sample(found, len(found))
-    assert ranked_by_news(shuffled, fits) == kept, "the order of the input matters"
-    assert ranked_by_news(kept, fits) == kept
+    assert ranked_by_novelty(shuffled, fits) == kept, "the order of the input matters"
+    assert ranked_by_novelty(kept, fits) == kept
     if kept:
         assert kept[0].jaccard.low >= WORTH * max(r.jaccard.low for r in kept)
     lows = [r.jaccard.low for r in ranked(found)]
