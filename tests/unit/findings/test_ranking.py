@@ -36,7 +36,7 @@ def one(
     right: Query | None = None,
     estimate: float | None = None,
 ) -> Redescription:
-    """A redescription with the parts that ranking looks at; its queries are its own if not given."""
+    """Return what ranking looks at; its queries are its own if not given."""
     middle = low if estimate is None else estimate
     return Redescription(
         left or Literal(f"l{next(NUMBERS)}", "<=", 1),
