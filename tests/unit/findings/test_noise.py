@@ -85,18 +85,18 @@ def test_errors_are_those_of_tables_without_entities(name: str) -> None:
     assert isinstance(errors, TwoPass) == (name == "two passes")
     assert errors.cells.shape == (2000, 3, 2)
     trees = Tree(Side.LEFT, (0, 1, None)), Tree(Side.RIGHT, (0,))
-    margins = [
+    left, right = (
         None if price is None else np.zeros(ends)
         for price, ends in zip(PRICES[name][1:], (3, 2), strict=True)
-    ]
-    empty = estimate(LeafTable(*trees, np.zeros((3, 2)), *margins, PRICES[name]))
+    )
+    empty = estimate(LeafTable(*trees, np.zeros((3, 2)), left, right, PRICES[name]))
     one = np.array([[True, False, False]]), np.array([[True, False]])
     stated = empty.moments(*one)
     assert errors.cells[:, 0, 0].std() == pytest.approx(stated.both_both[0] ** 0.5, rel=0.1)
-    left = left_margin(errors)
-    assert left.shape == (2000, 3)
-    assert left[:, 0].std() == pytest.approx(stated.left_left[0] ** 0.5, rel=0.1)
-    assert left.sum(axis=1).std() == pytest.approx(empty.size_deviation, rel=0.1)
+    margin = left_margin(errors)
+    assert margin.shape == (2000, 3)
+    assert margin[:, 0].std() == pytest.approx(stated.left_left[0] ** 0.5, rel=0.1)
+    assert margin.sum(axis=1).std() == pytest.approx(empty.size_deviation, rel=0.1)
     deviations = errors.cells.std(axis=0)
     assert (np.abs(errors.cells.mean(axis=0)) < 5 * deviations / 2000**0.5).all()
 
