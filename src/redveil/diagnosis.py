@@ -23,7 +23,7 @@ from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
 from redveil.privacy.randomness import Randomness, SystemRandomness
-from redveil.schema import Side
+from redveil.schema import Schema, Side
 from redveil.sealed import open_for_owner, within
 from redveil.trees.prepared import PreparedData
 from redveil.trees.rules import NO_STOP, Rules
@@ -82,14 +82,14 @@ def diagnose(
     *,
     algorithm: str = "tree-pair",
     walks: int = 4,
-    attribute: tuple[Side, int] | None = None,
+    target: str | None = None,
     **parameters: Any,
 ) -> Diagnosis:
     """Run parallel walks from random starts, and compare their scores. NOT private.
 
     The walks are those of the first tree, or pair of trees, of a run with these parameters (those
-    of `mine`). `attribute` is the initial target, if there is one: its view and number, random if
-    not given. Early stopping is left out, so that all walks have one length.
+    of `mine`). `target` names the attribute that is the initial target, if the algorithm has one;
+    without it, the target is random. Early stopping is left out, so that all walks have one length.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -103,9 +103,9 @@ def diagnose(
     table = within(partial(bin_table, schema=schema), observed.table)
     data = PreparedData.of(schema, table, wanted.needs)
     paid = next(step.price for step in wanted.plan(price).steps if step.mechanism == "walk")
-    side, number = attribute or random_attribute(schema, SystemRandomness())
-    target = wanted.profile.targets(observed)(data, side, number)
-    one = partial(_walk, data, wanted, paid, side.other, target)
+    side, number = _attribute(schema, target)
+    predicted = wanted.profile.targets(observed)(data, side, number)
+    one = partial(_walk, data, wanted, paid, side.other, predicted)
     done = _in_parallel([partial(one, SystemRandomness()) for _ in range(walks)], data.stop)
     traces = np.array([walked.trace for walked in done])
     late = traces[:, wanted.walk_length // 2 :]
@@ -140,6 +140,17 @@ def walking(
     if walks < 2:
         raise InputError("walks must be at least 2, so that they can be compared")
     return wanted, parse_epsilon(epsilon)
+
+
+def _attribute(schema: Schema, name: str | None) -> tuple[Side, int]:
+    """Return the side and number of an attribute, or of a random one."""
+    if name is None:
+        return random_attribute(schema, SystemRandomness())
+    for side in Side:
+        names = schema.view(side).names
+        if name in names:
+            return side, names.index(name)
+    raise InputError(f"target {name}: no attribute of that name in either view")
 
 
 def _in_parallel(walks: list[partial[Walked]], stop: NDArray[np.uint8]) -> list[Walked]:

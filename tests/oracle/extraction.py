@@ -1,6 +1,6 @@
-"""Redescriptions extracted from entities instead of tables: a coverage is a set of entities.
+"""Redescriptions from entities instead of tables: every coverage is a set of entities.
 
-An entity may represent many that are alike; its weight is their number.
+An entity may stand for many that are alike; its weight says for how many.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Pair = tuple[Coverage, Coverage]
 
 
 class TieError(Exception):
-    """Two disjuncts are equally good, so either could be taken."""
+    """Two disjuncts are equally good, so that either could be taken."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """What a redescription must satisfy, and how many disjuncts a side may have.
 
-    literal: the factor by which every further literal reduces the value of J; 1 in the paper.
+    literal: what is left of a J's worth with every literal more; to the paper, all of it.
     """
 
     max_p_value: float
@@ -35,17 +35,17 @@ class Rules:
 
 
 def term_coverages(nodes: Sequence[int], ends: Sequence[int]) -> list[Coverage]:
-    """Return the entities known to reach each node, then those known not to.
+    """Return who is known to reach each node, then who is known not to.
 
-    nodes: leaves, and inner nodes if whole branches are terms; in heap order.
-    ends:  the node at which each entity ends. An entity that ends at a node or below has reached
-           it; one that is stuck above it might have, had the value not been missing.
+    nodes: leaves, and inner nodes where whole branches are terms; numbered as in a heap.
+    ends:  the node at which each entity stopped. Whoever stopped at a node or below has reached
+           it; whoever stopped above it might have, had the value not been missing.
     """
     ways = [frozenset(_way_to(end)) for end in ends]
     reached = [frozenset(e for e, way in enumerate(ways) if node in way) for node in nodes]
     perhaps = [frozenset(e for e, end in enumerate(ends) if end in _way_to(node)) for node in nodes]
-    everyone = frozenset(range(len(ends)))
-    return reached + [everyone - a - b for a, b in zip(reached, perhaps, strict=True)]
+    everybody = frozenset(range(len(ends)))
+    return reached + [everybody - a - b for a, b in zip(reached, perhaps, strict=True)]
 
 
 def term_lengths(nodes: Sequence[int]) -> list[int]:
@@ -59,10 +59,10 @@ def _way_to(node: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class WeightedEntities:
+class Entities:
     """Entities with their weights, and the coverages of the terms on both sides.
 
-    known:   the entities that end at a leaf, on either side; the others are stuck.
+    known:   who ended in a leaf, on either side; the others' values are missing.
     lengths: how many literals each term has, on either side.
     """
 
@@ -73,16 +73,16 @@ class WeightedEntities:
     lengths: tuple[Sequence[int], Sequence[int]]
 
     def weigh(self, coverage: Coverage) -> int:
-        """Return the weight of all entities in a coverage."""
+        """Return how many entities there are in a coverage."""
         return sum(self.weights[e] for e in coverage)
 
     def jaccard(self, pair: Pair) -> Fraction:
-        """Return |both| / |either|, 0 when there are none."""
+        """Return |both| / |either|, 0 when there is nobody."""
         either = self.weigh(pair[0] | pair[1])
         return Fraction(self.weigh(pair[0] & pair[1]), either) if either else Fraction(0)
 
     def p_value(self, pair: Pair) -> float:
-        """Return the probability of such an overlap between independent queries."""
+        """Return the chance of such an overlap between independent queries."""
         size = sum(self.weights)
         left, right, both = (self.weigh(x) for x in (pair[0], pair[1], pair[0] & pair[1]))
         return float(binom.sf(both - 1, size, left / size * (right / size)))
@@ -91,35 +91,35 @@ class WeightedEntities:
         """Whether a pair may be reported."""
         both = self.weigh(pair[0] & pair[1])
         return (
-            self.is_informative(pair[0], self.known[0])
-            and self.is_informative(pair[1], self.known[1])
+            self.says_something(pair[0], self.known[0])
+            and self.says_something(pair[1], self.known[1])
             and both >= rules.min_support
             and max(self.weigh(side) for side in pair) <= rules.max_support * sum(self.weights)
             and self.jaccard(pair) >= rules.min_jaccard
             and self.p_value(pair) <= rules.max_p_value
         )
 
-    def is_informative(self, coverage: Coverage, known: Coverage) -> bool:
-        """Whether a coverage is not empty, and leaves out an entity whose leaf is known."""
+    def says_something(self, coverage: Coverage, known: Coverage) -> bool:
+        """Whether somebody is in a coverage, and somebody whose leaf is known is not."""
         return bool(coverage) and not known <= coverage
 
 
 def redescriptions(
-    entities: WeightedEntities, rules: Rules, *, only_valid_starts: bool = False
+    entities: Entities, rules: Rules, *, only_fine_starts: bool = False
 ) -> set[Pair]:
-    """Start from every pair of terms, grow it greedily, and keep the pairs that satisfy the rules.
+    """Start from every pair of terms, grow it greedily, and keep what satisfies the rules.
 
-    The paper starts only from pairs that satisfy the rules themselves.
+    The paper starts only from pairs that satisfy the rules by themselves.
     """
     starts = [(a, b) for a in entities.left for b in entities.right]
-    if only_valid_starts:
+    if only_fine_starts:
         starts = [pair for pair in starts if entities.satisfies(pair, rules)]
     grown = {_grow(entities, rules, pair) for pair in starts}
     return {pair for pair in grown if entities.satisfies(pair, rules)}
 
 
-def _grow(entities: WeightedEntities, rules: Rules, pair: Pair) -> Pair:
-    """Widen left, then right, then left again, each time by the best disjunct that helps."""
+def _grow(entities: Entities, rules: Rules, pair: Pair) -> Pair:
+    """Widen left, then right, then left again, each time by the best disjunct if one helps."""
     for _ in range(rules.max_disjuncts - 1):
         wider = [(pair[0] | term, pair[1]) for term in entities.left]
         pair = _best(entities, rules, pair, wider, entities.lengths[0])
@@ -129,13 +129,9 @@ def _grow(entities: WeightedEntities, rules: Rules, pair: Pair) -> Pair:
 
 
 def _best(
-    entities: WeightedEntities,
-    rules: Rules,
-    now: Pair,
-    wider: Sequence[Pair],
-    lengths: Sequence[int],
+    entities: Entities, rules: Rules, now: Pair, wider: Sequence[Pair], lengths: Sequence[int]
 ) -> Pair:
-    """Return the allowed pair of highest value, if that exceeds the current Jaccard index."""
+    """Return the allowed pair that is worth most, if that is more than the J of now."""
     worth = [
         (pair, entities.jaccard(pair) * rules.literal**length)
         for pair, length in zip(wider, lengths, strict=True)

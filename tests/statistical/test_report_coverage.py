@@ -1,7 +1,7 @@
-"""Whole reports against the truth: intervals cover it, although the best findings were selected.
+"""Whole reports against the truth: what is reported holds, although the best was picked.
 
-Tables are planted, so the truth is known, and noise is added as in a measurement. Everything a
-reader sees has been selected: extracted, grown by disjuncts, ranked by its lower bound.
+Tables are planted, so the truth is known, and noise is added as measuring does. Everything a
+reader sees has been searched for: extracted, grown by disjuncts, ranked by its lower bound.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from redveil.algorithms.parameters import Constraints
 
 from redveil.findings.extraction import Extractor
 from redveil.findings.leaf_table import LeafTable
-from redveil.findings.ranking import ranked_by_news
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.ranking import ranked_by_novelty
+from redveil.findings.redescription import Redescription
+from redveil.findings.reporting import Constraints
 from redveil.findings.statistics import p_values
 from redveil.privacy.loss import Price, Rho
 from redveil.schema import Attribute, Kind, Schema, Side, View
@@ -28,7 +28,7 @@ from support.seeded import SeededRandomness
 Counts = NDArray[np.int64]
 Trees = tuple[Tree, Tree]
 
-# 5 % of runs may miss; three binomial standard errors come on top: of 200 runs here, of 60 below.
+# 5 % of runs may miss; three binomial standard errors of 200 runs come on top, of 60 runs below.
 MOST_MISSES = 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5
 MOST_SLOW_MISSES = 0.05 + 3 * (0.05 * 0.95 / 60) ** 0.5
 
@@ -45,7 +45,7 @@ DEEP: Trees = (Tree(Side.LEFT, tuple(range(7))), Tree(Side.RIGHT, tuple(range(7)
 
 PLANTED = np.array([[62, 9, 4], [7, 41, 12], [5, 8, 73], [2, 0, 1]])
 RELATED = np.array([10, 18, 24, 27, 34, 40, 50, 75])
-# The price of the noise, and the factor by which the table is enlarged: just enough to report on.
+# The noise's price, and how many times larger the table is made: just enough to report on.
 LEVELS: list[tuple[Price, int]] = [
     (Fraction(2), 1),
     (Fraction(1, 2), 4),
@@ -56,7 +56,7 @@ FINDING = Constraints(max_disjuncts=2)
 
 
 def deep_table() -> Counts:
-    """Return eight groups that both trees separate, among entities that they do not."""
+    """Return eight groups of people that both trees tell apart, in a crowd that they do not."""
     rows, columns = np.array([1, 3, 2, 4, 2, 1, 3, 2]), np.array([2, 2, 1, 3, 3, 1, 2, 2])
     return np.outer(rows, columns) + np.diag(RELATED)
 
@@ -76,11 +76,11 @@ def reported(tables: Sequence[LeafTable], wanted: Constraints) -> tuple[Redescri
     """Return what a reader of these tables would see."""
     readers = [Extractor(table, SCHEMA, wanted, tables=len(tables)) for table in tables]
     found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
-    return ranked_by_news(found, [reader.estimate for reader in readers])
+    return ranked_by_novelty(found, [reader.estimate for reader in readers])
 
 
 def stretch(interval: Interval, truth: float) -> float:
-    """Return the factor by which an interval must be extended to contain the truth."""
+    """Return how many times as long an interval must be to hold the truth."""
     arm = interval.high - interval.estimate if truth > interval.estimate else None
     arm = interval.estimate - interval.low if arm is None else arm
     off = abs(truth - interval.estimate)
@@ -133,7 +133,7 @@ def must_hold(found: Sequence[Sequence[Held]], most_misses: float) -> None:
     assert np.mean([one.p_value for one in every]) >= 0.95
     assert np.mean([any(one.stretch > 1 for one in run) for run in found]) <= most_misses
     assert np.mean([any(not one.p_value for one in run) for run in found]) <= most_misses
-    # The check has power: with intervals a third as long, far more runs would miss.
+    # It could be otherwise: with intervals a third as long, far more runs than that would miss.
     assert np.mean([any(one.stretch > 1 / 3 for one in run) for run in found]) > 2 * most_misses
 
 
@@ -155,7 +155,7 @@ def test_reports_on_deep_trees_hold(price: Price, scale: int) -> None:
     must_hold(simulated(DEEP, deep_table() * scale, price, 60, seed=3), MOST_SLOW_MISSES)
 
 
-# Nothing to find: every count is the product of a row factor and a column factor.
+# Nothing to be found: every count is the product of its row's and its column's.
 UNRELATED = np.outer([20, 30, 25, 5], [3, 4, 6])
 
 

@@ -8,9 +8,9 @@ from itertools import count
 import numpy as np
 import polars as pl
 import pytest
+from redveil.algorithms.parameters import Parameters
 
 import redveil
-from redveil.algorithms.parameters import Parameters
 from redveil.algorithms.run import run
 from redveil.data.dataset import Dataset
 from redveil.findings.required_budget import RARE, Match, needed

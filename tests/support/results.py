@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from redveil.privacy.plan import StepKind
 from redveil.query.formula import Literal, Query
 from redveil.query.json_form import to_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 from redveil.report.document import (
+    AttributesPart,
     CertificatePart,
     IntervalPart,
     QueryPart,
@@ -20,7 +22,8 @@ from redveil.report.document import (
 )
 
 CERTIFICATE = CertificatePart(
-    unit="one patient: its row in both views",
+    unit="patient",
+    protects="one patient: its row in both views",
     neighbouring="adding or removing one patient",
     epsilon="1",
     guarantee="exact",
@@ -28,13 +31,20 @@ CERTIFICATE = CertificatePart(
     algorithm="alt-expm",
     parameters={"depth": 2, "min_jaccard": 0.1},
     steps=(
-        StepPart(name="tree", mechanism="choose", epsilon="1/3"),
-        StepPart(name="table", mechanism="count", epsilon="2/3"),
+        StepPart(kind=StepKind.TREE, trial=1, number=1, mechanism="choose", epsilon="1/3"),
+        StepPart(
+            kind=StepKind.LEAF_TABLE,
+            trial=1,
+            number=1,
+            part="cells",
+            mechanism="count",
+            epsilon="2/3",
+        ),
     ),
     schema_name="clinic",
     schema_digest="sha256:00",
     schema_status="declared",
-    conditions=("each patient has one row a view",),
+    conditions=("each patient has one row in each view",),
     software="redveil 0",
 )
 TRUE = TruePart(
@@ -64,6 +74,8 @@ def redescription(
         left=query_part(boolean(left)),
         right=query_part(boolean(right)),
         jaccard=IntervalPart(estimate=0.5, low=0.25, high=0.75),
+        # 60 and 65 of 1000 would have 3.9 in common.
+        expected_jaccard=3.9 / (125 - 3.9),
         support=SupportPart(
             left=IntervalPart(estimate=60, low=50, high=70),
             right=IntervalPart(estimate=65, low=55, high=75),
@@ -82,7 +94,7 @@ def document(
     message: str | None = None,
     warning: str | None = None,
 ) -> ResultDocument:
-    """Return a document that holds the given redescriptions and no trees."""
+    """Return a document that holds the given redescriptions, and neither trees nor attributes."""
     return ResultDocument(
         certificate=certificate,
         entities=IntervalPart(estimate=1000, low=990, high=1010),
@@ -90,4 +102,5 @@ def document(
         tree_pairs=(),
         message=message,
         warning=warning,
+        attributes=AttributesPart(left=(), right=()),
     )

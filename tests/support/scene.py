@@ -1,4 +1,4 @@
-"""Small made-up tables with a tree on either side, to read redescriptions off."""
+"""Small made-up tables with a tree on either side, to extract redescriptions from."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from redveil.algorithms.parameters import Constraints
 
-from oracle.extraction import Pair, WeightedEntities, term_coverages, term_lengths
+from oracle.extraction import Entities, Pair, term_coverages, term_lengths
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.findings.extraction import Extractor
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.redescription import Redescription
+from redveil.findings.reporting import Constraints
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.counting import route
 from redveil.trees.splits import Splits
@@ -35,8 +35,8 @@ class Scene:
     weights: list[int]
     cells: np.ndarray
 
-    def entities(self, *, branches: bool = True) -> WeightedEntities:
-        """Return the entities and the terms of both trees: leaves, or whole branches too."""
+    def entities(self, *, branches: bool = True) -> Entities:
+        """Return the entities, and the terms there are: leaves, or whole branches too."""
         nodes = [[*tree.leaves, *(tree.inner[1:] if branches else ())] for tree in self.trees]
         terms = [term_coverages(each, ends) for each, ends in zip(nodes, self.ends, strict=True)]
         known = [
@@ -44,20 +44,20 @@ class Scene:
             for tree, ends in zip(self.trees, self.ends, strict=True)
         ]
         lengths = [term_lengths(each) for each in nodes]
-        return WeightedEntities(
+        return Entities(
             self.weights, terms[0], terms[1], (known[0], known[1]), (lengths[0], lengths[1])
         )
 
-    def extents(self, one: Redescription) -> Pair:
-        """Return who stands in the cells of a redescription."""
-        return self._in_cells(0, one.left_ends), self._in_cells(1, one.right_ends)
+    def coverages(self, one: Redescription) -> Pair:
+        """Return the entities in the ends that a redescription covers."""
+        return self._at_ends(0, one.left_ends), self._at_ends(1, one.right_ends)
 
-    def _in_cells(self, side: int, cells: tuple[int, ...]) -> frozenset[int]:
-        nodes = {self.trees[side].ends[cell] for cell in cells}
+    def _at_ends(self, side: int, covered: tuple[int, ...]) -> frozenset[int]:
+        nodes = {self.trees[side].ends[place] for place in covered}
         return frozenset(e for e, end in enumerate(self.ends[side]) if end in nodes)
 
     def extractor(self, wanted: Constraints) -> Extractor:
-        """Read the cells without noise."""
+        """Return an extractor for the cells without noise."""
         return Extractor(measured(self.trees, self.cells), self.schema, wanted)
 
 
@@ -77,9 +77,7 @@ def measured(
         cells + flat.reshape(cells.shape),
         cells.sum(axis=1) + source.laplace(price, len(cells)) if passes > 1 else None,
         cells.sum(axis=0) + source.laplace(price, cells.shape[1]) if passes == 3 else None,
-        price,
-        price if passes > 1 else None,
-        price if passes == 3 else None,
+        Prices(price, price if passes > 1 else None, price if passes == 3 else None),
     )
 
 
@@ -89,16 +87,16 @@ def where_they_end(schema: Schema, table: Table, tree: Tree) -> list[int]:
     return [int(node) for node in route(packed, Splits.of(schema.view(tree.side)), tree)]
 
 
-def scene(seed: int, *, size: int = 70, heaviest: int = 10**6) -> Scene:
-    """Make up a scene in which no end of either tree is empty."""
+def scene(seed: int, *, entities: int = 70, heaviest: int = 10**6) -> Scene:
+    """Make up a scene in which some entity ends in every end of either tree."""
     rng = np.random.default_rng(seed)
-    kind = rng.integers(0, 4, size)
+    kind = rng.integers(0, 4, entities)
     left, left_columns = _view("left", rng, kind)
     right, right_columns = _view("right", rng, kind)
-    schema, table = Schema("scene", left, right), Table(size, left_columns, right_columns)
+    schema, table = Schema("scene", left, right), Table(entities, left_columns, right_columns)
     trees = _tree(rng, schema, table, Side.LEFT), _tree(rng, schema, table, Side.RIGHT)
     ends = where_they_end(schema, table, trees[0]), where_they_end(schema, table, trees[1])
-    weights = rng.integers(1, heaviest, size, endpoint=True)
+    weights = rng.integers(1, heaviest, entities, endpoint=True)
     cells = np.zeros([len(tree.ends) for tree in trees], np.int64)
     for a, b, weight in zip(*ends, weights, strict=True):
         cells[trees[0].ends.index(a), trees[1].ends.index(b)] += weight
@@ -127,7 +125,7 @@ def _view(name: str, rng: Generator, kind: np.ndarray) -> tuple[View, dict[str, 
 
 
 def _tree(rng: Generator, schema: Schema, table: Table, side: Side) -> Tree:
-    """Draw trees until no end is empty; the lower level may end early."""
+    """Draw trees until some entity is in every end; the lower level may end early."""
     splits = Splits.of(schema.view(side))
     while True:
         chosen: list[int | None] = [int(rng.integers(len(splits)))]

@@ -58,7 +58,8 @@ def epsilon_at_least(
 
     An ε is refuted if counts as extreme as these are rare for all p and q that it allows. Counts
     are extreme if the ratio (p₁ − δ) / q₁ of their Clopper–Pearson bounds is large. Both counts are
-    rarely off at once, which makes this bound sharper than the ratio itself (docs/explanation/audit.md).
+    rarely off at once, which makes this bound sharper than the ratio itself
+    (docs/explanation/audit.md).
 
     >>> round(epsilon_at_least((731, 1000), (269, 1000)), 2)
     0.9

@@ -38,14 +38,15 @@ def answer_view(answer: Answer, document: ResultDocument) -> Table:
         "cost": "nothing: computed from released counts, not from rows",
     }
     for name, fact in facts.items():
-        # Text, not str: attribute names may look like markup.
-        view.add_row(name, Text(fact))
+        # Text, not str: the unit and attribute names may look like markup.
+        view.add_row(Text(name), Text(fact))
     return view
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON, with the result file's names.
 
+    >>> from redveil.findings.statistics import Statistics
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
     >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
     >>> answer_json(Answer("[a]", "[b]", statistics, table=0))["jaccard"]

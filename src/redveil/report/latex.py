@@ -14,7 +14,7 @@ def latex_table(document: ResultDocument) -> str:
         f"{p_text(one.p_value)} \\\\"
         for one in document.redescriptions
     ]
-    head = r"left & right & Jaccard [95\,\%] & overlap & $p$ at most \\\\"
+    head = r"left & right & Jaccard [95\,\%] & overlap & $p$ at most \\"
     lines = [r"\begin{tabular}{llrrr}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
     lines.append(r"\end{tabular}")
     promise = document.certificate

@@ -19,8 +19,7 @@ def write_result_queries(document: ResultDocument, path: Path) -> None:
     clired knows no order of labels, so `[smoking <= former]` is written as a choice of labels.
     """
     declared = document.attributes
-    left = _orders(declared.left if declared else ())
-    right = _orders(declared.right if declared else ())
+    left, right = _orders(declared.left), _orders(declared.right)
     write_queries(
         (
             (

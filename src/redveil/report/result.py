@@ -89,7 +89,8 @@ class Result:
         >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
         >>> trees = result.document.tree_pairs[0]
         >>> answer = result.ask(trees.left.ends[0].text, trees.right.ends[0].text)
-        >>> answer.jaccard.low <= answer.jaccard.estimate <= answer.jaccard.high
+        >>> jaccard = answer.statistics.jaccard
+        >>> jaccard.low <= jaccard.estimate <= jaccard.high
         True
         >>> answer.cost
         0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from redveil.privacy.plan import Plan, Step
 
 
-# The parameters that the tuning rule sets, as column heads.
+# The parameters that the tuning rule sets, as column heads; `trials` for twin trees only.
 SHAPE = {
     "trials": "pairs of trees",
     "alternations": "alternations",
@@ -95,7 +95,7 @@ def redescription_table(document: ResultDocument) -> Table:
     table.add_column("right", ratio=5, overflow="fold")
     table.add_column("Jaccard [95 %]", no_wrap=True)
     table.add_column("expected if\nunrelated", no_wrap=True)
-    table.add_column(f"{plural(document.certificate.unit)} [95 %]", no_wrap=True)
+    table.add_column(Text(f"{plural(document.certificate.unit)} [95 %]"), no_wrap=True)
     table.add_column("p at most", no_wrap=True)
     if not all_confirmed(document):
         table.add_column("", no_wrap=True, style="yellow")
@@ -140,7 +140,7 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     method = f"{promise.algorithm}{alone} ({promise.profile}), {promise.software}"
     table.add_row("method", Text(method))
     if entities is not None:
-        table.add_row(plural(promise.unit), f"{_interval(entities, 0)} (noisy)")
+        table.add_row(Text(plural(promise.unit)), f"{_interval(entities, 0)} (noisy)")
     table.add_row("schema", Text(f"{promise.schema_name} ({promise.schema_status})"))
     table.add_row("digest", Text(promise.schema_digest))
     for number, condition in enumerate(promise.conditions):
@@ -155,9 +155,13 @@ def cases_table(cases: Iterable[TunedCase]) -> Table:
 
     listed = list(cases)
     first = listed[0]
-    shape = [name for name in SHAPE if name in first.algorithm.parameter_names()]
+    names = first.algorithm.parameter_names()
+    shape = [name for name in SHAPE if name in names]
+    if "alternations" in shape:
+        shape.remove("trials")
     starts = first.plan.first(StepKind.START) is not None
-    whole_trees = all(step.key.level is None for step in first.plan.steps)
+    # The first case may be a start alone, without trees.
+    whole_trees = all(step.key.level is None for one in listed for step in one.plan.steps)
     table = Table(box=None, header_style="bold")
     for name in (
         "entities from",

@@ -1,6 +1,9 @@
+"""Critical values: bounds hold together for everything that can be asked or reported."""
+
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -8,17 +11,21 @@ import pytest
 from hypothesis import given, settings
 
 from redveil.findings import critical_values as module
-from redveil.findings.critical_values import Reach, question_reach, union_count, unions
+from redveil.findings.critical_values import (
+    question_critical_values,
+    report_critical_values,
+    union_count,
+    unions,
+)
 from redveil.findings.estimate import Moments, TwoPass, estimate
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.noise import SIMULATIONS, simulated_errors, upper_quantile
 from redveil.findings.statistics import (
-    SIMULATIONS,
+    CriticalValues,
     jaccard_bounds,
     line_variance,
     p_values,
     pessimistic_p_values,
-    simultaneous_reach,
-    upper_quantile,
 )
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
@@ -27,8 +34,10 @@ from strategies.trees import trees
 from support.seeded import SeededRandomness
 from support.tiny import tiny_view
 
-# Three leaves and two places to be stuck at on the left, two leaves on the right.
+# Three leaves and two nodes to be stuck at on the left, two leaves on the right.
 LEFT, RIGHT = Tree(Side.LEFT, (0, 1, None), stuck=(0, 1)), Tree(Side.RIGHT, (0,))
+TERMS = term_ends(LEFT), term_ends(RIGHT)
+HALF = Fraction(1, 2)
 TRUTHS = {
     "associated": np.array([[300, 20], [15, 200], [80, 90], [5, 2], [9, 1]]),
     "sparse": np.array([[40, 0], [0, 900], [0, 3], [0, 0], [0, 0]]),
@@ -36,17 +45,22 @@ TRUTHS = {
 
 
 def measured(
-    truth: np.ndarray, noise: SeededRandomness, price: Fraction, *, passes: int = 3
+    truth: np.ndarray,
+    noise: SeededRandomness,
+    price: Fraction,
+    *,
+    passes: int = 3,
+    cells_share: Fraction = HALF,
 ) -> LeafTable:
+    """Measure cells for a share of a price, and each margin for half of the rest."""
+    cells, margin = price * cells_share, price * (1 - cells_share) / 2
     return LeafTable(
         LEFT,
         RIGHT,
-        truth + noise.laplace(price / 2, truth.size).reshape(truth.shape),
-        truth.sum(axis=1) + noise.laplace(price / 4, len(truth)),
-        truth.sum(axis=0) + noise.laplace(price / 4, 2) if passes == 3 else None,
-        price / 2,
-        price / 4,
-        price / 4 if passes == 3 else None,
+        truth + noise.laplace(cells, truth.size).reshape(truth.shape),
+        truth.sum(axis=1) + noise.laplace(margin, len(truth)) if passes > 1 else None,
+        truth.sum(axis=0) + noise.laplace(margin, 2) if passes == 3 else None,
+        Prices(cells, margin if passes > 1 else None, margin if passes == 3 else None),
     )
 
 
@@ -55,7 +69,7 @@ def all_pairs() -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1))
 
 
-def holds_for_all(table: LeafTable, truth: np.ndarray, reach: float) -> bool:
+def holds_for_all(table: LeafTable, truth: np.ndarray, critical: float) -> bool:
     """Whether every interval that anybody can ask for holds the truth."""
     left, right = all_pairs()
     moments = estimate(table).moments(left, right)
@@ -63,12 +77,12 @@ def holds_for_all(table: LeafTable, truth: np.ndarray, reach: float) -> bool:
     lefts, rights = left @ truth.sum(axis=1), right @ truth.sum(axis=0)
     either = lefts + rights - both
     jaccard = np.divide(both, either, out=np.zeros(len(both)), where=either > 0)
-    _, low, high = jaccard_bounds(moments, reach)
+    _, low, high = jaccard_bounds(moments, critical)
     return bool(
         ((low - 1e-9 <= jaccard) & (jaccard <= high + 1e-9)).all()
-        and (np.abs(moments.both - both) <= reach * np.sqrt(moments.both_both)).all()
-        and (np.abs(moments.left - lefts) <= reach * np.sqrt(moments.left_left)).all()
-        and (np.abs(moments.right - rights) <= reach * np.sqrt(moments.right_right)).all()
+        and (np.abs(moments.both - both) <= critical * np.sqrt(moments.both_both)).all()
+        and (np.abs(moments.left - lefts) <= critical * np.sqrt(moments.left_left)).all()
+        and (np.abs(moments.right - rights) <= critical * np.sqrt(moments.right_right)).all()
     )
 
 
@@ -78,9 +92,9 @@ def holds_for_all(table: LeafTable, truth: np.ndarray, reach: float) -> bool:
 )
 def test_all_intervals_hold_together(name: str, price: Fraction, passes: int) -> None:
     truth, noise, repetitions = TRUTHS[name], SeededRandomness(5), 400
-    reach = question_reach(measured(truth, noise, price, passes=passes)).intervals
+    critical = question_critical_values(measured(truth, noise, price, passes=passes)).intervals
     held = sum(
-        holds_for_all(measured(truth, noise, price, passes=passes), truth, reach)
+        holds_for_all(measured(truth, noise, price, passes=passes), truth, critical)
         for _ in range(repetitions)
     )
     # 1.1 % is the simulated quantile's own error, and 1.1 % that of these repetitions.
@@ -88,9 +102,11 @@ def test_all_intervals_hold_together(name: str, price: Fraction, passes: int) ->
 
 
 @pytest.mark.parametrize("passes", [2, 3])
-def test_the_reach_is_no_longer_than_it_must_be(passes: int) -> None:
+def test_critical_values_are_no_larger_than_they_must_be(passes: int) -> None:
     truth, noise = np.zeros((5, 2), np.int64), SeededRandomness(6)
-    reach = question_reach(measured(truth, noise, Fraction(1, 5), passes=passes)).intervals
+    critical = question_critical_values(
+        measured(truth, noise, Fraction(1, 5), passes=passes)
+    ).intervals
     tables = [measured(truth, noise, Fraction(1, 5), passes=passes) for _ in range(400)]
     left, right = all_pairs()
     stated = estimate(tables[0]).moments(left, right)
@@ -100,25 +116,25 @@ def test_the_reach_is_no_longer_than_it_must_be(passes: int) -> None:
         either = errors.left + errors.right - errors.both
         # Over a grid of J the largest error is nearly the one that is bounded.
         broken += any(
-            (np.abs(errors.both - j * either) > reach * np.sqrt(line_variance(stated, j))).any()
+            (np.abs(errors.both - j * either) > critical * np.sqrt(line_variance(stated, j))).any()
             for j in np.linspace(0, 1, 21)[:, None]
-        ) or bool((np.abs(errors.left) > reach * np.sqrt(stated.left_left)).any())
+        ) or bool((np.abs(errors.left) > critical * np.sqrt(stated.left_left)).any())
     assert 0.05 - 3 * 0.016 < broken / len(tables) < 0.05 + 3 * 0.016
 
 
 @pytest.mark.parametrize("passes", [2, 3])
-def test_the_bound_for_large_tables_is_longer_but_not_by_much(
+def test_the_bound_for_large_tables_is_larger_but_not_by_much(
     passes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = measured(TRUTHS["sparse"], SeededRandomness(1), Fraction(1, 3), passes=passes)
-    tried = module._largest_tried(table, 400)[:, 0]
-    bound = module._largest_bound(table, 400)
+    tried = module._largest_tried(LEFT, RIGHT, table.prices, 400)[:, 0]
+    bound = module._largest_bound((5, 2), table.prices, 400)
     assert np.quantile(tried, 0.95) < np.quantile(bound, 0.95) < 2 * np.quantile(tried, 0.95)
     monkeypatch.setattr(module, "MOST_TRIED", 0)
-    module._reach.cache_clear()
-    longer = upper_quantile(module._largest_bound(table, SIMULATIONS), 0.05)
-    assert question_reach(table) == Reach(longer, longer)
-    module._reach.cache_clear()
+    module._for_all_unions.cache_clear()
+    larger = upper_quantile(module._largest_bound((5, 2), table.prices, SIMULATIONS), 0.05)
+    assert question_critical_values(table) == CriticalValues(larger, larger)
+    module._for_all_unions.cache_clear()
 
 
 @pytest.mark.parametrize("passes", [2, 3])
@@ -127,7 +143,7 @@ def test_the_largest_error_is_found_and_the_bound_is_above_it(passes: int) -> No
     table = measured(TRUTHS["sparse"], SeededRandomness(2), Fraction(1, 3), passes=passes)
     left, right = all_pairs()
     stated = estimate(table).moments(left, right)
-    (errors,) = module._simulated(table, count, count)
+    (errors,) = simulated_errors((5, 2), table.prices, count)
     cells = errors.cells
     margin = errors.left_margin if isinstance(errors, TwoPass) else cells.sum(axis=2)
     both = np.einsum("pi,kij,pj->kp", left, cells, right)
@@ -138,11 +154,11 @@ def test_the_largest_error_is_found_and_the_bound_is_above_it(passes: int) -> No
         line = both - j * (lefts + rights - both)
         by_hand.append(np.abs(line) / np.sqrt(line_variance(stated, np.array([j]))))
     largest = np.max(by_hand, axis=0).max(axis=1)
-    tried, any_sum = module._largest_tried(table, count).T
+    tried, any_sum = module._largest_tried(LEFT, RIGHT, table.prices, count).T
     assert (largest <= tried * (1 + 1e-6)).all()
     assert (tried <= largest * 1.01).all()
     assert (tried <= any_sum * (1 + 1e-9)).all()
-    assert (any_sum <= module._largest_bound(table, count) * (1 + 1e-9)).all()
+    assert (any_sum <= module._largest_bound((5, 2), table.prices, count) * (1 + 1e-9)).all()
     # The length of four errors is what the inverse of their covariances says.
     four = np.stack([both, lefts, rights, np.broadcast_to(margin.sum(axis=1)[:, None], both.shape)])
     lengths = [
@@ -174,43 +190,43 @@ def test_no_p_value_is_below_the_true_one(name: str, passes: int) -> None:
     held = 0
     for _ in range(repetitions):
         table = measured(truth, noise, Fraction(1, 2), passes=passes)
-        best, reach = estimate(table), question_reach(table).counts
-        worst = pessimistic_p_values(best.moments(left, right), best, reach)
+        best, critical = estimate(table), question_critical_values(table).counts
+        worst = pessimistic_p_values(best.moments(left, right), best, critical)
         held += bool((worst >= exact * (1 - 1e-9)).all())
     assert held / repetitions >= 0.95
 
 
-def test_the_reach_depends_on_shape_and_prices_alone() -> None:
+def test_critical_values_depend_on_shape_and_prices_alone() -> None:
     first, second = (
         measured(truth, SeededRandomness(number), Fraction(1, 2))
         for number, truth in enumerate(TRUTHS.values())
     )
-    module._reach.cache_clear()
-    alone = question_reach(first)
-    module._reach.cache_clear()
-    assert question_reach(second) == alone
+    module._for_all_unions.cache_clear()
+    alone = question_critical_values(first)
+    module._for_all_unions.cache_clear()
+    assert question_critical_values(second) == alone
     dearer = measured(TRUTHS["sparse"], SeededRandomness(1), Fraction(7))
-    assert question_reach(dearer) != alone
+    assert question_critical_values(dearer) != alone
 
 
-def test_free_questions_reach_farther_than_pairs_of_leaves() -> None:
+def test_free_questions_need_larger_critical_values_than_pairs_of_leaves() -> None:
     table = measured(TRUTHS["associated"], SeededRandomness(1), Fraction(1, 2))
-    leaves = simultaneous_reach(table, term_ends(LEFT), term_ends(RIGHT))
-    alone, some, many = (question_reach(table, tables) for tables in (1, 5, 40))
+    leaves = module._for_all_terms(table, *TERMS, tables=1)
+    alone, some, many = (question_critical_values(table, tables) for tables in (1, 5, 40))
     assert alone.intervals < some.intervals < many.intervals
     assert leaves < alone.counts < some.counts < many.counts
-    assert all(reach.intervals < reach.counts for reach in (alone, some, many))
+    assert all(values.intervals < values.counts for values in (alone, some, many))
 
 
 def is_closed(tree: Tree, chosen: tuple[bool, ...]) -> bool:
-    """Whether every covered place to be stuck at has everything below it covered."""
+    """Whether every covered node to be stuck at has everything below it covered."""
     covered = dict(zip(tree.ends, chosen, strict=True))
     return all(
-        covered[cell]
+        covered[end]
         for stuck in tree.stuck
         if covered[stuck]
-        for cell in tree.ends
-        if stuck in [node for node, _ in tree.ancestors(cell)]
+        for end in tree.ends
+        if stuck in [node for node, _ in tree.ancestors(end)]
     )
 
 
@@ -234,6 +250,62 @@ def test_deep_trees_have_more_unions_than_can_be_tried() -> None:
     shape = (len(deep.ends), len(deep.ends))
     price = Fraction(1, 3)
     nothing = np.zeros(shape), np.zeros(shape[0]), np.zeros(shape[1])
-    table = LeafTable(deep, deep, *nothing, price, price, price)
+    table = LeafTable(deep, deep, *nothing, Prices(price, price, price))
     assert union_count(deep) == 677**2 + 1
-    assert 8 < question_reach(table).intervals < 20
+    assert 8 < question_critical_values(table).intervals < 20
+
+
+@pytest.mark.parametrize(
+    ("passes", "cells_share"),
+    [
+        (1, Fraction(1)),
+        *((passes, Fraction(n, 20)) for passes in (2, 3) for n in (1, 19)),
+    ],
+)
+def test_the_value_for_all_terms_is_the_quantile_of_the_largest_error(
+    passes: int, cells_share: Fraction
+) -> None:
+    truth, repetitions = TRUTHS["associated"], 600
+    measure = partial(measured, price=HALF, passes=passes, cells_share=cells_share)
+    pairs = np.repeat(TERMS[0], len(TERMS[1]), axis=0), np.tile(TERMS[1], (len(TERMS[0]), 1))
+    table = measure(truth, SeededRandomness(1))
+    critical = module._for_all_terms(table, *TERMS, tables=1)
+    stated = estimate(table).moments(*pairs)
+    noise, inside = SeededRandomness(2), 0
+    for _ in range(repetitions):
+        error = estimate(measure(np.zeros_like(truth), noise)).moments(*pairs)
+        inside += all(
+            (
+                np.abs(getattr(error, one)) <= critical * np.sqrt(getattr(stated, f"{one}_{one}"))
+            ).all()
+            for one in ("both", "left", "right")
+        )
+    # Four standard errors below 95 %: 0.7 % of the 1000 simulations and 0.9 % of these.
+    assert 0.95 - 4 * 0.0115 <= inside / repetitions <= 0.995
+
+
+def test_the_value_for_all_terms_is_the_same_every_time_and_shrinks_to_nothing() -> None:
+    table = measured(TRUTHS["sparse"], SeededRandomness(3), Fraction(1))
+    found = {module._for_all_terms(table, *TERMS, tables=1) for _ in range(2)}
+    assert len(found) == 1
+    assert 2 < found.pop() < 6
+    noiseless = measured(TRUTHS["sparse"], SeededRandomness(3), Fraction(160))
+    assert module._for_all_terms(noiseless, *TERMS, tables=1) == 0
+
+
+def test_reports_on_small_trees_have_the_critical_values_of_free_questions() -> None:
+    table = measured(TRUTHS["associated"], SeededRandomness(1), HALF)
+    for tables in (1, 3):
+        found = report_critical_values(table, *TERMS, tables)
+        assert found == question_critical_values(table, tables)
+
+
+def test_reports_on_deep_trees_have_one_critical_value_for_all_terms() -> None:
+    deep = Tree(Side.LEFT, (0,) * 7), Tree(Side.RIGHT, (0,) * 7)
+    cells = np.full((8, 8), 40)
+    table = LeafTable(*deep, cells, None, None, Prices(HALF))
+    terms = term_ends(deep[0]), term_ends(deep[1])
+    alone, one_of_many = (report_critical_values(table, *terms, tables) for tables in (1, 4))
+    assert alone.intervals == alone.counts == module._for_all_terms(table, *terms, tables=1)
+    assert alone.intervals < one_of_many.intervals
+    assert alone.intervals < question_critical_values(table).intervals

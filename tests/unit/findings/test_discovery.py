@@ -13,8 +13,9 @@ import pytest
 
 from redveil.data.synthetic import clinic_schema
 from redveil.findings.discovery import false_discoveries, joints
-from redveil.findings.leaf_table import LeafTable
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.redescription import Redescription
+from redveil.findings.statistics import Interval, Statistics
 from redveil.query.formula import And, Literal, Not, Or, Query
 from redveil.schema import Side
 from redveil.trees.tree import Tree
@@ -32,56 +33,59 @@ ANY = Interval(1.0, 0.0, 2.0)
 def stumps(depth: int = 1) -> LeafTable:
     inner, cells = (0,) * (2**depth - 1), np.zeros((2**depth, 2**depth))
     trees = Tree(Side.LEFT, inner), Tree(Side.RIGHT, inner)
-    return LeafTable(*trees, cells, None, None, Fraction(1), None, None)
+    return LeafTable(*trees, cells, None, None, Prices(Fraction(1)))
 
 
 def one(p_value: float, left: Query = GOUT, table: int = 0) -> Redescription:
     right = Literal("uric acid", ">", 7.0)
-    return Redescription(left, right, ANY, ANY, ANY, ANY, p_value, p_value, table, (0,), (0,))
+    statistics = Statistics(ANY, 0.1, ANY, ANY, ANY, p_value, p_value)
+    return Redescription(left, right, statistics, table, (0,), (0,))
 
 
 def test_nothing_reported_nothing_false() -> None:
     assert false_discoveries([], [stumps()], SCHEMA) is None
 
 
-def test_the_rivals_of_a_pair_of_stumps_are_counted() -> None:
+def test_the_pairs_comparable_with_a_pair_of_stumps_are_counted() -> None:
     """A stump has one split and four unions of its leaves; two ways of counting share the error."""
     found = false_discoveries([one(1e-300)], [stumps()], SCHEMA)
     assert found is not None
-    assert 10**found.searched == pytest.approx(2 * LEFT * 4 * RIGHT * 4)
-    assert found.surviving == 1
+    assert 10**found.comparable == pytest.approx(2 * LEFT * 4 * RIGHT * 4)
+    assert found.confirmed == 1
     assert found.bound == pytest.approx(0.06)
 
 
-@pytest.mark.parametrize(("factor", "survives"), [(0.99, True), (1.01, False)])
-def test_a_p_value_survives_if_its_product_with_the_rivals_is_small(
+@pytest.mark.parametrize(("factor", "confirmed"), [(0.99, True), (1.01, False)])
+def test_a_p_value_is_confirmed_if_its_product_with_the_comparable_pairs_is_small(
     factor: float,
-    survives: bool,  # noqa: FBT001
+    confirmed: bool,  # noqa: FBT001
 ) -> None:
     p_value = factor * 0.01 / (2 * LEFT * 4 * RIGHT * 4)
     found = false_discoveries([one(p_value)], [stumps()], SCHEMA)
     assert found is not None
-    assert found.surviving == survives
-    assert found.bound == pytest.approx(0.06 if survives else 1.0)
+    assert found.confirmed == confirmed
+    assert found.bound == pytest.approx(0.06 if confirmed else 1.0)
 
 
-def test_who_does_not_survive_counts_as_false() -> None:
+def test_what_is_not_confirmed_counts_as_false() -> None:
     found = false_discoveries([one(1e-300), one(0.0), one(0.005)], [stumps()], SCHEMA)
     assert found is not None
-    assert found.surviving == 2
-    assert found.doubtful == (2,)
+    assert found.confirmed == 2
+    assert found.unconfirmed == (2,)
     assert found.bound == pytest.approx(1 / 3 + 0.06)
 
 
-def test_short_queries_of_deep_trees_have_fewer_rivals_than_their_trees_could_yield() -> None:
+def test_short_queries_of_deep_trees_have_fewer_comparable_pairs_than_their_trees_could_yield() -> (
+    None
+):
     short = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
     both = And((GOUT, HEPATITIS))
     longer = false_discoveries([replace(one(0.0), left=both)], [stumps(4)], SCHEMA)
     assert short is not None
     assert longer is not None
-    assert 10**short.searched == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
+    assert 10**short.comparable == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
     # Two literals are joined by "and" or "or", negated or not.
-    assert longer.searched - short.searched == pytest.approx(math.log10(4 * 4 * LEFT))
+    assert longer.comparable - short.comparable == pytest.approx(math.log10(4 * 4 * LEFT))
 
 
 def test_every_table_has_shapes_of_its_own() -> None:
@@ -89,7 +93,7 @@ def test_every_table_has_shapes_of_its_own() -> None:
     five = false_discoveries([one(0.0, MANY, table=3)], [stumps()] * 5, SCHEMA)
     assert alone is not None
     assert five is not None
-    assert five.searched - alone.searched == pytest.approx(math.log10(5))
+    assert five.comparable - alone.comparable == pytest.approx(math.log10(5))
 
 
 def test_lengths_have_nothing_to_do_with_tables() -> None:

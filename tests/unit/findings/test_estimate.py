@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from oracle.leaf_table import DenseFit, PlainSums, dense_fit, laplace_variance, rectangle
 from redveil.findings.estimate import estimate, solver
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.privacy.loss import Price
 from redveil.schema import Side
 from redveil.trees.tree import Tree
@@ -37,12 +37,12 @@ def full_tables(draw: st.DrawFn) -> LeafTable:
         draw(arrays(np.int64, (height, width), elements=counts)),
         draw(arrays(np.int64, height, elements=counts)),
         draw(arrays(np.int64, width, elements=counts)),
-        *(draw(prices) for _ in range(3)),
+        Prices(*(draw(prices) for _ in range(3))),
     )
 
 
 def without_margins(table: LeafTable) -> LeafTable:
-    return replace(table, left_margin=None, right_margin=None, left_price=None, right_price=None)
+    return replace(table, left_margin=None, right_margin=None, prices=Prices(table.prices.cells))
 
 
 def leaf_tables() -> st.SearchStrategy[LeafTable]:
@@ -52,7 +52,9 @@ def leaf_tables() -> st.SearchStrategy[LeafTable]:
 
 def consistent(cells: np.ndarray, *, price: Fraction = Fraction(1)) -> LeafTable:
     """A table measured without noise."""
-    return LeafTable(*TREES, cells, cells.sum(axis=1), cells.sum(axis=0), price, price, price)
+    return LeafTable(
+        *TREES, cells, cells.sum(axis=1), cells.sum(axis=0), Prices(price, price, price)
+    )
 
 
 def variance(price: Price | None) -> float:
@@ -64,10 +66,10 @@ def dense(table: LeafTable) -> DenseFit:
     if table.left_margin is None or table.right_margin is None:
         # What was not measured might be anything: its noise has no end.
         height, width = table.cells.shape
-        variances = variance(table.cells_price), math.inf, math.inf
+        variances = variance(table.prices.cells), math.inf, math.inf
         return dense_fit(table.cells, np.zeros(height), np.zeros(width), variances)
-    variances = variance(table.cells_price), variance(table.left_price), variance(table.right_price)
-    return dense_fit(table.cells, table.left_margin, table.right_margin, variances)
+    cells, left, right = (variance(price) for price in table.prices)
+    return dense_fit(table.cells, table.left_margin, table.right_margin, (cells, left, right))
 
 
 SECOND_MOMENTS = (
@@ -130,7 +132,7 @@ def test_what_was_measured_without_noise_is_reproduced(cells: np.ndarray, price:
 @some
 @given(full_tables().map(without_margins))
 def test_cells_alone_are_the_estimate(table: LeafTable) -> None:
-    found, noise = estimate(table), variance(table.cells_price)
+    found, noise = estimate(table), variance(table.prices.cells)
     np.testing.assert_allclose(found.cells, table.cells, atol=1e-9)
     assert found.cell_deviation**2 == pytest.approx(noise)
     assert found.size == pytest.approx(int(table.cells.sum()), abs=1e-6)
@@ -140,8 +142,8 @@ def test_cells_alone_are_the_estimate(table: LeafTable) -> None:
 def test_cells_for_the_whole_price_err_less_than_cells_and_margins_for_shares_of_it() -> None:
     # Why cells is the default: two leaves and a place to be stuck at on either side.
     cells, half = np.full((3, 3), 100), Fraction(1, 2)
-    shared = replace(consistent(cells, price=half), left_price=half / 2, right_price=half / 2)
-    alone = replace(without_margins(shared), cells_price=Fraction(1))
+    shared = replace(consistent(cells), prices=Prices(half, half / 2, half / 2))
+    alone = replace(without_margins(shared), prices=Prices(Fraction(1)))
     one = np.array([[True, False, False]])
     spread = [estimate(table).moments(one, one) for table in (alone, shared)]
     for name in ("both_both", "left_left", "right_right"):
@@ -152,8 +154,8 @@ def test_the_fit_errs_as_much_as_it_says_and_around_the_truth() -> None:
     truth = np.array([[500, 20, 3], [40, 300, 10]])
     prices = Fraction(1, 5), Fraction(1, 20), Fraction(1, 10)
     noise, repetitions = SeededRandomness(1), 4000
-    exact = LeafTable(*TREES, truth, truth.sum(axis=1), truth.sum(axis=0), *prices)
-    fitted = solver(exact).solve(
+    exact = LeafTable(*TREES, truth, truth.sum(axis=1), truth.sum(axis=0), Prices(*prices))
+    fitted = solver((2, 3), exact.prices).solve(
         truth + noise.laplace(prices[0], repetitions * 6).reshape(repetitions, 2, 3),
         truth.sum(axis=1) + noise.laplace(prices[1], repetitions * 2).reshape(repetitions, 2),
         truth.sum(axis=0) + noise.laplace(prices[2], repetitions * 3).reshape(repetitions, 3),
@@ -171,8 +173,9 @@ def test_tables_side_by_side_are_fitted_one_by_one() -> None:
     noise, price = SeededRandomness(2), Fraction(1, 3)
     cells = noise.laplace(price, 4 * 2 * 3).reshape(4, 2, 3)
     left, right = noise.laplace(price, 8).reshape(4, 2), noise.laplace(price, 12).reshape(4, 3)
-    tables = [LeafTable(*TREES, cells[s], left[s], right[s], price, price, price) for s in range(4)]
-    together = solver(tables[0]).solve(cells, left, right)
+    prices = Prices(price, price, price)
+    tables = [LeafTable(*TREES, cells[s], left[s], right[s], prices) for s in range(4)]
+    together = solver((2, 3), prices).solve(cells, left, right)
     alone = [estimate(table).cells for table in tables]
     np.testing.assert_allclose(together.cells, alone, atol=1e-9)
 
@@ -182,11 +185,11 @@ def test_tables_side_by_side_are_fitted_one_by_one() -> None:
 def test_a_cell_s_deviation_is_never_understated(table: LeafTable) -> None:
     least = dense(table).covariance.diagonal().max() ** 0.5
     assert least <= estimate(table).cell_deviation * (1 + 1e-9)
-    assert estimate(table).cell_deviation <= variance(table.cells_price) ** 0.5 * (1 + 1e-9)
+    assert estimate(table).cell_deviation <= variance(table.prices.cells) ** 0.5 * (1 + 1e-9)
 
 
 def without_right_margin(table: LeafTable) -> LeafTable:
-    return replace(table, right_margin=None, right_price=None)
+    return replace(table, right_margin=None, prices=table.prices._replace(right_margin=None))
 
 
 @some
@@ -196,22 +199,22 @@ def test_two_passes_are_plain_sums(data: st.DataObject, table: LeafTable) -> Non
     pairs = data.draw(st.integers(1, 4))
     left = data.draw(arrays(np.bool_, (pairs, height)))
     right = data.draw(arrays(np.bool_, (pairs, width)))
-    variances = variance(table.cells_price), variance(table.left_price)
+    variances = variance(table.prices.cells), variance(table.prices.left_margin)
     assert table.left_margin is not None
     plain, found = PlainSums(table.cells, table.left_margin, *variances), estimate(table)
-    nothing, nobody = np.zeros((height, width)), np.zeros(height)
-    everybody = nothing, np.ones(height)
+    nothing, none = np.zeros((height, width)), np.zeros(height)
+    whole = nothing, np.ones(height)
     assert found.cells.tolist() == table.cells.tolist()
-    assert found.size == pytest.approx(plain.mean_of(*everybody))
-    assert found.size_deviation**2 == pytest.approx(plain.covariance_of(everybody, everybody))
+    assert found.size == pytest.approx(plain.mean_of(*whole))
+    assert found.size_deviation**2 == pytest.approx(plain.covariance_of(whole, whole))
     assert found.cell_deviation**2 == pytest.approx(variances[0])
     moments = found.moments(left, right)
     for k in range(pairs):
         sums = {
-            "both": (rectangle(left[k], right[k]), nobody),
+            "both": (rectangle(left[k], right[k]), none),
             "left": (nothing, left[k].astype(np.float64)),
-            "right": (rectangle([True] * height, right[k]), nobody),
-            "size": everybody,
+            "right": (rectangle([True] * height, right[k]), none),
+            "size": whole,
         }
         for name, one in sums.items():
             assert getattr(moments, name)[k] == pytest.approx(plain.mean_of(*one))
@@ -224,14 +227,12 @@ def test_two_passes_are_plain_sums(data: st.DataObject, table: LeafTable) -> Non
 def test_two_passes_can_be_read_side_by_side() -> None:
     noise, price = SeededRandomness(3), Fraction(1, 3)
     cells, left = noise.laplace(price, 24).reshape(4, 2, 3), noise.laplace(price, 8).reshape(4, 2)
-    table = LeafTable(*TREES, cells[0], left[0], None, price, price, None)
-    together = solver(table).solve(cells, left, None)
+    together = solver((2, 3), Prices(price, price)).solve(cells, left, None)
     assert together.cells.tolist() == cells.tolist()
 
 
 def test_cells_alone_can_be_read_side_by_side() -> None:
     noise, price = SeededRandomness(4), Fraction(1, 3)
     cells = noise.laplace(price, 24).reshape(4, 2, 3)
-    table = LeafTable(*TREES, cells[0], None, None, price, None, None)
-    together = solver(table).solve(cells, None, None)
+    together = solver((2, 3), Prices(price)).solve(cells, None, None)
     np.testing.assert_allclose(together.cells, cells, atol=1e-9)

@@ -8,47 +8,72 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from oracle.leaf_table import laplace_variance
-from redveil.findings.leaf_table import LeafTable, noise_variance
+from redveil.algorithms.leaf_counts import Counts, count_leaves, table_steps
+from redveil.findings.leaf_table import LeafTable, Prices, noise_variance
+from redveil.privacy.plan import Plan, Purse, StepKey, StepKind
 from redveil.schema import Side
+from redveil.sealed import Receipt, Released, Sealed
 from redveil.trees.tree import Tree
+from support.seeded import SeededRandomness
 
 TREES = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0, 1, None))
+PAID = Receipt(StepKey(StepKind.TREE), "choose", Fraction(1))
+
+
+class PartByPart(SeededRandomness):
+    """Adds 100 to the part that is measured first, 200 to the second, 300 to the third."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._noise = 0
+
+    def laplace(self, _epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        self._noise += 100
+        return np.full(count, self._noise)
+
+
+def counted(counts: Counts) -> LeafTable:
+    """Measure six entities, one in the first cell, two in the second, three in the last."""
+    plan = Plan(Fraction(1), tuple(table_steps(counts, 1, 1, Fraction(1))))
+    purse = Purse(plan.price)
+    purse.commit(plan)
+    # Ends in the order of a tree's leaves: 1, 2 on the left; 2, 3, 4 on the right.
+    ends = np.array([1, 1, 1, 2, 2, 2], np.int16), np.array([2, 3, 3, 4, 4, 4], np.int16)
+    left, right = (
+        (Released(tree, (PAID,)), Sealed(each)) for tree, each in zip(TREES, ends, strict=True)
+    )
+    grown = {Side.LEFT: left, Side.RIGHT: right}
+    released = count_leaves(grown, counts, 1, 1, purse, PartByPart())
+    purse.close()
+    return released.value
 
 
 def test_a_table_is_put_together_from_its_parts() -> None:
-    parts = {
-        "right margin": np.array([7, 8, 9]),
-        "cells": np.arange(6),
-        "left margin": np.array([1, 2]),
-    }
-    prices = {name: Fraction(1, 2 + n) for n, name in enumerate(parts)}
-    table = LeafTable.of(*TREES, (2, 3), parts, prices)
+    assert [tree.ends for tree in TREES] == [(1, 2), (2, 3, 4)]
+    table = counted(Counts.LEAST_SQUARES)
     assert (table.left, table.right) == TREES
-    assert table.cells.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert table.cells.tolist() == [[101, 102, 100], [100, 100, 103]]
     assert table.left_margin is not None
-    assert table.left_margin.tolist() == [1, 2]
+    assert table.left_margin.tolist() == [203, 203]
     assert table.right_margin is not None
-    assert table.right_margin.tolist() == [7, 8, 9]
-    assert table.right_price == Fraction(1, 2)
-    assert table.cells_price == Fraction(1, 3)
-    assert table.left_price == Fraction(1, 4)
+    assert table.right_margin.tolist() == [301, 302, 303]
+    assert table.prices == Prices(Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
 
 
 def test_the_right_margin_may_be_left_out() -> None:
-    parts = {"cells": np.arange(6), "left margin": np.array([1, 2])}
-    table = LeafTable.of(*TREES, (2, 3), parts, dict.fromkeys(parts, Fraction(1)))
+    table = counted(Counts.TWO_PASS)
     assert table.right_margin is None
-    assert table.right_price is None
+    assert table.prices == Prices(Fraction(1, 2), Fraction(1, 2), None)
 
 
 def test_cells_alone_make_a_table() -> None:
-    table = LeafTable.of(*TREES, (2, 3), {"cells": np.arange(6)}, {"cells": Fraction(1, 3)})
-    assert table.cells.tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert table.cells_price == Fraction(1, 3)
+    table = counted(Counts.CELLS)
+    assert table.cells.tolist() == [[101, 102, 100], [100, 100, 103]]
     assert (table.left_margin, table.right_margin) == (None, None)
-    assert (table.left_price, table.right_price) == (None, None)
+    assert table.prices == Prices(Fraction(1)) == Prices(Fraction(1), None, None)
 
 
 @given(st.fractions(Fraction(1, 40), Fraction(40), max_denominator=1000))

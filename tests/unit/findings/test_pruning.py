@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from redveil.findings.pruning import pruned_by_support
-from redveil.findings.redescription import Interval, Redescription
+from redveil.findings.redescription import Redescription
+from redveil.findings.statistics import Interval, Statistics
 from redveil.query.formula import Literal
 
 INTERVALS = {
@@ -19,19 +20,9 @@ INTERVALS = {
 def supported(name: str, overlap: Interval) -> Redescription:
     """Return a redescription whose overlap has this interval; its supports are large."""
     large = Interval(1e12, 1e11, 1e13)
-    return Redescription(
-        Literal(name, "<=", 1),
-        Literal(name, "<=", 1),
-        Interval(0.5, 0.4, 0.6),
-        large,
-        large,
-        overlap,
-        0.001,
-        0.0001,
-        0,
-        (0,),
-        (0,),
-    )
+    statistics = Statistics(Interval(0.5, 0.4, 0.6), 0.1, large, large, overlap, 0.001, 0.0001)
+    query = Literal(name, "<=", 1)
+    return Redescription(query, query, statistics, 0, (0,), (0,))
 
 
 @pytest.mark.parametrize(

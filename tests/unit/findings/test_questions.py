@@ -1,18 +1,23 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from redveil.errors import QueryError
-from redveil.findings.critical_values import question_reach
+from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.questions import Answer, ReleasedTable, answer
-from redveil.findings.redescription import Interval
-from redveil.findings.statistics import jaccard_bounds, p_values, pessimistic_p_values
+from redveil.findings.statistics import (
+    Interval,
+    expected_jaccard,
+    jaccard_bounds,
+    p_values,
+    pessimistic_p_values,
+)
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import Literal
 from redveil.query.text import parse_text
@@ -29,11 +34,11 @@ GOUT, OLD = Literal("gout", "=", value=True), Literal("age", "<=", 50)
 
 
 def table(left: Literal = GOUT, cut: float = 7.0, price: Fraction = Fraction(1)) -> ReleasedTable:
-    """Return one split on either side: two cells on the left, two and a stuck one on the right."""
+    """Return one split on either side: two ends on the left, two and a stuck one on the right."""
     trees = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,), stuck=(0,))
     cells = np.array([[20.0, 300.0, 10.0], [600.0, 40.0, 30.0]])
     margins = cells.sum(axis=1) + 2, cells.sum(axis=0) - 1
-    counts = LeafTable(*trees, cells, *margins, price, price, price)
+    counts = LeafTable(*trees, cells, *margins, Prices(price, price, price))
     right = ReleasedTree(trees[1], (Literal("acid", "<=", cut),), RIGHT)
     return ReleasedTable(counts, ReleasedTree(trees[0], (left,), LEFT), right)
 
@@ -42,50 +47,53 @@ def ask(left: str, right: str, *tables: ReleasedTable) -> Answer:
     return answer(parse_text(left), parse_text(right), tables or (table(),))
 
 
-def test_an_answer_is_what_the_table_says_of_the_cells() -> None:
-    found = ask("[gout]", "[acid > 7]")
-    only = table().counts
-    best, reach = estimate(only), question_reach(only).intervals
+def test_an_answer_is_what_the_table_says_of_the_ends() -> None:
+    answered = ask("[gout]", "[acid > 7]")
+    found, only = answered.statistics, table().counts
+    best, critical = estimate(only), question_critical_values(only)
     moments = best.moments(np.array([[True, False]]), np.array([[False, True, False]]))
-    bounds = jaccard_bounds(moments, reach)
+    bounds = jaccard_bounds(moments, critical.intervals)
     assert found.jaccard == Interval(*(float(bound[0]) for bound in bounds))
     for interval, middle, variance in (
         (found.support_both, moments.both, moments.both_both),
         (found.support_left, moments.left, moments.left_left),
         (found.support_right, moments.right, moments.right_right),
     ):
-        width = reach * float(np.sqrt(variance[0]))
+        width = critical.intervals * float(np.sqrt(variance[0]))
         assert interval.estimate == pytest.approx(middle[0])
         assert (interval.low, interval.high) == pytest.approx(
             (middle[0] - width, middle[0] + width)
         )
     likely = p_values(moments.both, moments.left, moments.right, best.size)
     assert found.p_value_estimate == float(likely[0])
-    worst = pessimistic_p_values(moments, best, question_reach(only).counts)
+    worst = pessimistic_p_values(moments, best, critical.counts)
     assert found.p_value == float(worst[0])
     assert found.p_value_estimate < found.p_value < 1e-20
-    assert (found.left, found.right, found.table, found.cost) == ("[gout]", "[acid > 7]", 0, 0)
+    expected = expected_jaccard(float(moments.left[0]), float(moments.right[0]), best.size)
+    assert found.expected_jaccard == expected
+    assert (answered.left, answered.right) == ("[gout]", "[acid > 7]")
+    assert (answered.table, answered.cost) == (0, 0)
 
 
-def test_other_words_for_the_same_cells_give_the_same_numbers() -> None:
+def test_other_words_for_the_same_ends_give_the_same_numbers() -> None:
     plain = ask("[gout]", "[acid > 7]")
     wordy = ask("![gout] & [age > 3] & ![age > 3] | [gout]", "!([acid <= 7])")
-    for field in fields(Answer):
-        if field.name not in ("left", "right"):
-            assert getattr(wordy, field.name) == getattr(plain, field.name)
+    assert replace(wordy, left=plain.left, right=plain.right) == plain
     assert wordy.right == "![acid <= 7]"
 
 
-def test_everybody_whose_value_is_known_leaves_out_those_who_are_stuck() -> None:
-    known = ask("[gout] | ![gout]", "[acid <= 7] | [acid > 7]")
+def test_all_entities_with_a_known_value_leave_out_those_that_are_stuck() -> None:
+    known = ask("[gout] | ![gout]", "[acid <= 7] | [acid > 7]").statistics
     assert known.support_right.estimate < known.support_left.estimate
     assert known.support_both == known.support_right
 
 
-def test_nobody_can_be_asked_about() -> None:
-    nobody = ask("[gout] & ![gout]", "[acid > 7]")
-    assert nobody.support_left == nobody.support_both == nobody.jaccard == Interval(0, 0, 0)
-    assert (nobody.p_value, nobody.p_value_estimate) == (1, 1)
+def test_queries_that_cover_nothing_can_be_asked() -> None:
+    nothing = ask("[gout] & ![gout]", "[acid > 7]").statistics
+    assert nothing.support_left == nothing.support_both == Interval(0, 0, 0)
+    assert nothing.jaccard == Interval(0, 0, 0)
+    assert nothing.expected_jaccard == 0
+    assert (nothing.p_value, nothing.p_value_estimate) == (1, 1)
 
 
 def test_the_table_with_the_narrowest_interval_answers() -> None:
@@ -104,9 +112,10 @@ def test_more_tables_mean_wider_intervals() -> None:
     alone = ask("[gout]", "[acid > 7]", table())
     among = ask("[gout]", "[acid > 7]", table(), *(table(OLD, cut=3.0) for _ in range(9)))
     assert among.table == 0
-    assert among.jaccard.estimate == alone.jaccard.estimate
-    assert among.jaccard.low < alone.jaccard.low
-    assert among.jaccard.high > alone.jaccard.high
+    wide, narrow = among.statistics.jaccard, alone.statistics.jaccard
+    assert wide.estimate == narrow.estimate
+    assert wide.low < narrow.low
+    assert wide.high > narrow.high
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from math import comb
 
 import mpmath
@@ -15,15 +14,19 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 from oracle.leaf_table import dense_fit, laplace_variance, rectangle
+from redveil.findings.critical_values import _for_all_terms
 from redveil.findings.estimate import Fit, Moments, estimate
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.statistics import (
+    CriticalValues,
+    Interval,
+    expected_jaccard,
     jaccard_bounds,
     leverage_variance,
     line_variance,
     p_values,
     pessimistic_p_values,
-    simultaneous_reach,
+    statistics_of,
 )
 from redveil.privacy.loss import amount
 from redveil.query.leaves import term_ends
@@ -34,9 +37,9 @@ from support.seeded import SeededRandomness
 HALF = Fraction(1, 2)
 some = settings(max_examples=30, deadline=None)
 prices = st.fractions(Fraction(1, 50), Fraction(4), max_denominator=50)
-reaches = st.floats(0, 6)
+critical_values = st.floats(0, 6)
 
-# Three leaves and a place to be stuck on the left, two leaves on the right.
+# Three leaves and a node to be stuck at on the left, two leaves on the right.
 LEFT, RIGHT = Tree(Side.LEFT, (0, 1, None), stuck=(1,)), Tree(Side.RIGHT, (0,))
 TERMS = term_ends(LEFT), term_ends(RIGHT)
 PAIRS = np.repeat(TERMS[0], 4, axis=0), np.tile(TERMS[1], (6, 1))
@@ -46,7 +49,7 @@ PAIRS = np.repeat(TERMS[0], 4, axis=0), np.tile(TERMS[1], (6, 1))
 def counted(
     draw: st.DrawFn, passes: tuple[int, ...] = (1, 2, 3)
 ) -> tuple[LeafTable, np.ndarray, np.ndarray]:
-    """A noisy table, and some pairs of unions of its cells that are not empty."""
+    """A noisy table, and some pairs of unions of its ends that are not empty."""
     price = draw(prices)
     cells = draw(arrays(np.int64, (4, 2), elements=st.integers(0, 2000)))
     noise = SeededRandomness(draw(st.integers(0, 10**6)))
@@ -61,20 +64,17 @@ def measured(
     noise: SeededRandomness,
     *,
     passes: int = 3,
-    cells_share: Fraction = HALF,
 ) -> LeafTable:
-    """Measure cells for a share of a price, and margins for the rest; in one pass cells alone."""
-    dear = price * cells_share if passes > 1 else price
-    margin = price * (1 - cells_share) / (passes - 1) if passes > 1 else price
+    """Measure cells for half of a price, and margins for the rest; in one pass cells alone."""
+    dear = price * HALF if passes > 1 else price
+    margin = price * HALF / (passes - 1) if passes > 1 else price
     return LeafTable(
         LEFT,
         RIGHT,
         cells + noise.laplace(dear, cells.size).reshape(cells.shape),
         cells.sum(axis=1) + noise.laplace(margin, 4) if passes > 1 else None,
         cells.sum(axis=0) + noise.laplace(margin, 2) if passes == 3 else None,
-        dear,
-        margin if passes > 1 else None,
-        margin if passes == 3 else None,
+        Prices(dear, margin if passes > 1 else None, margin if passes == 3 else None),
     )
 
 
@@ -85,12 +85,12 @@ def true_jaccard(cells: np.ndarray, left: np.ndarray, right: np.ndarray) -> floa
 
 
 @some
-@given(counted(), reaches)
+@given(counted(), critical_values)
 def test_bounds_contain_the_estimate_and_lie_between_0_and_1(
-    case: tuple[LeafTable, np.ndarray, np.ndarray], reach: float
+    case: tuple[LeafTable, np.ndarray, np.ndarray], critical: float
 ) -> None:
     table, left, right = case
-    likely, low, high = jaccard_bounds(estimate(table).moments(left, right), reach)
+    likely, low, high = jaccard_bounds(estimate(table).moments(left, right), critical)
     assert (low >= 0).all()
     assert (low <= likely).all()
     assert (likely <= high).all()
@@ -100,15 +100,15 @@ def test_bounds_contain_the_estimate_and_lie_between_0_and_1(
 @some
 @given(counted(passes=(3,)), st.floats(0.1, 6))
 def test_bounds_hold_the_values_of_j_that_the_noise_allows(
-    case: tuple[LeafTable, np.ndarray, np.ndarray], reach: float
+    case: tuple[LeafTable, np.ndarray, np.ndarray], critical: float
 ) -> None:
     table, left, right = case
     moments = estimate(table).moments(left, right)
-    likely, low, high = jaccard_bounds(moments, reach)
+    likely, low, high = jaccard_bounds(moments, critical)
     assert table.left_margin is not None
     assert table.right_margin is not None
-    assert table.left_price is not None
-    prices = amount(table.cells_price), amount(table.left_price)
+    assert table.prices.left_margin is not None
+    prices = amount(table.prices.cells), amount(table.prices.left_margin)
     v_cells, v_margin = (laplace_variance(x) + 0.25 for x in prices)
     dense = dense_fit(
         table.cells, table.left_margin, table.right_margin, (v_cells, v_margin, v_margin)
@@ -117,13 +117,13 @@ def test_bounds_hold_the_values_of_j_that_the_noise_allows(
         both = rectangle(left[k], right[k])
         either = np.maximum(rectangle(left[k], [True] * 2), rectangle([True] * 4, right[k]))
         union = dense.mean_of(either)
-        if union <= reach * dense.covariance_of(either, either) ** 0.5 * (1 + 1e-6):
-            continue  # no telling whether anybody is covered
+        if union <= critical * dense.covariance_of(either, either) ** 0.5 * (1 + 1e-6):
+            continue  # no telling whether any entity is covered
         assert likely[k] == pytest.approx(np.clip(dense.mean_of(both) / union, 0, 1), abs=1e-9)
         for j in np.linspace(0, 1, 21):
             line = both - j * either
             variance = dense.covariance_of(line, line)
-            gap, allowed = abs(dense.mean_of(line)), reach * variance**0.5
+            gap, allowed = abs(dense.mean_of(line)), critical * variance**0.5
             if low[k] + 1e-6 < j < high[k] - 1e-6:
                 assert gap <= allowed * (1 + 1e-6)
             elif j < low[k] - 1e-6 or j > high[k] + 1e-6:
@@ -136,10 +136,11 @@ def _row(moments: Moments, k: int) -> Moments:
     return Moments(*(getattr(moments, name)[k : k + 1] for name in Moments.__slots__))
 
 
-def test_nothing_is_known_when_nobody_may_be_covered() -> None:
+def test_nothing_is_known_when_no_entity_may_be_covered() -> None:
     cells = np.zeros((4, 2), np.int64)
     half = Fraction(1, 2)
-    table = LeafTable(LEFT, RIGHT, cells, cells.sum(axis=1), cells.sum(axis=0), half, half, half)
+    margins, prices = (cells.sum(axis=1), cells.sum(axis=0)), Prices(half, half, half)
+    table = LeafTable(LEFT, RIGHT, cells, *margins, prices)
     likely, low, high = jaccard_bounds(estimate(table).moments(*PAIRS), 2.0)
     assert set(likely) == {0.0}
     assert set(low) == {0.0}
@@ -151,22 +152,23 @@ def test_nothing_is_known_when_nobody_may_be_covered() -> None:
     arrays(np.int64, (4, 2), elements=st.integers(1, 2000)),
     prices,
     st.fractions(Fraction(1), Fraction(10), max_denominator=10),
-    reaches,
+    critical_values,
 )
 def test_bounds_shrink_as_prices_grow(
-    cells: np.ndarray, price: Fraction, factor: Fraction, reach: float
+    cells: np.ndarray, price: Fraction, factor: Fraction, critical: float
 ) -> None:
     def bounds(price: Fraction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         margins = cells.sum(axis=1), cells.sum(axis=0)
-        table = LeafTable(LEFT, RIGHT, cells, *margins, price, price / 2, price / 2)
-        return jaccard_bounds(estimate(table).moments(*PAIRS), reach)
+        prices = Prices(price, price / 2, price / 2)
+        table = LeafTable(LEFT, RIGHT, cells, *margins, prices)
+        return jaccard_bounds(estimate(table).moments(*PAIRS), critical)
 
     likely, low, high = bounds(price)
     dearer_likely, dearer_low, dearer_high = bounds(price * factor)
     np.testing.assert_allclose(likely, dearer_likely, atol=1e-6)
     assert (dearer_low >= low - 1e-6).all()
     assert (dearer_high <= high + 1e-6).all()
-    if factor >= 2 and reach >= 1:
+    if factor >= 2 and critical >= 1:
         open_bounds = (low > 0) & (high < 1)
         assert (dearer_high - dearer_low < high - low)[open_bounds].all()
 
@@ -190,8 +192,8 @@ def test_bounds_cover_the_truth(name: str, price: Fraction, passes: int) -> None
     best = np.zeros(repetitions, np.int64)
     for i in range(repetitions):
         table = measured(truth, price, noise, passes=passes)
-        reach = simultaneous_reach(table, *TERMS)
-        _, low, high = jaccard_bounds(estimate(table).moments(*PAIRS), reach)
+        critical = _for_all_terms(table, *TERMS, tables=1)
+        _, low, high = jaccard_bounds(estimate(table).moments(*PAIRS), critical)
         covered[i] = (low - 1e-9 <= jaccards) & (jaccards <= high + 1e-9)
         best[i] = low.argmax()
     # Bounds for all pairs at once at 95 % leave single pairs far more room than 5 %, and the
@@ -200,38 +202,6 @@ def test_bounds_cover_the_truth(name: str, price: Fraction, passes: int) -> None
     assert covered[np.arange(repetitions), best].mean() >= 0.95
     # 95 % of runs hold throughout; 1.1 % is the quantile's own error, 1.8 % that of 150 runs.
     assert covered.all(axis=1).mean() >= 0.9
-
-
-@pytest.mark.parametrize(
-    ("passes", "cells_share"),
-    [
-        (1, Fraction(1)),
-        *((passes, Fraction(n, 20)) for passes in (2, 3) for n in (1, 19)),
-    ],
-)
-def test_the_reach_is_the_quantile_of_the_largest_error(passes: int, cells_share: Fraction) -> None:
-    truth, price, repetitions = TRUTHS["associated"], Fraction(1, 2), 600
-    measure = partial(measured, price=price, passes=passes, cells_share=cells_share)
-    table = measure(truth, noise=SeededRandomness(1))
-    reach = simultaneous_reach(table, *TERMS)
-    stated = estimate(table).moments(*PAIRS)
-    noise, inside = SeededRandomness(2), 0
-    for _ in range(repetitions):
-        error = estimate(measure(np.zeros_like(truth), noise=noise)).moments(*PAIRS)
-        inside += all(
-            (np.abs(getattr(error, one)) <= reach * np.sqrt(getattr(stated, f"{one}_{one}"))).all()
-            for one in ("both", "left", "right")
-        )
-    # Four standard errors below 95 %: 1.1 % of the 400 simulations and 0.9 % of these.
-    assert 0.95 - 4 * 0.014 <= inside / repetitions <= 0.995
-
-
-def test_the_reach_is_the_same_every_time_and_shrinks_to_nothing() -> None:
-    table = measured(TRUTHS["sparse"], Fraction(1), SeededRandomness(3))
-    assert simultaneous_reach(table, *TERMS) == simultaneous_reach(table, *TERMS)
-    assert 2 < simultaneous_reach(table, *TERMS) < 6
-    noiseless = measured(TRUTHS["sparse"], Fraction(160), SeededRandomness(3))
-    assert simultaneous_reach(noiseless, *TERMS) == 0
 
 
 @st.composite
@@ -318,15 +288,15 @@ def test_p_values_are_monotone(
 
 
 @some
-@given(counted(), reaches)
+@given(counted(), critical_values)
 def test_pessimism_never_helps(
-    case: tuple[LeafTable, np.ndarray, np.ndarray], reach: float
+    case: tuple[LeafTable, np.ndarray, np.ndarray], critical: float
 ) -> None:
     table, left, right = case
     fitted = estimate(table)
     m = fitted.moments(left, right)
     at_estimates = p_values(m.both, m.left, m.right, fitted.size)
-    pessimistic = pessimistic_p_values(m, fitted, reach)
+    pessimistic = pessimistic_p_values(m, fitted, critical)
     assert (pessimistic >= at_estimates * (1 - 1e-9)).all()
     np.testing.assert_allclose(pessimistic_p_values(m, fitted, 0.0), at_estimates)
 
@@ -336,7 +306,7 @@ VARIANCES = ("both_both", "left_left", "right_right", "size_size")
 
 
 @pytest.mark.parametrize("uncertain", VARIANCES)
-def test_doubt_about_any_count_speaks_against_the_find(uncertain: str) -> None:
+def test_noise_in_any_count_raises_the_p_value(uncertain: str) -> None:
     known = dict.fromkeys(Moments.__slots__, np.array([0.0]))
     known |= {
         name: np.array([x]) for name, x in zip(COUNTED, (60.0, 200.0, 220.0, 1e3), strict=True)
@@ -351,16 +321,16 @@ def test_doubt_about_any_count_speaks_against_the_find(uncertain: str) -> None:
     assert found == sorted(set(found))
 
 
-def test_the_leverage_is_bounded_wherever_the_counts_lie_within_reach() -> None:
-    """Independent cells within their reach never give a p-value above the pessimistic one."""
-    rng, reach = np.random.default_rng(5), 3.0
+def test_the_leverage_is_bounded_wherever_the_noise_may_have_put_the_counts() -> None:
+    """Independent cells within their bounds never give a p-value above the pessimistic one."""
+    rng, critical = np.random.default_rng(5), 3.0
     fitted = Fit(np.array([[300.0, 90.0], [110.0, 500.0]]), 16.0, 16.0, 16.0, 16.0)
     one = np.array([[True, False]])
     m = fitted.moments(one, one)
-    bound = float(pessimistic_p_values(m, fitted, reach)[0])
+    bound = float(pessimistic_p_values(m, fitted, critical)[0])
     directions = rng.normal(size=(2000, 2, 2))
-    # A cloud in which every count, and the leverage, is off by at most `reach` deviations.
-    ball = directions / np.linalg.norm(directions, axis=(1, 2), keepdims=True) * reach * 4.0
+    # A cloud in which every count, and the leverage, is off by at most `critical` deviations.
+    ball = directions / np.linalg.norm(directions, axis=(1, 2), keepdims=True) * critical * 4.0
     worst = max(
         float(p_values(cells[0, 0], cells[0].sum(), cells[:, 0].sum(), cells.sum()))
         for cells in fitted.cells + ball
@@ -378,7 +348,7 @@ def test_the_linear_part_has_the_variance_of_a_weighted_sum_of_cells() -> None:
 
 
 def test_pessimism_holds_for_the_truth() -> None:
-    """With the reach of a table, the p-value is not below the true one in 95 % of runs."""
+    """With the critical value of a table, the p-value is not below the true one in 95 % of runs."""
     truth, noise, repetitions = TRUTHS["associated"], SeededRandomness(11), 100
     pair = TERMS[0][:1], TERMS[1][:1]
     both, left, right = (int(x) for x in (truth[0, 0], truth[0].sum(), truth[:, 0].sum()))
@@ -387,6 +357,57 @@ def test_pessimism_holds_for_the_truth() -> None:
     for _ in range(repetitions):
         table = measured(truth, Fraction(1, 2), noise)
         fitted = estimate(table)
-        reach = simultaneous_reach(table, *TERMS)
-        held += bool(pessimistic_p_values(fitted.moments(*pair), fitted, reach)[0] >= true_p)
+        critical = _for_all_terms(table, *TERMS, tables=1)
+        held += bool(pessimistic_p_values(fitted.moments(*pair), fitted, critical)[0] >= true_p)
     assert held / repetitions >= 0.95
+
+
+def test_the_statistics_of_a_pair_are_its_bounds_and_p_values() -> None:
+    table = measured(TRUTHS["associated"], Fraction(1), SeededRandomness(3))
+    fitted, critical = estimate(table), CriticalValues(2.5, 3.5)
+    pair = TERMS[0][:1], TERMS[1][:1]
+    m = fitted.moments(*pair)
+    found = statistics_of(m, fitted, critical)
+    assert found.jaccard == Interval(*(float(bound[0]) for bound in jaccard_bounds(m, 2.5)))
+    for interval, middle, variance in (
+        (found.support_both, m.both, m.both_both),
+        (found.support_left, m.left, m.left_left),
+        (found.support_right, m.right, m.right_right),
+    ):
+        width = 2.5 * float(variance[0]) ** 0.5
+        assert interval.estimate == pytest.approx(middle[0])
+        assert (interval.low, interval.high) == pytest.approx(
+            (middle[0] - width, middle[0] + width)
+        )
+    # p-values are made of four counts, which have a critical value of their own.
+    assert found.p_value == float(pessimistic_p_values(m, fitted, 3.5)[0])
+    assert found.p_value_estimate == float(p_values(m.both, m.left, m.right, fitted.size)[0])
+    expected = expected_jaccard(float(m.left[0]), float(m.right[0]), fitted.size)
+    assert found.expected_jaccard == pytest.approx(expected)
+    assert 0 < expected < found.jaccard.low
+
+
+def test_supports_are_never_negative() -> None:
+    fitted = Fit(np.array([[-7.0, 2.0], [3.0, 50.0]]), 16.0, 16.0, 16.0, 16.0)
+    one = np.array([[True, False]])
+    found = statistics_of(fitted.moments(one, one), fitted, CriticalValues(2.0, 2.0))
+    assert found.support_both == Interval(0.0, 0.0, -7.0 + 2 * 4.0)
+    assert found.support_left.estimate == found.support_left.low == 0
+    assert found.expected_jaccard == 0
+
+
+@pytest.mark.parametrize(("left", "right"), [(500, 500), (900, 800), (100, 700), (30, 40)])
+def test_unrelated_sets_overlap_as_much_on_average(left: int, right: int) -> None:
+    generator, size = np.random.default_rng(1), 1_000
+    found = []
+    for _ in range(400):
+        one, other = generator.permutation(size)[:left], generator.permutation(size)[:right]
+        both = len(np.intersect1d(one, other))
+        found.append(both / (left + right - both))
+    assert np.mean(found) == pytest.approx(expected_jaccard(left, right, size), abs=0.005)
+
+
+@given(st.floats(-10, 1e6), st.floats(-10, 1e6), st.floats(-10, 1e6))
+def test_noisy_sizes_give_an_index_too(left: float, right: float, entities: float) -> None:
+    assert 0 <= expected_jaccard(left, right, entities) <= 1
+    assert expected_jaccard(left, right, entities) == expected_jaccard(right, left, entities)
