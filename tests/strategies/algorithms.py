@@ -28,7 +28,7 @@ def algorithms(
     alternations: int = 8,
     walk_steps: int = 30,
 ) -> Algorithm:
-    """Draw an algorithm of some kinds, all of them if none is given; the numbers are the largest."""
+    """Draw an algorithm of some kinds, of any if none is given; the numbers are the largest."""
     kind = draw(st.sampled_from(kinds or ALL))
     parameters: dict[str, st.SearchStrategy[Any]] = {
         "depth": st.integers(1, depth),

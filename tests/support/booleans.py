@@ -25,7 +25,7 @@ def boolean_schema(left: int, right: int, *, required: bool = True) -> Schema:
 
 
 def boolean_table(schema: Schema, left: NDArray[np.int64], right: NDArray[np.int64]) -> Table:
-    """Return a table with these values, int64[attributes, entities] for each view; 255 is missing."""
+    """Return a table with these values, int64[attributes, entities] a view; 255 is missing."""
     return Table(left.shape[1], _coded(schema.left, left), _coded(schema.right, right))
 
 

@@ -102,7 +102,7 @@ def test_a_variance_threshold_is_the_published_profile_s() -> None:
     assert found.profile == Published(0.02)
     assert found.public()["variance_threshold"] == 0.02
     for profile in (None, "hardened"):
-        with pytest.raises(InputError, match="^variance_threshold does nothing for the hardened p"):
+        with pytest.raises(InputError, match=r"^variance_threshold does nothing for the hardened"):
             make_algorithm("tree-pair", profile, variance_threshold=0.02)
 
 
@@ -215,7 +215,7 @@ def test_what_is_said_of_an_algorithm_reaches_it(kind: type[Algorithm]) -> None:
     "value", ["some", "nan", "inf", "1/0", "1e400", "9" * 400, "1e999999999", True]
 )
 def test_what_is_no_threshold_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match="^prune must be a number"):
+    with pytest.raises(InputError, match=r"^prune must be a number"):
         read_prune(value)
 
 
