@@ -1,18 +1,29 @@
-"""A purse that keeps a diary, and randomness without noise: for looking at whole trials."""
+"""Whole trials on small tables: with a purse that records, and randomness without noise."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.privacy.plan import Mechanism, Plan, Purse
-from redveil.sealed import Receipt
+from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.targets import attribute_target
+from redveil.algorithms.trial import Trial
+from redveil.data.binning import bin_table
+from redveil.data.table import Table
+from redveil.findings.leaf_table import LeafTable
+from redveil.privacy.loss import Price
+from redveil.privacy.plan import Mechanism, Plan, Purse, StepKey
+from redveil.privacy.randomness import Randomness
+from redveil.schema import Schema
+from redveil.sealed import Receipt, Released, Sealed
+from redveil.trees.prepared import PreparedData
 from support.seeded import SeededRandomness
 
 
-class Quiet(SeededRandomness):
+class NoiselessRandomness(SeededRandomness):
     """Chooses at random, counts without noise."""
 
     def laplace(self, _epsilon: Fraction, count: int) -> NDArray[np.int64]:
@@ -24,14 +35,51 @@ class Quiet(SeededRandomness):
         return self.laplace(rho, count)
 
 
-class Diary(Purse):
-    """A purse that writes down what it paid for."""
+class RecordingPurse(Purse):
+    """A purse for one plan that records what it paid for."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan.steps)
-        self.paid: list[str] = []
+        super().__init__(plan.price)
+        self.commit(plan)
+        self.paid: list[StepKey] = []
 
-    def pay(self, name: str, mechanism: Mechanism) -> Receipt:
-        """Pay, and take note."""
-        self.paid.append(name)
-        return super().pay(name, mechanism)
+    def pay(self, key: StepKey, mechanism: Mechanism) -> Receipt:
+        """Pay, and record the step."""
+        self.paid.append(key)
+        return super().pay(key, mechanism)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What all trials of an algorithm released, what paid for it, and how often they reported."""
+
+    tables: list[Released[LeafTable]]
+    purse: RecordingPurse
+    stages: int
+
+
+def run_trials(
+    table: Table,
+    schema: Schema,
+    algorithm: Algorithm,
+    price: Price,
+    randomness: Randomness,
+    stop_after: int | None = None,
+) -> Trials:
+    """Run all trials one after the other, with one stream of randomness.
+
+    stop_after: after so many stages, somebody presses Ctrl-C
+    """
+    purse = RecordingPurse(algorithm.plan(price))
+    data = PreparedData.of(schema, Sealed(bin_table(table, schema)), algorithm.needs)
+    reports: list[int] = []
+
+    def progress() -> None:
+        reports.append(len(purse.paid))
+        data.stop[0] = len(reports) == stop_after
+
+    def trial(number: int) -> Trial:
+        return Trial(number, data, attribute_target, purse, randomness, progress)
+
+    tables = [one for piece in algorithm.work(trial) for one in piece()]
+    return Trials(tables, purse, len(reports))

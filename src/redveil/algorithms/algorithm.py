@@ -238,4 +238,14 @@ def _read(name: str, value: object, kind: type) -> Any:
         if value not in list(kind):
             raise InputError(f"unknown {name}; use one of {', '.join(kind)}")
         return kind(str(value))
-    return read_number(name, value) if kind is Fraction else value
+    return read_number(name, value) if kind is Fraction else _read_whole(name, value)
+
+
+def _read_whole(name: str, value: object) -> int:
+    try:
+        number = read_number(name, value)
+    except InputError:
+        number = Fraction(1, 2)
+    if number.denominator != 1:
+        raise InputError(f"{name} must be a whole number")
+    return int(number)

@@ -34,7 +34,9 @@ def make_algorithm(
     redveil.errors.InputError: walk_steps does nothing for twin; it is for alt-mcmc or tree-pair
     """
     how = _profile(profile, variance_threshold)
-    name = algorithm or next(one for one in ALGORITHMS if how is HARDENED or one != "twin")
+    name = algorithm
+    if name is None:
+        name = next(one for one in ALGORITHMS if how is HARDENED or one != Twin.name)
     if name not in ALGORITHMS:
         raise InputError(f"unknown algorithm; use one of {', '.join(ALGORITHMS)}")
     wanted = ALGORITHMS[name]

@@ -162,6 +162,8 @@ class Purse:
         """Pay for a step that the plan will contain, before the plan is known."""
         if self._open is not None:
             raise PlanError(f"step {step.name!r} cannot be paid ahead: the plan is committed")
+        if any(one.key == step.key for one in self._ahead):
+            raise PlanError(f"step {step.name!r} is paid for already")
         if amount(total(one.price for one in (*self._ahead, step))) > amount(self._price):
             raise PlanError(f"step {step.name!r} costs more than the purse holds")
         self._ahead.append(step)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 from redveil.algorithms.convergence import effective_sample_size, split_rhat
 
 

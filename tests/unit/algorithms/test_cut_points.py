@@ -1,5 +1,8 @@
+"""Cut points bought with ε: their price, their histogram, and bins of about equal share."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redveil.algorithms.cut_points import Wanted, bought_cuts, cuts_plan, fine_counts
+from redveil.algorithms.cut_points import (
+    Wanted,
+    bought_cuts,
+    cuts_plan,
+    even_cuts,
+    fine_counts,
+    smoothed,
+)
 from redveil.data.table import NumericColumn, Table
 from redveil.privacy.loss import laplace_variance, total
 from redveil.schema import Attribute, Kind, Side
@@ -15,12 +25,13 @@ from redveil.schema.cuts import CutRule, faults
 from redveil.schema.fine_grid import fine_grid
 from redveil.sealed import Sealed
 from strategies.schemas import attributes, columns
-from support.seeded import SeededRandomness
+from support.seeded import FixedNoise, SeededRandomness
 
 COST = Attribute(
     "cost", Kind.NUMERIC, maximum=200_000, cuts=CutRule("decades").points(0.0, 200_000.0)
 )
 WANTED = Wanted(Side.RIGHT, COST)
+MASSES = st.lists(st.floats(0, 1e9) | st.just(0.0), min_size=2, max_size=40).map(np.array)
 
 
 def table_of(values: np.ndarray, attribute: Attribute = COST) -> Table:
@@ -43,11 +54,30 @@ def test_prices_are_equal_and_add_up_exactly(number: int, epsilon: Fraction) -> 
     assert total(step.price for step in steps) == epsilon
     assert {step.price for step in steps} == {epsilon / (2 * number)}
     assert {step.mechanism for step in steps} == {"count"}
+    assert [step.key for step in steps] == [one.key for one in wanted]
+
+
+def test_a_step_names_the_view_and_the_attribute() -> None:
+    assert [str(Wanted(side, COST).key) for side in Side] == [
+        "cut points, left cost",
+        "cut points, right cost",
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_column_is_measured_once_at_its_price(number: int) -> None:
+    wanted = [Wanted(Side.RIGHT, replace(COST, name=f"cost {i}")) for i in range(number)]
+    columns = {one.attribute.name: NumericColumn(one.attribute, costs(50)) for one in wanted}
+    source = FixedNoise(0)
+    found = bought_cuts(Sealed(Table(50, {}, columns)), wanted, 7, Fraction(1, 2), source)
+    assert len(found) == number
+    bins = len(fine_grid(COST)) + 1
+    assert source.asked == [(Fraction(1, 2 * number), bins)] * number
 
 
 @settings(max_examples=50)
 @given(st.data())
-def test_one_entity_is_in_one_bin_and_one_that_lacks_the_value_in_none(data: st.DataObject) -> None:
+def test_one_entity_is_in_one_bin_and_one_without_the_value_in_none(data: st.DataObject) -> None:
     attribute = data.draw(attributes("x", [Kind.NUMERIC]))
     column = data.draw(columns(attribute, rows=8))
     assert isinstance(column, NumericColumn)
@@ -120,3 +150,56 @@ def test_little_noise_is_worth_more_than_much() -> None:
 def test_the_noise_has_the_variance_that_is_assumed(epsilon: Fraction) -> None:
     noise = SeededRandomness(8).laplace(epsilon, 200_000)
     assert laplace_variance(epsilon) == pytest.approx(noise.var(), rel=0.05)
+
+
+# Bins of equal share
+
+
+@given(MASSES, st.integers(1, 30))
+def test_cuts_are_few_different_and_leave_nothing_empty_on_purpose(
+    mass: np.ndarray, most: int
+) -> None:
+    cuts = even_cuts(mass, most)
+    assert 1 <= len(cuts) <= most
+    assert sorted(set(cuts)) == list(cuts)
+    assert cuts[0] >= 0
+    assert cuts[-1] < mass.size - 1
+
+
+@given(st.integers(1, 8), st.integers(2, 9))
+def test_equal_masses_are_divided_equally(most: int, size: int) -> None:
+    cuts = even_cuts(np.ones((most + 1) * size), most)
+    assert cuts == tuple(size * i - 1 for i in range(1, most + 1))
+
+
+@pytest.mark.parametrize("place", [0, 11, 23])
+def test_a_heavy_bin_stays_alone_and_costs_the_others_no_cuts(place: int) -> None:
+    mass = np.ones(24)
+    mass[place] = 1000
+    cuts = even_cuts(mass, 7)
+    assert {place - 1, place} & set(range(23)) <= set(cuts)
+    groups = np.split(mass, np.array(cuts) + 1)
+    assert max(group.sum() for group in groups if 1000 not in group) <= 6
+
+
+def test_no_mass_at_all_is_divided_evenly() -> None:
+    assert even_cuts(np.zeros(9), 2) == even_cuts(np.ones(9), 2)
+
+
+def test_smoothing_follows_the_noise() -> None:
+    generator = np.random.default_rng(2)
+    truth = 300 * np.exp(-0.5 * ((np.arange(60) - 30) / 8) ** 2)
+    noisy = truth + generator.laplace(0, 60, 60)
+    assert ((smoothed(noisy, 7200.0) - truth) ** 2).sum() < ((noisy - truth) ** 2).sum() / 4
+    clear = np.round(truth)
+    assert np.allclose(smoothed(clear, 1e-9), clear)
+
+
+def test_what_stands_out_is_left_alone() -> None:
+    counts = np.full(30, 50.0)
+    counts[[0, 17]] = 4000
+    assert smoothed(counts, 100.0) == pytest.approx(counts)
+
+
+def test_estimates_are_not_negative() -> None:
+    assert smoothed(np.array([-50.0, -20, 3, -90]), 1000.0).min() >= 0

@@ -8,24 +8,31 @@ import polars as pl
 import pytest
 
 import redveil
+from redveil.algorithms.alternation import AltExpM, AltMCMC
+from redveil.algorithms.catalogue import make_algorithm
 from redveil.algorithms.published import (
+    PUBLISHED,
     ObservedTargets,
+    Published,
     PublishedRandomness,
     freedman_diaconis_bins,
     observed_dataset,
+    published_rules,
 )
 from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
 from redveil.errors import InputError
+from redveil.findings.reporting import Constraints, Reporting
 from redveil.kernels.chain import WORDS_PER_STEP
-from redveil.privacy.loss import total
+from redveil.privacy.loss import Loss, total
 from redveil.query.formula import literals
 from redveil.query.json_form import from_json
-from redveil.schema import Kind, Side
+from redveil.schema import Kind, Schema, Side
 from redveil.sealed import Sealed, open_for_owner, within
-from redveil.trees.rules import HARDENED, Rules, published
+from redveil.trees.prepared import Needs, PreparedData
+from redveil.trees.rules import HARDENED, Rules
 from redveil.trees.scores import GRID_BITS
-from redveil.trees.walks import Ground, random_splits, run_tree
+from redveil.trees.walks import random_splits, run_tree
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, table_of, tiny_view
 
@@ -47,9 +54,9 @@ def test_a_released_threshold_is_somebodys_value() -> None:
     thresholds = {
         (literal.attribute, literal.value)
         for pair in result.document.tree_pairs
-        for cell in pair.right.ends
-        if cell is not None
-        for literal in literals(from_json(cell.tree))
+        for end in pair.right.ends
+        if end is not None
+        for literal in literals(from_json(end.tree))
     }
     assert thresholds
     for name, value in thresholds:
@@ -58,9 +65,14 @@ def test_a_released_threshold_is_somebodys_value() -> None:
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
 def test_certificates_say_what_the_profile_is(algorithm: str) -> None:
-    steps = None if algorithm == "alt-expm" else 600
+    walk_steps = None if algorithm == "alt-expm" else 600
     result = redveil.mine(
-        wide_dataset(300, 5, 5), 1, profile="published", algorithm=algorithm, steps=steps, depth=2
+        wide_dataset(300, 5, 5),
+        1,
+        profile="published",
+        algorithm=algorithm,
+        walk_steps=walk_steps,
+        depth=2,
     )
     promise = result.certificate
     assert promise.profile == "published"
@@ -80,7 +92,7 @@ def test_the_budget_is_divided_as_the_paper_says() -> None:
 
 
 def test_the_papers_exponents() -> None:
-    rules = published(0.005)
+    rules = published_rules(0.005)
     unit = 2**GRID_BITS
     assert rules.split.rate(Fraction(1)) * unit == Fraction(1, 4)
     assert rules.tree.rate(Fraction(1)) * unit == Fraction(1, 4)
@@ -91,19 +103,20 @@ def test_the_papers_exponents() -> None:
 def walked_scores(rules: Rules, steps: int) -> list[float]:
     """Return the scores of a walk over trees that all score the same; 0 where it has ended."""
     alike = Tiny(tiny_view(1, 2), [[1] * 20, [2] * 20])
-    splits, stop = dict.fromkeys(Side, alike.splits), np.zeros(1, np.uint8)
-    ground = Ground.of(Sealed(table_of(alike, alike)), splits, stop, rules)
-    source, everyone = SeededRandomness(1), open_for_owner(ground.everybody)
+    schema = Schema("alike", alike.view, alike.view)
+    data = PreparedData.of(schema, Sealed(table_of(alike, alike)), Needs(sets=True))
+    source, entities = SeededRandomness(1), open_for_owner(data.entities)
     start = random_splits(alike.splits, 1, source)
     words = source.words(steps * WORDS_PER_STEP).reshape(steps, WORDS_PER_STEP)
-    sets, classes = open_for_owner(ground.sets[Side.LEFT]), np.zeros(20, np.int32)
-    return list(run_tree(start, 1, words, 1.0, ground, sets, everyone, classes).trace)
+    sets, classes = open_for_owner(data.sets[Side.LEFT]), np.zeros(20, np.int32)
+    walked = run_tree(start, 1, words, 1.0, rules, data.stop, sets, entities, classes)
+    return list(walked.trace)
 
 
 def test_only_published_walks_end_when_the_data_says_so() -> None:
     assert 0 not in walked_scores(HARDENED, 600)
     # By the published rule, with scores as ours.
-    early = walked_scores(replace(published(0.005), informative_only=True), 600)
+    early = walked_scores(replace(published_rules(0.005), informative_only=True), 600)
     assert early.index(0) == 500
 
 
@@ -130,8 +143,9 @@ def test_freedman_diaconis(values: np.ndarray, bins: int) -> None:
 
 def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> None:
     dataset = redveil.load(*clinic_frames(300), clinic_schema())
-    data = within(lambda table: bin_table(table, dataset.schema), dataset.table)
-    target = ObservedTargets(dataset.table)(data, dataset.schema, Side.RIGHT, 0)
+    binned = within(lambda table: bin_table(table, dataset.schema), dataset.table)
+    data = PreparedData.of(dataset.schema, binned, Needs())
+    target = ObservedTargets(dataset.table)(data, Side.RIGHT, 0)
     classes = open_for_owner(target.classes)
     values = open_for_owner(dataset.table).right["HbA1c"].values  # type: ignore[union-attr]
     known = ~np.isnan(values)
@@ -140,7 +154,7 @@ def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> Non
     assert (classes[~known] == -1).all()
     assert np.mean(classes[known] == expected) > 0.99
     assert dataset.schema.left.attributes[1].kind is Kind.CATEGORICAL
-    sex = ObservedTargets(dataset.table)(data, dataset.schema, Side.LEFT, 1)
+    sex = ObservedTargets(dataset.table)(data, Side.LEFT, 1)
     assert sex.number == 2
 
 
@@ -152,3 +166,55 @@ def test_a_view_without_two_values_is_refused_with_a_reason() -> None:
                            replace(schema, right=lonely))  # fmt: skip
     with pytest.raises(InputError, match="nothing to split"):
         redveil.mine(dataset, 1, profile="published")
+
+
+# The profile
+
+
+def test_published_rules_have_the_profile_s_threshold() -> None:
+    assert PUBLISHED.rules == published_rules(0.005)
+    assert Published(0.02).rules == published_rules(0.02)
+    assert (Published(0.02).name, Published(0.02).public()) == (
+        "published",
+        {"variance_threshold": 0.02},
+    )
+
+
+def test_nothing_is_tuned_and_the_owner_is_warned() -> None:
+    assert not PUBLISHED.tunes
+    assert PUBLISHED.warning is not None
+    assert "NOT private" in PUBLISHED.warning
+
+
+def test_the_data_makes_splits_targets_and_noise() -> None:
+    dataset = wide_dataset(50, booleans=2, numerics=2)
+    assert PUBLISHED.observed(dataset).schema == observed_dataset(dataset).schema
+    assert isinstance(PUBLISHED.targets(dataset), ObservedTargets)
+    assert isinstance(PUBLISHED.randomness(), PublishedRandomness)
+
+
+def test_candidates_are_judged_by_their_estimates_and_pruned() -> None:
+    # A simple query, extended up to three times.
+    default = Constraints(0.01, 0.1, 10, 0.8, 4)
+    assert PUBLISHED.reporting(None, None) == Reporting(default, "auto", noise_aware=False)
+    strict = Constraints(min_jaccard=0.5)
+    assert PUBLISHED.reporting(strict, 20.0) == Reporting(strict, 20.0, noise_aware=False)
+
+
+def test_the_guarantee_is_the_paper_s_and_its_condition_is_not_met() -> None:
+    for walks in (True, False):
+        assert PUBLISHED.guarantee(walks=walks) == "as published; see known limits"
+    (condition,) = PUBLISHED.conditions(make_algorithm(profile="published"))
+    assert condition.startswith("NOT MET: ")
+
+
+def test_a_delta_is_refused() -> None:
+    PUBLISHED.check_loss(Loss(Fraction(1)))
+    with pytest.raises(InputError, match="the published profile has no delta; leave out one of"):
+        PUBLISHED.check_loss(Loss(Fraction(1), Fraction(1, 10**6)))
+
+
+def test_what_the_paper_does_not_have_is_refused() -> None:
+    assert AltExpM(profile=PUBLISHED).profile is PUBLISHED
+    with pytest.raises(InputError, match="published alt-mcmc walks"):
+        AltMCMC(profile=PUBLISHED)

@@ -8,17 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.binning import bins_of
-from redveil.algorithms.targets import attribute_target, class_count, leaf_target
+from redveil.algorithms.targets import (
+    attribute_target,
+    class_count,
+    leaf_target,
+    random_attribute,
+)
 from redveil.data.binning import bin_table
 from redveil.data.table import NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner
 from redveil.trees.counting import route
+from redveil.trees.prepared import Needs, PreparedData
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from strategies.arrays import row_counts
 from strategies.schemas import schemas, tables
 from strategies.trees import trees
+from support.booleans import boolean_schema
+from support.seeded import ScriptedRandomness
 
 few = settings(max_examples=20, deadline=None)
 
@@ -46,10 +54,10 @@ def test_classes_follow_the_values_and_missing_has_none(
     data: st.DataObject, schema: Schema, rows: int
 ) -> None:
     table = data.draw(tables(schema, rows))
-    packed = Sealed(bin_table(table, schema))
+    prepared = PreparedData.of(schema, Sealed(bin_table(table, schema)), Needs())
     for side in Side:
         for number, attribute in enumerate(schema.view(side).attributes):
-            target = attribute_target(packed, schema, side, number)
+            target = attribute_target(prepared, side, number)
             classes = open_for_owner(target.classes)
             bins = bins_of(table.view(side)[attribute.name], attribute)
             assert classes.dtype == np.int32
@@ -66,8 +74,9 @@ def test_many_bins_become_runs_of_neighbours_of_nearly_one_length(bins: int) -> 
     schema = Schema("s", View("l", "id", (attribute,)), View("r", "id", (attribute,)))
     values = np.array([*(k + 0.5 for k in range(bins)), np.nan])
     columns = {"a": NumericColumn(attribute, values)}
-    packed = Sealed(bin_table(Table(bins + 1, columns, columns), schema))
-    target = attribute_target(packed, schema, Side.RIGHT, 0)
+    table = Sealed(bin_table(Table(bins + 1, columns, columns), schema))
+    prepared = PreparedData.of(schema, table, Needs())
+    target = attribute_target(prepared, Side.RIGHT, 0)
     *classes, missing = open_for_owner(target.classes).tolist()
     assert target.number == min(bins, 6)
     assert missing == -1
@@ -99,3 +108,17 @@ def test_the_stuck_of_a_small_tree_have_no_class() -> None:
     target = leaf_target(tree, Sealed(ends))
     assert target.number == 3
     assert open_for_owner(target.classes).tolist() == [0, 1, 2, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        (0, (Side.LEFT, 0)),
+        (1, (Side.LEFT, 1)),
+        (2, (Side.RIGHT, 0)),
+        (4, (Side.RIGHT, 2)),
+        (5, (Side.LEFT, 0)),
+    ],
+)
+def test_a_random_attribute_is_any_of_both_views(word: int, expected: tuple[Side, int]) -> None:
+    assert random_attribute(boolean_schema(2, 3), ScriptedRandomness(word)) == expected

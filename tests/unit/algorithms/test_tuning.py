@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,31 +12,33 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import redveil
-from redveil.algorithms.parameters import TUNED, Parameters, RootScore
+from redveil.algorithms.algorithm import size_step
+from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC
 from redveil.algorithms.run import run
-from redveil.algorithms.schedule import make_plan, size_step
+from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.tuning import (
-    ALTERNATING_DEPTHS,
+    ALTERNATION_DEPTHS,
     ALTERNATIONS,
-    DEPTHS,
     LEVERAGE_FROM,
-    TRIALS,
-    USUAL_CHOICE,
-    cases,
+    REFERENCE_CHOICE,
+    TWIN_DEPTHS,
+    TWIN_TRIALS,
     strength,
-    tune,
-    tuned_plan,
+    tuned_cases,
 )
+from redveil.algorithms.twin import RootScore, Twin
 from redveil.data.dataset import Dataset
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.privacy.loss import Price, Rho, total
 from redveil.schema import Attribute, Kind, Schema, View
+from support.booleans import boolean_schema
 from support.seeded import SeededRandomness
 
 some = settings(max_examples=60, deadline=None)
 epsilons = st.fractions(Fraction(1, 10**4), Fraction(100), max_denominator=10**4)
 sizes = st.floats(-1e4, 1e7)
-AUTO = Parameters.of()
+AUTO = Twin.of()
+TUNED = ("depth", "trials", "root_score")
 GIVEN: dict[str, list[object]] = {
     "depth": [1, 2, 4],
     "trials": [1, 2, 7],
@@ -51,20 +53,11 @@ def some_given(draw: st.DrawFn) -> dict[str, object]:
     return {name: draw(st.sampled_from(GIVEN[name])) for name in sorted(names)}
 
 
-def flags(name: str, count: int) -> View:
-    attributes = (Attribute(f"{name} {i}", Kind.BOOLEAN) for i in range(count))
-    return View(name, "id", tuple(attributes))
-
-
-def schema_of(left: int, right: int) -> Schema:
-    return Schema("flags", flags("left", left), flags("right", right))
-
-
 def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
     assert AUTO.auto == TUNED
-    assert Parameters.of(depth=2).auto == ("trials", "root_score")
-    assert Parameters.of(depth=2, trials=1, root_score="agreement").auto == ()
-    assert Parameters.of(algorithm="tree-pair").auto == ()
+    assert Twin.of(depth=2).auto == ("trials", "root_score")
+    assert Twin.of(depth=2, trials=1, root_score="agreement").auto == ()
+    assert TreePair.of().auto == ()
 
 
 @some
@@ -72,46 +65,45 @@ def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
 def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
     said: dict[str, object], size: float, epsilon: Fraction
 ) -> None:
-    wanted = Parameters.of(**said)
-    tuned = tune(wanted, None, size, epsilon)
+    wanted = Twin.of(**said)
+    tuned = wanted.tuned(None, size, epsilon)
     for name, value in said.items():
         assert getattr(tuned, name) == value
-    changed = {
-        name for name in Parameters.__slots__ if getattr(tuned, name) != getattr(wanted, name)
-    }
+    names = [one.name for one in fields(Twin)]
+    changed = {name for name in names if getattr(tuned, name) != getattr(wanted, name)}
     assert changed <= set(TUNED) - set(said)
     assert tuned.auto == wanted.auto
     worth = max(size, 0) * float(epsilon)
     if "trials" not in said:
-        assert tuned.trials == max(n for n, least in enumerate(TRIALS, 1) if worth >= least)
+        assert tuned.trials == max(n for n, least in enumerate(TWIN_TRIALS, 1) if worth >= least)
     share = worth / tuned.trials
     if "depth" not in said:
-        assert tuned.depth == max(n for n, least in enumerate(DEPTHS, 1) if share >= least)
+        assert tuned.depth == max(n for n, least in enumerate(TWIN_DEPTHS, 1) if share >= least)
     if "root_score" not in said:
         leverage = tuned.root_score is RootScore.LEVERAGE
         assert leverage is (share >= LEVERAGE_FROM)
 
 
 @some
-@given(st.sampled_from(["alt-expm", "alt-mcmc"]), sizes, epsilons)
+@given(st.sampled_from([AltExpM, AltMCMC]), sizes, epsilons)
 def test_alternations_are_set_by_their_thresholds(
-    algorithm: str, size: float, epsilon: Fraction
+    kind: type[Alternation], size: float, epsilon: Fraction
 ) -> None:
-    wanted = Parameters.of(algorithm=algorithm)
-    tuned = tune(wanted, None, size, epsilon)
+    wanted = kind.of()
+    tuned = wanted.tuned(None, size, epsilon)
     worth = max(size, 0) * float(epsilon)
-    assert tuned.depth == (2 if worth >= ALTERNATING_DEPTHS[1] else 1)
+    assert tuned.depth == (2 if worth >= ALTERNATION_DEPTHS[1] else 1)
     assert tuned.alternations == sum(worth >= least for least in ALTERNATIONS[1:])
     assert (tuned.root_score is RootScore.LEVERAGE) is (worth >= LEVERAGE_FROM)
     assert tuned.trials == wanted.trials
-    shallow = tune(Parameters.of(algorithm=algorithm, depth=1), None, size, epsilon)
+    shallow = kind.of(depth=1).tuned(None, size, epsilon)
     assert (shallow.depth, shallow.alternations) == (1, tuned.alternations)
-    deep = tune(Parameters.of(algorithm=algorithm, depth=2), None, size, epsilon)
+    deep = kind.of(depth=2).tuned(None, size, epsilon)
     assert (deep.depth, deep.alternations) == (2, max(tuned.alternations, 1))
     # What was tuned once can be tuned again, whichever way.
-    assert tune(tune(wanted, None, 1e7, epsilon), None, size, epsilon) == tuned
-    assert tune(tune(wanted, None, 0, epsilon), None, size, epsilon) == tuned
-    plan = tuned_plan(tuned, epsilon)
+    assert wanted.tuned(None, 1e7, epsilon).tuned(None, size, epsilon) == tuned
+    assert wanted.tuned(None, 0, epsilon).tuned(None, size, epsilon) == tuned
+    plan = tuned.plan(epsilon)
     assert plan.steps[0] == size_step(epsilon)
     assert total(step.price for step in plan.steps) == epsilon
 
@@ -121,10 +113,10 @@ def test_alternations_are_set_by_their_thresholds(
 def test_more_entities_and_more_budget_never_tune_a_run_down(
     size: float, more: float, epsilon: Fraction, factor: Fraction
 ) -> None:
-    here = tune(AUTO, None, size, epsilon)
+    here = AUTO.tuned(None, size, epsilon)
     for other in (
-        tune(AUTO, None, size + more, epsilon),
-        tune(AUTO, None, size, epsilon * factor),
+        AUTO.tuned(None, size + more, epsilon),
+        AUTO.tuned(None, size, epsilon * factor),
     ):
         assert other.depth >= here.depth
         assert other.trials >= here.trials
@@ -132,16 +124,18 @@ def test_more_entities_and_more_budget_never_tune_a_run_down(
 
 
 def test_thresholds_rise() -> None:
-    for thresholds in (DEPTHS, TRIALS, ALTERNATING_DEPTHS, ALTERNATIONS):
+    for thresholds in (TWIN_DEPTHS, TWIN_TRIALS, ALTERNATION_DEPTHS, ALTERNATIONS):
         assert thresholds[0] == 0
         assert list(thresholds) == sorted(set(thresholds))
     # A new trial does not cost the others a level.
-    assert all(tune(AUTO, None, worth, Fraction(1)).depth == len(DEPTHS) for worth in TRIALS[1:])
+    assert all(
+        AUTO.tuned(None, worth, Fraction(1)).depth == len(TWIN_DEPTHS) for worth in TWIN_TRIALS[1:]
+    )
 
 
 @pytest.mark.parametrize("size", [0.0, -1.0, -1e9])
 def test_nobody_or_fewer_get_the_least_run(size: float) -> None:
-    tuned = tune(AUTO, schema_of(3, 3), size, Fraction(100))
+    tuned = AUTO.tuned(boolean_schema(3, 3), size, Fraction(100))
     assert (tuned.depth, tuned.trials, tuned.root_score) == (1, 1, RootScore.AGREEMENT)
 
 
@@ -149,17 +143,17 @@ def test_nobody_or_fewer_get_the_least_run(size: float) -> None:
 def test_fewer_splits_to_choose_from_are_worth_more_entities(
     left: int, right: int, size: float, epsilon: Fraction
 ) -> None:
-    few, many = schema_of(left, right), schema_of(left + 1, 2 * right)
+    few, many = boolean_schema(left, right), boolean_schema(left + 1, 2 * right)
     assert strength(few, size) >= strength(many, size)
     assert strength(few, -size) == 0
 
 
-def test_the_usual_choice_changes_nothing() -> None:
+def test_the_reference_choice_changes_nothing() -> None:
     # 2 · 285² candidates are nearly e^12.
-    assert strength(schema_of(285, 285), 1000) == pytest.approx(1000, rel=1e-3)
+    assert strength(boolean_schema(285, 285), 1000) == pytest.approx(1000, rel=1e-3)
     assert strength(None, 1000) == 1000
     # With two candidates, ln 2 is taken as 1.
-    assert strength(schema_of(1, 1), 1000) == pytest.approx(1000 * USUAL_CHOICE)
+    assert strength(boolean_schema(1, 1), 1000) == pytest.approx(1000 * REFERENCE_CHOICE)
 
 
 @some
@@ -167,15 +161,16 @@ def test_the_usual_choice_changes_nothing() -> None:
 def test_a_tuned_plan_costs_epsilon_exactly(
     said: dict[str, object], size: float, epsilon: Fraction
 ) -> None:
-    tuned = tune(Parameters.of(**said), None, size, epsilon)
-    plan = tuned_plan(tuned, epsilon)
+    tuned = Twin.of(**said).tuned(None, size, epsilon)
+    plan = tuned.plan(epsilon)
     assert plan.price == total(step.price for step in plan.steps) == epsilon
+    shape = replace(tuned, auto=())
     if len(said) == len(TUNED):
-        assert plan == make_plan(tuned, epsilon)
+        assert plan == shape.plan(epsilon)
         return
     assert plan.steps[0] == size_step(epsilon)
     assert plan.steps[0].price == epsilon / 100
-    assert plan.steps[1:] == make_plan(tuned, epsilon * Fraction(99, 100)).steps
+    assert plan.steps[1:] == shape.plan(epsilon * Fraction(99, 100)).steps
 
 
 @pytest.fixture(scope="module")
@@ -212,14 +207,14 @@ class _Recorded(SeededRandomness):
 @pytest.mark.parametrize("noise", [-(10**6), -400, 0, 10**6])
 def test_a_run_is_tuned_by_the_noisy_size_and_spends_its_plan(clinic: Dataset, noise: int) -> None:
     epsilon, sources = Fraction(3), Sources(1, noise)
-    mined = run(clinic, AUTO, epsilon, sources)
-    tuned = tune(AUTO, clinic.schema, 400 + noise, epsilon)
-    assert mined.parameters == tuned
-    assert mined.plan == tuned_plan(tuned, epsilon)
-    assert total(step.price for step in mined.plan.steps) == epsilon
-    assert len(mined.tables) == tuned.trials
+    ran = run(clinic, AUTO, epsilon, sources)
+    tuned = AUTO.tuned(clinic.schema, 400 + noise, epsilon)
+    assert ran.algorithm == tuned
+    assert ran.plan == tuned.plan(epsilon)
+    assert total(step.price for step in ran.plan.steps) == epsilon
+    assert len(ran.tables) == tuned.trials
     # The size is the first thing that is paid for; then every table is counted once.
-    counted = [step.price for step in mined.plan.steps if step.mechanism == "count"]
+    counted = [step.price for step in ran.plan.steps if step.mechanism == "count"]
     assert sources.prices == counted
     assert sources.prices[0] == Fraction(3, 100)
     if noise < 0:
@@ -227,44 +222,43 @@ def test_a_run_is_tuned_by_the_noisy_size_and_spends_its_plan(clinic: Dataset, n
 
 
 def test_a_run_with_everything_given_does_not_ask_for_the_size(clinic: Dataset) -> None:
-    wanted, sources = replace(Parameters(), depth=1), Sources(1)
+    wanted, sources = replace(Twin(), depth=1), Sources(1)
     assert wanted.auto == ()
-    mined = run(clinic, wanted, Fraction(3), sources)
-    assert mined.parameters is wanted
-    assert mined.plan == make_plan(wanted, Fraction(3))
+    ran = run(clinic, wanted, Fraction(3), sources)
+    assert ran.algorithm is wanted
+    assert ran.plan == wanted.plan(Fraction(3))
     assert 0 not in sources.asked
 
 
 def test_what_is_given_reaches_the_trees_of_a_tuned_run(clinic: Dataset) -> None:
-    mined = run(clinic, Parameters.of(trials=3, depth=2), Fraction(2), Sources(2))
-    assert mined.parameters.auto == ("root_score",)
-    assert len(mined.tables) == 3
-    assert all(max(table.left.leaves) >= 3 for table in mined.tables)
-    roots = [table.left.splits[0] for table in mined.tables]
+    ran = run(clinic, Twin.of(trials=3, depth=2), Fraction(2), Sources(2))
+    assert ran.algorithm.auto == ("root_score",)
+    assert len(ran.tables) == 3
+    assert all(max(table.left.leaves) >= 3 for table in ran.tables)
+    roots = [table.left.splits[0] for table in ran.tables]
     assert len(set(roots)) == 3
 
 
 def test_a_seed_settles_a_tuned_run(clinic: Dataset) -> None:
     first, again = (run(clinic, AUTO, Fraction(20), Sources(5)) for _ in range(2))
-    assert first.parameters == again.parameters
-    assert first.redescriptions == again.redescriptions
+    assert first.algorithm == again.algorithm
     assert [t.cells.tolist() for t in first.tables] == [t.cells.tolist() for t in again.tables]
 
 
 @some
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12), epsilons | epsilons.map(Rho))
 def test_cases_are_the_plans_that_sizes_lead_to(listed: list[int], price: Price) -> None:
-    schema = schema_of(4, 9)
-    found = cases(AUTO, schema, price, max(listed))
+    schema = boolean_schema(4, 9)
+    found = tuned_cases(AUTO, schema, price, max(listed))
     sizes = [one.size for one in found]
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 0
     for size in {*listed, *sizes, *(size - 1 for size in sizes[1:])}:
-        expected = tune(AUTO, schema, size, price)
+        expected = AUTO.tuned(schema, size, price)
         last = max((one for one in found if one.size <= size), key=lambda one: one.size)
-        assert last.parameters == expected
-        assert last.plan == tuned_plan(expected, price)
-    assert len({one.parameters for one in found}) == len(found)
+        assert last.algorithm == expected
+        assert last.plan == expected.plan(price)
+    assert len({one.algorithm for one in found}) == len(found)
 
 
 @pytest.mark.parametrize(("left", "right", "most"), [(1, 9, 1), (3, 2, 2), (9, 9, 4)])
@@ -278,4 +272,5 @@ def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
         return View(name, "id", (alike, *some))
 
     schema = Schema("flags", flags("left", left), flags("right", right))
-    assert tune(AUTO, schema, 10**6, Fraction(1)).trials == most
+    assert fresh_roots(schema) >= most
+    assert AUTO.tuned(schema, 10**6, Fraction(1)).trials == most
