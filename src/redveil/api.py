@@ -55,7 +55,9 @@ def plan(
     """
     from redveil.algorithms.catalogue import make_algorithm
 
-    loss, wanted = parse_loss(epsilon, delta), make_algorithm(algorithm, profile, **parameters)
+    # What is reported of the released tables does not change what they cost.
+    priced = {k: v for k, v in parameters.items() if k not in ("constraints", "prune")}
+    loss, wanted = parse_loss(epsilon, delta), make_algorithm(algorithm, profile, **priced)
     wanted.profile.check_loss(loss)
     return wanted.tuned(schema, entities, loss.price).plan(loss.price)
 

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from redveil.algorithms.parameters import Parameters
 from scipy.stats import binom
 
 import redveil
 from oracle.printed_query import Supports, read_rows, supports
 from redveil import owner
+from redveil.algorithms.twin import Twin
 from redveil.data.draft import draft
 from redveil.data.synthetic import clinic_frames, clinic_schema, write_clinic
 from redveil.errors import ResultError
+from redveil.findings.reporting import Reporting
 from redveil.report.document import RedescriptionPart
 from redveil.report.result import Result
 from support.clinic import ANYTHING, ORDERS, clinic, mined, mined_clinic
@@ -50,8 +51,8 @@ def test_true_values_agree_with_the_printed_queries_on_the_clinics_csv(
 def test_true_values_agree_with_the_printed_queries_on_mammals() -> None:
     left, right = MAMMALS / "left.csv", MAMMALS / "right.csv"
     dataset = redveil.load(left, right, draft(left, right).schema)
-    parameters = Parameters(trials=3, constraints=ANYTHING)
-    compared = owner.truth(mined(dataset, parameters, Fraction(2), seed=5), dataset)
+    found = mined(dataset, Twin(trials=3), Reporting(ANYTHING), Fraction(2), seed=5)
+    compared = owner.truth(found, dataset)
     lefts, rights = read_rows(left, "id"), read_rows(right, "id")
     assert len(compared) > 3
     for one in compared:

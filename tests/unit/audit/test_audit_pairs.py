@@ -6,14 +6,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from redveil.algorithms.parameters import Parameters
 
-from redveil.algorithms.run import run
+from redveil.algorithms.alternation import AltExpM
 from redveil.audit.audit import FEWEST, audit
 from redveil.audit.cases import cases
 from redveil.audit.outcome import Observer
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.errors import InputError
+from redveil.findings.reporting import Reporting
+from redveil.mining import mine
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from support.seeded import FixedNoise
@@ -54,10 +55,14 @@ def test_the_two_data_sets_differ_in_the_last_row_alone(one: Pair) -> None:
 
 @pytest.mark.parametrize("one", pairs(), ids=lambda one: one.name)
 def test_without_noise_the_entity_alone_is_left_of_a_count(one: Pair) -> None:
-    parameters = Parameters.of(algorithm="alt-expm", alternations=1, counts="least-squares")
+    algorithm = AltExpM.of(alternations=1, counts="least-squares")
     for present in (False, True):
-        mined = run(
-            one.dataset(with_entity=present), parameters, Fraction(1), lambda _: FixedNoise(0)
+        mined = mine(
+            one.dataset(with_entity=present),
+            algorithm,
+            Reporting(),
+            Loss(Fraction(1)),
+            lambda _: FixedNoise(0),
         )
         numbers = Observer(one).outcome(mined).numbers
         assert {name.partition(" (")[0] for name in numbers} == {

@@ -39,22 +39,24 @@ def test_an_answer_is_shown_with_its_intervals_and_no_price(file: Path, command:
     found = result().ask(left, right)
     assert (done.code, done.err) == (0, "")
     shown = [line.strip() for line in done.out.splitlines()]
-    assert shown[0] == f"left      {left}"
-    assert f"{found.jaccard.estimate:.2f} [{found.jaccard.low:.2f}, {found.jaccard.high:.2f}]" in (
+    assert shown[0].split(maxsplit=1) == ["left", left]
+    known = found.statistics
+    assert f"{known.jaccard.estimate:.2f} [{known.jaccard.low:.2f}, {known.jaccard.high:.2f}]" in (
         done.out
     )
-    assert f"{found.support_both.estimate:,.0f} [" in done.out
+    assert f"expected if unrelated {known.expected_jaccard:.2f}" in done.out
+    assert f"{known.support_both.estimate:,.0f} [" in done.out
     assert f"table {found.table + 1} of 4" in done.out
-    assert shown[-1].startswith("costs     nothing")
+    assert shown[-1].startswith("cost       nothing")
 
 
 def test_an_answer_in_json_has_all_digits(file: Path, command: Command) -> None:
     left, right = leaf(1, "left", 0), leaf(1, "right", 0)
     found = result().ask(left, right)
     made = json.loads(command("ask", file, left, right, "--json").out)
-    assert made["jaccard"]["low"] == found.jaccard.low
-    assert made["support"]["right"]["estimate"] == found.support_right.estimate
-    assert (made["p_value"], made["tree_pair"]) == (found.p_value, found.table)
+    assert made["jaccard"]["low"] == found.statistics.jaccard.low
+    assert made["support"]["right"]["estimate"] == found.statistics.support_right.estimate
+    assert (made["p_value"], made["tree_pair"]) == (found.statistics.p_value, found.table)
     assert (made["left"], made["right"], made["cost"]) == (found.left, found.right, "0")
 
 

@@ -23,10 +23,8 @@ def test_findings_are_shown_as_json_and_as_a_table(
 
     streams = count(1)
     monkeypatch.setattr("redveil.audit.pool.processes", in_this_process)
-    for source in ("SystemRandomness", "PublishedRandomness"):
-        monkeypatch.setattr(
-            f"redveil.audit.audit.{source}", lambda: SeededRandomness(next(streams))
-        )
+    for source in ("profile.SystemRandomness", "published.PublishedRandomness"):
+        monkeypatch.setattr(f"redveil.algorithms.{source}", lambda: SeededRandomness(next(streams)))
     done = command(
         "audit", "--profile", "published", "--algorithm", "alt-expm", "--runs", FEWEST, "--json"
     )

@@ -122,7 +122,7 @@ def test_every_error_becomes_one_line_and_a_code(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("redveil.algorithms.tuning.tuned_plan", fail)
+    monkeypatch.setattr("redveil.algorithms.twin.Twin.trial_steps", fail)
     failed = command("plan", "--epsilon", "1", "--entities", "100")
     assert failed.code == code
     assert failed.err.lstrip("\n") == text

@@ -75,7 +75,7 @@ def test_an_empty_result_says_why(tmp_path: Path, command: Command) -> None:
     mined_clinic(NOTHING).save(tmp_path / "result.json")
     done = command("show", tmp_path / "result.json")
     assert done.code == 0
-    assert done.out.startswith("Nothing satisfies the constraints and holds up against")
+    assert done.out.startswith("Nothing satisfies the constraints despite the noise")
     csv_text = command("show", tmp_path / "result.json", "-f", "csv").out
     assert csv_text.count("\n") == 1
     assert csv_text.startswith("left,right,jaccard")
