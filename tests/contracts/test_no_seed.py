@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.main
+from redveil.algorithms.parameters import Constraints, Parameters
 
 import redveil
-from redveil.algorithms.parameters import Constraints, Parameters
 from redveil.cli.app import app
 from redveil.errors import InputError
 from redveil.privacy.randomness import SystemRandomness

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from redveil.algorithms.parameters import Parameters
 
 import redveil
-from redveil.algorithms.parameters import Parameters
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
 from redveil.errors import InputError, OverBudgetError, PlanError

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
 from redveil.algorithms.parameters import Parameters
+
 from redveil.data.synthetic import wide_dataset
 from redveil.diagnosis import diagnose
 from redveil.errors import InputError

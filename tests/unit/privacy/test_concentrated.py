@@ -12,8 +12,8 @@ import opendp.prelude as dp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from redveil.algorithms.parameters import Parameters
+
 from redveil.algorithms.tuning import cases, tune, tuned_plan
 from redveil.errors import InputError, PlanError
 from redveil.privacy import concentrated
