@@ -15,9 +15,10 @@ import pytest
 import typer.main
 
 import redveil
-from redveil.algorithms.parameters import Constraints, Parameters
+from redveil.algorithms.catalogue import ALGORITHMS
 from redveil.cli.app import app
 from redveil.errors import InputError
+from redveil.findings.reporting import Constraints
 from redveil.privacy.randomness import SystemRandomness
 from support.wall import marked
 
@@ -57,10 +58,13 @@ def test_only_plan_takes_further_names_and_it_knows_them_all() -> None:
         if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(one).parameters.values())
     }
     assert further == {"plan"}
-    known = {field.name for kind in (Parameters, Constraints) for field in fields(kind)}
+    known = {field.name for kind in (*ALGORITHMS.values(), Constraints) for field in fields(kind)}
+    known |= {name for kind in ALGORITHMS.values() for name in kind.parameter_names()}
+    assert "walk_steps" in known
     assert [name for name in known if REPEATABLE.search(name)] == []
-    with pytest.raises((InputError, TypeError)):
-        redveil.plan(1, seed=1)
+    for algorithm in ALGORITHMS:
+        with pytest.raises(InputError, match="unknown parameter seed"):
+            redveil.plan(1, algorithm=algorithm, seed=1)
 
 
 def options(command: Any, path: str = "redveil") -> Iterator[tuple[str, str]]:

@@ -14,8 +14,7 @@ MAY_BE_SEEDED = {
     "data/synthetic.py",
     "experiments/tuning.py",
     "experiments/generators.py",
-    "findings/statistics.py",
-    "findings/critical_values.py",
+    "findings/noise.py",
     "algorithms/published.py",
 }
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")

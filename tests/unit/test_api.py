@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from redveil.algorithms.parameters import Parameters
 
 import redveil
+from redveil.algorithms.catalogue import make_algorithm
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
 from redveil.errors import InputError, OverBudgetError, PlanError
@@ -39,7 +39,7 @@ def test_plan_and_mine_have_the_same_defaults() -> None:
     promise = redveil.mine(clinic(), epsilon=1).certificate
     planned = redveil.plan(1, entities=2000, schema=clinic_schema())
     assert [s.name for s in promise.steps] == [s.name for s in planned.steps]
-    assert promise.algorithm == Parameters().algorithm == "twin"
+    assert promise.algorithm == make_algorithm().name == "twin"
     assert promise.guarantee == "exact"
     assert promise.parameters["auto"] == "depth, trials, root_score"
 
@@ -60,7 +60,8 @@ def test_progress_rises_to_one() -> None:
     redveil.mine(clinic(), 1, progress=seen.append, **wanted)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
-    assert len(seen) == 6
+    # A start, two trees and a table in each trial.
+    assert len(seen) == 8
 
 
 def test_constraints_are_kept_and_recorded() -> None:
@@ -90,11 +91,16 @@ def test_results_come_best_first_and_without_true_values() -> None:
         (lambda: redveil.plan(float("inf")), "epsilon must be a number"),
         (lambda: redveil.plan(1, algorithm="magic"), "unknown algorithm; use one of twin"),
         (lambda: redveil.plan(1, depth=0), "depth must lie"),
+        (lambda: redveil.plan(1, depth=1.5), "depth must be a whole number"),
+        (lambda: redveil.plan(1, steps=100), "unknown parameter steps"),
+        (lambda: redveil.plan(1, walk_steps=100), "walk_steps does nothing for twin"),
+        (lambda: redveil.plan(1, profile="magic"), "unknown profile; use one of hardened"),
         (lambda: redveil.plan(1, trials=0), "trials must lie"),
         (lambda: redveil.plan(1, algorithm="alt-expm", alternations=1001), "alternations must lie"),
         (lambda: redveil.mine(clinic(), -1), "epsilon must be a number"),
         (lambda: redveil.mine(clinic(), 1, depth=7), "depth must lie"),
         (lambda: redveil.mine(clinic(), 1, algorithm=""), "unknown algorithm"),
+        (lambda: redveil.mine(clinic(), 1, prune="some"), "prune must be a number"),
         (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.Constraints(max_p_value=-1), "max_p_value must lie"),
@@ -130,7 +136,7 @@ def test_a_run_that_fails_stays_charged(tmp_path: Path, monkeypatch: pytest.Monk
     def fails(*_: object) -> None:
         raise PlanError("out of order")
 
-    monkeypatch.setattr("redveil.algorithms.run.run", fails)
+    monkeypatch.setattr("redveil.mining.run", fails)
     with pytest.raises(PlanError):
         redveil.mine(bound, "1/3", ledger=ledger)
     assert Ledger(ledger).spent(data.schema.name) == Loss(Fraction(1, 3))

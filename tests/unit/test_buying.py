@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import redveil
-from redveil.algorithms import cut_points as market
+from redveil.algorithms import cut_points
 from redveil.budget.ledger import Ledger
 from redveil.buying import buy_cuts, chosen_columns
 from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -131,7 +131,7 @@ def test_a_budget_is_charged_first_and_stays_charged(
     def fails(*_: object) -> None:
         raise PlanError("out of order")
 
-    monkeypatch.setattr(market, "bought_cuts", fails)
+    monkeypatch.setattr(cut_points, "bought_cuts", fails)
     with pytest.raises(PlanError):
         buy_cuts(dataset, "1/3", ["CRP"], ledger=path)
     assert Ledger(path).spent("clinic").epsilon == 1

@@ -1,43 +1,59 @@
+"""Do walks converge? The diagnosis for the owner, and the statistics it rests on."""
+
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
-from redveil.algorithms.parameters import Parameters
 from redveil.data.synthetic import wide_dataset
-from redveil.diagnosis import diagnose
+from redveil.diagnosis import Diagnosis, diagnose, effective_sample_size, split_rhat
 from redveil.errors import InputError
 from redveil.schema import Side
 
 DATA = wide_dataset(600, booleans=8, numerics=4)
 
 
-def parameters(**given: object) -> Parameters:
-    return Parameters.of(**({"depth": 2, "steps": 1500, "trials": 1} | given))
+def diagnosed(epsilon: Fraction, **given: Any) -> Diagnosis:
+    return diagnose(DATA, epsilon, **({"depth": 2, "walk_steps": 1500, "trials": 1} | given))
 
 
-def test_a_cold_chain_settles_and_says_so() -> None:
-    # Long enough that a chain which mixes at once is never called unsettled by chance.
-    given = parameters(algorithm="alt-mcmc", sampler="walk", steps=40_000)
-    found = diagnose(DATA, given, Fraction(1, 100), walks=3)
+def test_a_cold_chain_converges_and_the_diagnosis_says_so() -> None:
+    # Long enough that a chain which mixes at once is never called unconverged by chance.
+    found = diagnosed(Fraction(1, 100), algorithm="alt-mcmc", walk_steps=40_000, walks=3)
     assert found.traces.shape == (3, 40_000)
-    assert found.settled
+    assert found.converged
     assert found.acceptance > 0.9
-    assert "settled" in found.lines()[0]
+    assert found.lines()[0] == "3 walks of 40000 steps: converged"
 
 
 def test_a_greedy_chain_climbs() -> None:
-    found = diagnose(DATA, parameters(algorithm="tree-pair"), Fraction(50))
+    found = diagnosed(Fraction(50))
     assert np.median(found.traces[:, -1]) > 2 * np.median(found.traces[:, 0])
     assert found.acceptance < 0.5
 
 
+@pytest.mark.parametrize(
+    ("rhat", "effective", "converged"),
+    [(1.009, 400.0, True), (1.01, 400.0, False), (1.0, 399.9, False)],
+)
+def test_walks_have_converged_if_both_statistics_are_good(
+    rhat: float,
+    effective: float,
+    converged: bool,  # noqa: FBT001
+) -> None:
+    found = Diagnosis(rhat, effective, 0.5, np.zeros((2, 10)))
+    assert found.converged is converged
+    assert ("NOT converged" in found.lines()[0]) is not converged
+
+
 def test_the_published_pair_score_hardly_notices_epsilon_and_ours_does() -> None:
     def mean(profile: str, score: str, epsilon: Fraction) -> tuple[float, float]:
-        given = parameters(algorithm="tree-pair", profile=profile, pair_score=score)
-        late = diagnose(DATA, given, epsilon, attribute=(Side.RIGHT, 1)).traces[:, 750:]
+        found = diagnosed(epsilon, profile=profile, pair_score=score, attribute=(Side.RIGHT, 1))
+        late = found.traces[:, 750:]
         return float(late.mean()), float(late.std())
 
     high, low = Fraction(10), Fraction(1, 10_000)
@@ -47,25 +63,80 @@ def test_the_published_pair_score_hardly_notices_epsilon_and_ours_does() -> None
     assert ours_high - ours_low > 3 * spread
 
 
+@pytest.mark.parametrize("algorithm", ["alt-mcmc", "tree-pair"])
+def test_published_walks_are_diagnosed_at_their_full_length(algorithm: str) -> None:
+    # Without an early stop, which would leave zeros behind.
+    found = diagnosed(
+        Fraction(1), algorithm=algorithm, profile="published", attribute=(Side.RIGHT, 1)
+    )
+    assert found.traces.shape == (4, 1500)
+    assert (found.traces[:, -1] != 0).all()
+
+
 @pytest.mark.parametrize(
     "given",
     [
-        Parameters.of(),
-        Parameters.of(algorithm="alt-expm"),
-        Parameters.of(algorithm="alt-mcmc"),
-        Parameters.of(profile="published"),
+        {"algorithm": "twin"},
+        {"algorithm": "alt-expm"},
+        {"algorithm": "alt-mcmc", "sampler": "exact"},
+        {"algorithm": "alt-expm", "profile": "published"},
     ],
 )
-def test_what_does_not_walk_cannot_be_diagnosed(given: Parameters) -> None:
-    with pytest.raises(InputError, match="nothing walks here; diagnose tree-pair, or alt-mcmc"):
-        diagnose(DATA, given, Fraction(1))
+def test_what_does_not_walk_cannot_be_diagnosed(given: dict[str, Any]) -> None:
+    message = "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with"
+    with pytest.raises(InputError, match=message):
+        diagnose(DATA, 1, **given)
 
 
 def test_one_walk_has_nothing_to_be_compared_with() -> None:
     with pytest.raises(InputError, match="at least 2"):
-        diagnose(DATA, parameters(algorithm="tree-pair"), Fraction(1), walks=1)
+        diagnosed(Fraction(1), walks=1)
 
 
 def test_a_few_steps_say_nothing() -> None:
-    with pytest.raises(InputError, match="steps must be at least 100"):
-        diagnose(DATA, parameters(algorithm="tree-pair", steps=99), Fraction(1))
+    with pytest.raises(InputError, match="walk_steps must be at least 100"):
+        diagnosed(Fraction(1), walk_steps=99)
+
+
+def test_epsilon_is_read_as_everywhere() -> None:
+    assert diagnose(DATA, "1/2", depth=1, walk_steps=100).traces.shape == (4, 100)
+    with pytest.raises(InputError, match="epsilon must be a number"):
+        diagnose(DATA, 0)
+
+
+# Split-R̂ and the effective sample size
+
+
+def chains(correlation: float, walks: int = 4, steps: int = 4000) -> np.ndarray:
+    """Autoregressive chains, whose effective sample size is known."""
+    noise = np.random.default_rng(3).normal(size=(walks, steps + 200))
+    values = np.zeros_like(noise)
+    for step in range(1, noise.shape[1]):
+        values[:, step] = correlation * values[:, step - 1] + noise[:, step]
+    return values[:, 200:]
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_the_effective_sample_size_of_a_known_chain(correlation: float) -> None:
+    known = 16_000 * (1 - correlation) / (1 + correlation)
+    assert effective_sample_size(chains(correlation)) == pytest.approx(known, rel=0.2)
+
+
+def test_walks_that_agree_have_rhat_near_one() -> None:
+    assert split_rhat(chains(0.5)) == pytest.approx(1.0, abs=0.01)
+
+
+def test_walks_that_disagree_are_noticed() -> None:
+    apart = chains(0.5) + np.array([[0.0], [0.0], [0.0], [5.0]])
+    assert split_rhat(apart) > 1.5
+
+
+def test_a_drift_is_noticed_within_a_single_walk() -> None:
+    assert split_rhat(chains(0.0, walks=1) + np.linspace(0, 5, 4000)) > 1.5
+
+
+def test_walks_that_never_move() -> None:
+    still = np.ones((3, 100))
+    assert split_rhat(still) == 1.0
+    assert effective_sample_size(still) == 3.0
+    assert split_rhat(still * np.array([[1.0], [2.0], [3.0]])) == math.inf

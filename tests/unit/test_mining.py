@@ -261,7 +261,7 @@ def test_a_deep_run_on_few_attributes_still_pays_every_step() -> None:
     right = {"number": NumericColumn(NUMBER, (rows % 3 * 2).astype(np.float64))}
     wanted = AltExpM(depth=6, trials=2)
     mined = mined_from(dataset_of(left, right, 300), wanted, Fraction(50), seeded(1))
-    # 2 × 3 combinations on the left, 3 bins on the right: trees stop there, and the purse is closed.
+    # 2 × 3 combinations on the left, 3 bins on the right: trees stop there, all is paid for.
     assert all(len(table.left.leaves) == 6 for table in mined.run.tables)
     assert all(len(table.right.leaves) == 3 for table in mined.run.tables)
     assert mined.findings.redescriptions[0].statistics.jaccard.estimate == pytest.approx(1, abs=0.1)

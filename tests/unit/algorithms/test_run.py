@@ -1,4 +1,4 @@
-"""Runs: from a sealed data set to leaf tables; what they ask of their streams, and what they pay."""
+"""Runs: from a sealed data set to leaf tables, by streams of randomness and one purse."""
 
 from __future__ import annotations
 

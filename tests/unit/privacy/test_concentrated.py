@@ -12,9 +12,9 @@ import opendp.prelude as dp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from redveil.algorithms.parameters import Parameters
 
-from redveil.algorithms.tuning import cases, tune, tuned_plan
+from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.tuning import tuned_cases
 from redveil.errors import InputError, PlanError
 from redveil.privacy import concentrated
 from redveil.privacy.concentrated import keeps, rho_within
@@ -29,11 +29,12 @@ from redveil.privacy.loss import (
     total,
 )
 from redveil.privacy.mechanisms import count
-from redveil.privacy.plan import Plan, Step
+from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.randomness import SystemRandomness, paid_noise
 from redveil.sealed import Receipt, Sealed
 from support.seeded import SeededRandomness
 
+SIZE, TABLE = StepKey(StepKind.SIZE), StepKey(StepKind.LEAF_TABLE)
 epsilons = st.fractions(Fraction(1, 100), 20, max_denominator=1000)
 deltas = st.integers(4, 29).map(lambda zeros: Fraction(1, 10**zeros))
 
@@ -93,8 +94,8 @@ def test_a_choice_costs_at_most_its_rho_and_not_much_less(rho: Fraction) -> None
 
 @given(st.fractions(Fraction(1, 10**4), 10, max_denominator=10**4))
 def test_the_variance_of_integer_gaussian_noise_is_bounded(rho: Fraction) -> None:
-    reach = math.ceil(12 / math.sqrt(2 * rho)) + 2
-    support = np.arange(-reach, reach + 1, dtype=np.float64)
+    largest = math.ceil(12 / math.sqrt(2 * rho)) + 2
+    support = np.arange(-largest, largest + 1, dtype=np.float64)
     weights = np.exp(-float(rho) * support**2)
     variance = float((weights * support**2).sum() / weights.sum())
     assert variance <= count_variance(Rho(rho)) * (1 + 1e-12)
@@ -102,7 +103,7 @@ def test_the_variance_of_integer_gaussian_noise_is_bounded(rho: Fraction) -> Non
 
 @pytest.mark.parametrize("rho", [Fraction(1, 50), Fraction(1, 7), Fraction(3, 10**5)])
 def test_counts_paid_in_rho_get_gaussian_noise_of_their_width(rho: Fraction) -> None:
-    receipt = Receipt("sizes", "count", Rho(rho))
+    receipt = Receipt(SIZE, "count", Rho(rho))
     noise = count(Sealed(np.full(20_000, 7)), receipt, SeededRandomness(2)).value - 7
     assert noise.var() == pytest.approx(1 / (2 * rho), rel=0.06)
 
@@ -148,12 +149,15 @@ def test_a_loss_says_what_it_is() -> None:
 
 
 def test_prices_in_epsilon_and_rho_cannot_be_added() -> None:
+    one = Fraction(1)
     with pytest.raises(PlanError, match="cannot be added"):
-        Plan(Fraction(1), (Step("a", "count", Fraction(1)), Step("b", "count", Rho(Fraction(1)))))
+        Plan(
+            Fraction(1), (Step(SIZE, "count", Fraction(1)), Step(TABLE, "count", Rho(Fraction(1))))
+        )
     with pytest.raises(PlanError, match="the steps cost 1, not 1"):
-        Plan(Fraction(1), (Step("a", "count", Rho(Fraction(1))),))
+        Plan(one, (Step(SIZE, "count", Rho(one)),))
     with pytest.raises(PlanError, match="positive price"):
-        Plan(Rho(Fraction(0)), (Step("a", "count", Rho(Fraction(0))),))
+        Plan(Rho(Fraction(0)), (Step(SIZE, "count", Rho(Fraction(0))),))
 
 
 @given(
@@ -166,10 +170,11 @@ def test_every_plan_spends_exactly_the_rho_that_keeps_the_guarantee(
     algorithm: str, size: int, epsilon: Fraction, delta: Fraction
 ) -> None:
     price = Loss(epsilon, delta).price
-    plan = tuned_plan(tune(Parameters.of(algorithm=algorithm), None, size, price), price)
+    wanted = make_algorithm(algorithm)
+    plan = wanted.tuned(None, size, price).plan(price)
     assert plan.price == total(step.price for step in plan.steps) == Rho(rho_within(epsilon, delta))
     assert repr(plan).startswith("Plan(ρ = ")
-    pure = tuned_plan(tune(Parameters.of(algorithm=algorithm), None, size, epsilon), epsilon)
+    pure = wanted.tuned(None, size, epsilon).plan(epsilon)
     if len(pure.steps) == len(plan.steps):
         shares = [step.price / epsilon for step in pure.steps]
         assert shares == [amount(step.price) / amount(price) for step in plan.steps]
@@ -177,8 +182,8 @@ def test_every_plan_spends_exactly_the_rho_that_keeps_the_guarantee(
 
 def test_more_entities_never_get_fewer_or_shallower_trees() -> None:
     price = Loss(Fraction(1), Fraction(1, 10**6)).price
-    found = cases(Parameters.of(), None, price, most=100_000)
-    shapes = [(one.parameters.trials, one.parameters.depth) for one in found]
+    found = tuned_cases(make_algorithm(), None, price, most=100_000)
+    shapes = [(one.algorithm.trials, one.algorithm.depth) for one in found]
     assert [trials for trials, _ in shapes] == sorted(trials for trials, _ in shapes)
     assert shapes[0] == (1, 1)
     assert shapes[-1] == (4, 3)
