@@ -15,11 +15,11 @@ import pytest
 from numpy.typing import NDArray
 
 from redveil.findings.extraction import Extractor
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.ranking import ranked_by_novelty
 from redveil.findings.redescription import Redescription
 from redveil.findings.reporting import Constraints
-from redveil.findings.statistics import p_values
+from redveil.findings.statistics import Interval, p_values
 from redveil.privacy.loss import Price, Rho
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.tree import Tree
@@ -39,7 +39,7 @@ def flags(name: str) -> View:
 
 
 SCHEMA = Schema("planted", flags("left"), flags("right"))
-# Three leaves and a place to be stuck on the left, three leaves on the right.
+# Three leaves and a node to be stuck at on the left, three leaves on the right.
 SHALLOW: Trees = (Tree(Side.LEFT, (0, 1, None), stuck=(1,)), Tree(Side.RIGHT, (0, None, 1)))
 DEEP: Trees = (Tree(Side.LEFT, tuple(range(7))), Tree(Side.RIGHT, tuple(range(7))))
 
@@ -56,7 +56,7 @@ FINDING = Constraints(max_disjuncts=2)
 
 
 def deep_table() -> Counts:
-    """Return eight groups of people that both trees tell apart, in a crowd that they do not."""
+    """Return eight groups that both trees tell apart, among entities that they do not."""
     rows, columns = np.array([1, 3, 2, 4, 2, 1, 3, 2]), np.array([2, 2, 1, 3, 3, 1, 2, 2])
     return np.outer(rows, columns) + np.diag(RELATED)
 
@@ -69,14 +69,14 @@ def measured(trees: Trees, cells: Counts, price: Price, noise: SeededRandomness)
         else noise.laplace(price, cells.size)
     )
     noisy = cells + drawn.reshape(cells.shape)
-    return LeafTable(*trees, noisy, None, None, price, None, None)
+    return LeafTable(*trees, noisy, None, None, Prices(price))
 
 
 def reported(tables: Sequence[LeafTable], wanted: Constraints) -> tuple[Redescription, ...]:
     """Return what a reader of these tables would see."""
-    readers = [Extractor(table, SCHEMA, wanted, tables=len(tables)) for table in tables]
-    found = [one for number, reader in enumerate(readers) for one in reader.extract(number)]
-    return ranked_by_novelty(found, [reader.estimate for reader in readers])
+    extractors = [Extractor(table, SCHEMA, wanted, tables=len(tables)) for table in tables]
+    found = [one for number, each in enumerate(extractors) for one in each.extract(number)]
+    return ranked_by_novelty(found, [each.estimate for each in extractors])
 
 
 def stretch(interval: Interval, truth: float) -> float:
@@ -100,16 +100,17 @@ def held(one: Redescription, cells: Counts) -> Held:
     rows, columns = list(one.left_ends), list(one.right_ends)
     both = int(cells[rows][:, columns].sum())
     left, right = int(cells[rows].sum()), int(cells[:, columns].sum())
+    known = one.statistics
     truths = (
-        (one.jaccard, both / (left + right - both) if left + right else 0.0),
-        (one.support_left, left),
-        (one.support_right, right),
-        (one.support_both, both),
+        (known.jaccard, both / (left + right - both) if left + right else 0.0),
+        (known.support_left, left),
+        (known.support_right, right),
+        (known.support_both, both),
     )
     p = float(p_values(both, left, right, int(cells.sum())))
     return Held(
         max(stretch(interval, truth) for interval, truth in truths),
-        one.p_value >= p * (1 - 1e-9),
+        known.p_value >= p * (1 - 1e-9),
     )
 
 
@@ -167,10 +168,10 @@ def test_where_nothing_is_related_hardly_any_run_reports_anything(price: Price, 
     assert np.mean([bool(reported([table], FINDING)) for table in tables]) <= MOST_MISSES
 
 
-def test_without_caution_more_runs_would_than_may() -> None:
+def test_without_noise_awareness_more_runs_would_than_may() -> None:
     noise, price = SeededRandomness(4), Fraction(1, 10)
     tables = [measured(SHALLOW, UNRELATED, price, noise) for _ in range(200)]
-    lucky = [list(Extractor(t, SCHEMA, FINDING, cautious=False).extract(0)) for t in tables]
+    lucky = [list(Extractor(t, SCHEMA, FINDING, noise_aware=False).extract(0)) for t in tables]
     assert np.mean([bool(found) for found in lucky]) > MOST_MISSES
 
 
@@ -181,9 +182,8 @@ def test_tables_that_noise_has_left_without_entities_report_nothing(
 ) -> None:
     cells = np.zeros((len(trees[0].ends), len(trees[1].ends)), np.int64)
     cells[0, 0], cells[1, 1], cells[1, 0] = 7 + size, 5, -12
-    half = Fraction(1, 2)
-    table = LeafTable(*trees, cells, None, None, half, None, None)
+    table = LeafTable(*trees, cells, None, None, Prices(Fraction(1, 2)))
     assert cells.sum() == size
-    reader = Extractor(table, SCHEMA, FINDING)
-    assert 1 < reader.reach.intervals < 20
-    assert list(reader.extract(0)) == []
+    extractor = Extractor(table, SCHEMA, FINDING)
+    assert 1 < extractor.critical.intervals < 20
+    assert extractor.extract(0) == []

@@ -3,7 +3,6 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from redveil.report.chance import chance_text
 from redveil.report.document import RedescriptionPart
 from redveil.report.frame import to_frame
 from redveil.report.result import Result
@@ -25,7 +24,7 @@ PRIVATE_COLUMNS = [
     "support_right_low",
     "support_right_high",
     "p_value",
-    "jaccard_by_chance",
+    "expected_jaccard",
 ]
 TRUE_COLUMNS = ["true_jaccard", "true_support_both", "true_p_value"]
 
@@ -54,10 +53,9 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
     ]
 
 
-def test_without_a_number_of_entities_nothing_can_be_expected_of_chance() -> None:
+def test_the_expected_index_does_not_need_the_number_of_entities() -> None:
     unknown = document(redescription()).model_copy(update={"entities": None})
-    assert to_frame(unknown)["jaccard_by_chance"].to_list() == [None]
-    assert chance_text(unknown, *redescription().support.sizes) == ""
+    assert to_frame(unknown)["expected_jaccard"].to_list() == [redescription().expected_jaccard]
 
 
 def test_an_owners_values_are_added_where_they_are_known() -> None:

@@ -73,18 +73,21 @@ def test_any_name_comes_out_as_it_went_in(name: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_everything_else_that_a_file_can_say_is_escaped_too(name: str) -> None:
     certificate = CERTIFICATE.model_copy(
-        update={"neighbouring": name, "algorithm": name, "software": name}
+        update={"unit": name, "neighbouring": name, "algorithm": name, "software": name}
     )
     page = Page(fragment(document(certificate=certificate, message=name, warning=name)))
     must_be_ours(page)
-    assert page.text.count(name) == 5
+    assert page.text.count(name) == 6
 
 
 def test_numbers_intervals_and_the_promise_are_there() -> None:
     page = Page(fragment(document(redescription())))
     assert "0.50 [0.25, 0.75]" in page.text
     assert "1,234 [1,200, 1,268]" in page.text
-    assert "≤ 1e-30" in page.text
+    assert "p at most" in page.text
+    assert "1e-30" in page.text
+    assert "patients" in page.text
+    assert "entities" not in page.text
     assert "ε = 1 (exact), adding or removing one patient; alt-expm" in page.text
     assert "true" not in page.text
 
@@ -97,14 +100,14 @@ def test_true_values_have_their_own_column_when_an_owner_added_them() -> None:
     assert page.text.startswith("NOT PRIVATE")
 
 
-def test_what_is_not_met_and_what_may_be_nothing_is_said() -> None:
+def test_what_is_not_met_and_what_is_not_confirmed_is_said() -> None:
     certificate = CERTIFICATE.model_copy(
         update={"conditions": ("NOT MET: a draft <schema>", "each patient has one row")}
     )
     found = document(redescription(), redescription("x"), certificate=certificate).model_copy(
         update={
             "false_discoveries": DiscoveryPart(
-                bound=0.56, surviving=1, searched=32.0, doubtful=(1,)
+                bound=0.56, confirmed=1, comparable=32.0, unconfirmed=(1,)
             )
         }
     )
@@ -112,7 +115,13 @@ def test_what_is_not_met_and_what_may_be_nothing_is_said() -> None:
     must_be_ours(page)
     assert "NOT MET: a draft <schema>" in page.text
     assert "each patient has one row" not in page.text
-    assert "false discoveries: at most 56% expected; 1 of 2 hold up" in page.text
-    assert "those marked ? may be chance" in page.text
+    assert "1 of 2 confirmed after correcting for up to 10^32 comparable pairs" in page.text
+    assert "the others are not confirmed, and may still be real" in page.text
     assert "1<" in fragment(found)
-    assert "2?<" in fragment(found)
+    assert "2 <small>not confirmed</small><" in fragment(found)
+
+
+def test_the_expected_index_stands_beside_the_index() -> None:
+    page = fragment(document(redescription()))
+    assert "expected if unrelated" in page
+    assert ">0.03<" in page

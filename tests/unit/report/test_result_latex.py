@@ -18,6 +18,7 @@ def test_a_complete_tabular_with_one_row_a_redescription(count: int) -> None:
     text = latex_table(document(*[redescription()] * count))
     lines = text.splitlines()
     assert lines[:2] == [r"\begin{tabular}{llrrr}", r"\toprule"]
+    assert lines[2] == r"left & right & Jaccard [95\,\%] & overlap & $p$ at most \\"
     assert lines[-2:] == [r"\end{tabular}", "% epsilon = 1, exact"]
     assert len(body(text)) == count
 

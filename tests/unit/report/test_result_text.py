@@ -1,13 +1,26 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from io import StringIO
 
 import pytest
 from rich.console import Console, RenderableType
 
+from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.tuning import tuned_cases
+from redveil.privacy.loss import Loss
+from redveil.privacy.plan import StepKind
 from redveil.report.document import DiscoveryPart, StepPart
-from redveil.report.text import p_text, result_view, steps_table
+from redveil.report.text import (
+    all_confirmed,
+    cases_table,
+    false_discoveries,
+    is_confirmed,
+    p_text,
+    result_view,
+    steps_table,
+)
 from support.results import CERTIFICATE, TRUE, document, redescription
 
 MARKUP = ["[bold]x[/bold]", "[/nothing]", "[link=http://x]y[/link]", ":smile:", "\\[red]"]
@@ -29,15 +42,34 @@ def test_attribute_names_that_look_like_markup_are_shown_literally(name: str) ->
 
 
 @pytest.mark.parametrize("name", MARKUP)
+@pytest.mark.parametrize("width", [80, 200])
+def test_so_are_units(name: str, width: int) -> None:
+    certificate = CERTIFICATE.model_copy(update={"unit": name})
+    shown = document(redescription(), certificate=certificate)
+    assert seen(result_view(shown, width=width)).count(f"{name}s") == 2
+
+
+@pytest.mark.parametrize("name", MARKUP)
 def test_so_is_everything_else_that_a_file_can_say(name: str) -> None:
-    texts = ("unit", "neighbouring", "algorithm", "software", "schema_name", "schema_digest")
+    texts = (
+        "unit",
+        "protects",
+        "neighbouring",
+        "algorithm",
+        "software",
+        "schema_name",
+        "schema_digest",
+    )
     certificate = CERTIFICATE.model_copy(
         update={
             **dict.fromkeys(texts, name),
             "conditions": (name,),
-            "steps": (StepPart(name=name, mechanism="count", epsilon="1"),),
+            "steps": (
+                StepPart(kind=StepKind.LEAF_TABLE, part=name, mechanism="count", epsilon="1"),
+            ),
         }
     )
+    # The plural of a name ends with an s.
     shown = document(certificate=certificate, message=name, warning=name)
     assert seen(result_view(shown, steps=True)).count(name) == len(texts) + 4
 
@@ -50,13 +82,15 @@ def test_a_table_the_certificate_and_the_noisy_size_are_shown() -> None:
     assert "ε = 1, exact, δ = 0" in text
     assert "2 steps that add up to exactly 1" in text
     assert "1,000 [990, 1,010] (noisy)" in text
-    assert "each patient has one row a view" in text
-    assert [line.split()[0] for line in text.splitlines()[1:3]] == ["1", "2"]
+    assert "patients [95 %]" in text
+    assert "entities" not in text
+    assert "each patient has one row in each view" in text
+    assert [line.split()[0] for line in text.splitlines()[2:4]] == ["1", "2"]
     assert "true J" not in text
 
 
 def test_only_a_run_without_delta_is_shown_as_pure() -> None:
-    steps = (StepPart(name="table", mechanism="count", rho="1/50"),)
+    steps = (StepPart(kind=StepKind.LEAF_TABLE, mechanism="count", rho="1/50"),)
     update = {"delta": "1/1000000", "rho": "1/50", "steps": steps}
     text = seen(result_view(document(certificate=CERTIFICATE.model_copy(update=update))))
     assert "ε = 1, δ = 1e-06, exact" in text
@@ -69,8 +103,8 @@ def test_the_noisy_size_is_left_out_when_nothing_was_measured() -> None:
 
 
 def test_an_empty_result_shows_its_message_and_no_table() -> None:
-    text = seen(result_view(document(message="Nothing holds up against the noise.")))
-    assert text.startswith("Nothing holds up against the noise.")
+    text = seen(result_view(document(message="Nothing satisfies the constraints.")))
+    assert text.startswith("Nothing satisfies the constraints.")
     assert "Jaccard" not in text
 
 
@@ -85,14 +119,14 @@ def test_true_values_come_with_the_warning() -> None:
 
 def test_steps_are_listed_with_exact_prices_and_their_sum() -> None:
     lines = seen(steps_table(CERTIFICATE.steps)).splitlines()
-    assert [line.split() for line in lines] == [
+    assert [re.split(r"\s{2,}", line.strip()) for line in lines] == [
         ["step", "mechanism", "ε"],
-        ["tree", "choose", "1/3"],
-        ["table", "count", "2/3"],
+        ["trial 1, tree 1", "choose", "1/3"],
+        ["trial 1, leaf table 1, cells", "count", "2/3"],
         ["sum", "1"],
     ]
     listed = seen(result_view(document(), steps=True))
-    assert "table" in listed
+    assert "leaf table 1, cells" in listed
     assert "2/3" in listed
 
 
@@ -112,30 +146,118 @@ def test_p_values_are_short_and_never_zero(p_value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_what_may_be_chance_is_marked(width: int) -> None:
-    known = DiscoveryPart(bound=0.39, surviving=2, searched=9.0, doubtful=(1,))
+def test_what_is_not_confirmed_is_marked(width: int) -> None:
+    known = DiscoveryPart(bound=0.39, confirmed=2, comparable=9.0, unconfirmed=(1,))
     three = document(redescription("a"), redescription("b"), redescription("c"))
-    lines = seen(
-        result_view(three.model_copy(update={"false_discoveries": known}), width=width)
-    ).splitlines()
-    numbers = [found[1] for line in lines if (found := re.match(r" *([123]\??) ", line))]
-    assert numbers == ["1", "2?", "3"]
-    assert any(line.rstrip().endswith("those marked ? may be chance") for line in lines)
-    sure = known.model_copy(update={"doubtful": ()})
-    text = seen(result_view(three.model_copy(update={"false_discoveries": sure}), width=width))
-    assert "?" not in text
+    marked = three.model_copy(update={"false_discoveries": known})
+    assert [is_confirmed(marked, number) for number in (1, 2, 3)] == [True, False, True]
+    assert not all_confirmed(marked)
+    text = seen(result_view(marked, width=width))
+    # A narrow terminal shows one below the other, so each begins with its number.
+    places = [re.search(rf"^ *{number}  ?", text, re.MULTILINE) for number in (1, 2, 3)]
+    first, second, third = (found.start() for found in places if found)
+    entries = text[first:second], text[second:third], text[third : text.index("confirmed after")]
+    assert ["not confirmed" in entry for entry in entries] == [False, True, False]
+    assert "the others are not confirmed, and may still be real" in text
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
+    known = DiscoveryPart(bound=0.06, confirmed=2, comparable=9.0)
+    two = document(redescription("a"), redescription("b"))
+    sure = two.model_copy(update={"false_discoveries": known})
+    assert all_confirmed(sure)
+    assert "not confirmed" not in seen(result_view(sure, width=width))
+    # Nor where noise was not accounted for: nothing was in question.
+    assert all_confirmed(two)
+    assert is_confirmed(two, 1)
+    assert "confirmed" not in seen(result_view(two, width=width))
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (
+            DiscoveryPart(comparable=18.5, confirmed=3, bound=0.06),
+            "3 of 3 confirmed after correcting for up to 10^18 comparable pairs; "
+            "at most 6% false discoveries expected",
+        ),
+        (
+            DiscoveryPart(comparable=32.0, confirmed=2, bound=0.39, unconfirmed=(1,)),
+            "2 of 3 confirmed after correcting for up to 10^32 comparable pairs; "
+            "the others are not confirmed, and may still be real",
+        ),
+        (
+            DiscoveryPart(comparable=4.0, confirmed=0, bound=1.0, unconfirmed=(0, 1, 2)),
+            "0 of 3 confirmed after correcting for up to 10^4 comparable pairs; "
+            "the others are not confirmed, and may still be real",
+        ),
+    ],
+)
+def test_false_discoveries_are_bounded_and_never_said_to_be_all(
+    known: DiscoveryPart, said: str
+) -> None:
+    assert false_discoveries(known, 3) == said
+    assert "100" not in said
 
 
 @pytest.mark.parametrize("width", [100, 200])
-def test_the_index_by_chance_stands_beside_the_index(width: int) -> None:
+def test_the_expected_index_stands_beside_the_index(width: int) -> None:
     shown = seen(result_view(document(redescription()), width=width))
-    assert "by chance" in shown
+    assert "expected if" in shown
+    assert "unrelated" in shown
     assert "0.03" in shown
+
+
+def test_a_narrow_terminal_shows_the_same_facts() -> None:
+    shown = seen(result_view(document(redescription(true=TRUE)), width=80))
+    assert "J 0.50 [0.25, 0.75] (expected if unrelated 0.03)" in shown
+    assert "1,234 [1,200, 1,268] patients  p at most 1e-30" in shown
+    assert "true J 0.625" in shown
 
 
 def test_a_start_alone_is_called_so() -> None:
     parameters = {**CERTIFICATE.parameters, "alternations": 0}
     update = {"algorithm": "alt-expm", "parameters": parameters}
     shown = seen(result_view(document(certificate=CERTIFICATE.model_copy(update=update))))
-    assert "alt-expm, its private start alone (hardened)" in shown
+    assert "alt-expm, private start alone (hardened)" in shown
     assert "start alone" not in seen(result_view(document()))
+
+
+def heads(algorithm: str, loss: Loss) -> list[str]:
+    cases = tuned_cases(make_algorithm(algorithm), None, loss.price, most=20_000)
+    text = seen(cases_table(cases))
+    assert len(text.splitlines()) == 1 + len(cases)
+    return re.split(r"\s{2,}", text.splitlines()[0].strip())
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "shape", "paid"),
+    [
+        ("twin", ["pairs of trees"], ["of a level"]),
+        ("alt-expm", ["alternations"], ["of the start", "of a level"]),
+        ("alt-mcmc", ["alternations"], ["of the start", "of a tree"]),
+    ],
+)
+def test_a_table_of_plans_shows_what_the_rule_sets_and_what_is_paid_for(
+    algorithm: str, shape: list[str], paid: list[str]
+) -> None:
+    assert heads(algorithm, Loss(Fraction(1))) == [
+        "entities from",
+        *shape,
+        "depth",
+        "root score",
+        "ε of size",
+        *paid,
+        "of a leaf table",
+        "error of a cell",
+    ]
+    assert "ρ of size" in heads(algorithm, Loss(Fraction(1), Fraction(1, 10**6)))
+
+
+def test_a_table_of_plans_lists_every_case() -> None:
+    cases = tuned_cases(make_algorithm("alt-expm"), None, Fraction(1), most=20_000)
+    rows = [line.split() for line in seen(cases_table(cases)).splitlines()[1:]]
+    assert rows[0] == ["0", "0", "1", "agreement", "1/100", "99/200", "–", "99/200", "±2.87"]
+    prices = ["1/100", "33/200", "33/400", "33/200"]
+    assert rows[-1] == ["10,000", "2", "2", "leverage", *prices, "±8.58"]
