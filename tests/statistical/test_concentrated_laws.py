@@ -21,7 +21,7 @@ from support.prepared import SOME_STEP
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 
-ORDERS: list[float] = [*(1 + np.logspace(-4, 0, 30)), *np.linspace(2.1, 60, 60)]
+ORDERS = np.concatenate([1 + np.logspace(-4, 0, 30), np.linspace(2.1, 60, 60)])
 # Two candidates change by at most 2 between neighbours, in opposite directions or not.
 SCORE = Score(
     "toy", Fraction(2), monotone=False, grid_bits=0, rounding=Fraction(0), proof="privacy/choose.md"
