@@ -87,10 +87,10 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 ) -> Result:
     """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
-    The price is `epsilon`, exactly; write it as `1`, `0.25` or `"1/3"`. Nothing else has to be
-    given: the shape of the trees follows from a private size. `algorithm` is twin, alt-expm,
-    alt-mcmc or tree-pair; `profile` is hardened or published (the paper's method, for data that is
-    not sensitive). A schema with a budget needs a `ledger`, the file in which charges are kept.
+    The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given, because
+    the trees' shape follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
+    tree-pair; `profile` is hardened, or published for the paper's method on data that is not
+    sensitive. A schema with a budget needs a `ledger`, the file in which charges are kept.
     `progress` is called with the share of the plan that is done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -119,12 +119,10 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
         start=start,
     )
     reporting = wanted.profile.reporting(constraints, read_prune(prune))
-    loss = parse_loss(epsilon, delta)
-    wanted.profile.check_loss(loss)
+    wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_loaded(dataset)
     charge(dataset.schema, loss, ledger, "mine")
-    mined = run(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
-    return report(mined)
+    return report(run(dataset, wanted, reporting, loss, progress=progress or (lambda _: None)))
 
 
 def _must_be_loaded(dataset: object) -> None:

@@ -25,12 +25,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Evidence that one step of a plan was paid for. It opens a seal once.
-
-    >>> from redveil.privacy.plan import StepKey, StepKind
-    >>> Receipt(StepKey(StepKind.SIZE), "count", 1).price
-    1
-    """
+    """Evidence that one step of a plan was paid for. It opens a seal once."""
 
     step: StepKey
     mechanism: str

@@ -51,13 +51,13 @@ def test_no_public_callable_takes_a_seed_or_a_source(name: str) -> None:
     assert [one for one in annotated if "Randomness" in one] == []
 
 
-def test_only_plan_takes_further_names_and_it_knows_them_all() -> None:
+def test_what_takes_further_names_knows_them_all() -> None:
     further = {
         name
         for name, one in CALLABLES.items()
         if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(one).parameters.values())
     }
-    assert further == {"plan"}
+    assert further == {"diagnose", "plan"}
     known = {field.name for kind in (*ALGORITHMS.values(), Constraints) for field in fields(kind)}
     known |= {name for kind in ALGORITHMS.values() for name in kind.parameter_names()}
     assert "walk_steps" in known
@@ -65,6 +65,8 @@ def test_only_plan_takes_further_names_and_it_knows_them_all() -> None:
     for algorithm in ALGORITHMS:
         with pytest.raises(InputError, match="unknown parameter seed"):
             redveil.plan(1, algorithm=algorithm, seed=1)
+    with pytest.raises(InputError, match="unknown parameter seed"):
+        redveil.diagnose(marked(), 1, seed=1)
 
 
 def options(command: Any, path: str = "redveil") -> Iterator[tuple[str, str]]:

@@ -57,7 +57,7 @@ def test_only_a_head_is_added_to_the_models_schema() -> None:
         lambda: mined_clinic(draft=True),
         lambda: truth(mined_clinic(), clinic()),
         lambda: mined_clinic(prune=500),
-        lambda: mined_clinic(algorithm="tree-pair", steps=50),
+        lambda: mined_clinic(algorithm="tree-pair", walk_steps=50),
         lambda: redveil.mine(clinic(), 1, profile="published", depth=2),
     ],
     ids=[

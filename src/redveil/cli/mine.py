@@ -40,7 +40,9 @@ from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema, Status
 
 if TYPE_CHECKING:
+    from redveil.algorithms.profile import Profile
     from redveil.data.dataset import Dataset
+    from redveil.findings.reporting import Constraints
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
@@ -96,24 +98,35 @@ def mine(
         "sampler": sampler,
         "start": start,
     }
-    from redveil.algorithms.catalogue import make_algorithm, read_prune
-    from redveil.findings.reporting import Constraints
-
+    limits = (max_p_value, min_jaccard, min_support, max_support)
     # Refuse bad parameters before reading any data.
     loss = parse_loss(epsilon, delta)
-    how = make_algorithm(**given).profile
-    how.check_loss(loss)
-    usual = how.reporting(None, read_prune(prune)).constraints
-    terms = usual.max_disjuncts if max_disjuncts is None else max_disjuncts
-    wanted = Constraints(max_p_value, min_jaccard, min_support, max_support, terms)
+    how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     if how.warning:
         say(how.warning, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
-    given |= {"constraints": wanted, "prune": prune}
+    given |= {"constraints": constraints, "prune": prune}
     given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
     _run_and_save(dataset, loss, given, result, quiet)
+
+
+def _checked(
+    given: dict[str, Any],
+    loss: Loss,
+    limits: tuple[float, float, int, float],
+    max_disjuncts: int | None,
+    prune: str | None,
+) -> tuple[Profile, Constraints]:
+    """Return the profile, and the constraints with the profile's default number of disjuncts."""
+    from redveil.algorithms.catalogue import make_algorithm, read_prune
+    from redveil.findings.reporting import Constraints
+
+    how = make_algorithm(**given).profile
+    how.check_loss(loss)
+    usual = how.reporting(None, read_prune(prune)).constraints.max_disjuncts
+    return how, Constraints(*limits, usual if max_disjuncts is None else max_disjuncts)
 
 
 def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:

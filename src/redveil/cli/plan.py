@@ -89,11 +89,11 @@ def plan(
             output().print(cases_table(found))
         return
     tuned = wanted.tuned(declared, entities or 0, loss.price)
-    made = tuned.plan(loss.price)
     if as_json:
-        _print_json(_promise(loss) | _shape(tuned) | {"steps": _steps(made)})
-    else:
-        output().print(steps_table(made.steps))
+        steps = _steps(tuned.plan(loss.price))
+        _print_json(_promise(loss) | _shape(tuned) | {"steps": steps})
+        return
+    output().print(steps_table(tuned.plan(loss.price).steps))
 
 
 def _print_json(content: dict[str, Any]) -> None:
