@@ -157,8 +157,8 @@ def test_a_delta_is_accounted_for_in_rho_and_the_result_can_be_asked(tmp_path: P
     again = redveil.Result.read(tmp_path / "result.json")
     assert again == result
     one = again.redescriptions[0]
-    answer = again.ask(one.left.text, one.right.text)
-    assert answer.jaccard.low <= one.jaccard.estimate <= answer.jaccard.high
+    answer = again.ask(one.left.text, one.right.text).statistics.jaccard
+    assert answer.low <= one.jaccard.estimate <= answer.high
 
 
 def test_a_delta_that_cannot_be_is_refused_before_anything_is_charged(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def test_an_algorithm_has_its_own_parameters_and_the_shared_ones(
     ],
 )
 def test_unknown_choices_are_refused_with_the_known_ones(kind: type[Algorithm], name: str) -> None:
-    for value in ("nonsense", "", 3, True):
+    wrong: list[Any] = ["nonsense", "", 3, True]
+    for value in wrong:
         with pytest.raises(InputError, match=f"^unknown {name}; use one of .+, ?.+"):
             kind.of(**{name: value})
 
@@ -112,12 +113,14 @@ def test_a_number_means_what_was_written(value: object, meant: Fraction) -> None
 def test_whole_numbers_may_be_text_and_fractions_are_refused(
     kind: type[Algorithm], name: str
 ) -> None:
-    for written in ("2", 2.0, Fraction(2)):
+    whole: list[Any] = ["2", 2.0, Fraction(2)]
+    for written in whole:
         found = getattr(kind.of(**{name: written}), name)
         assert (found, type(found)) == (2, int)
-    for wrong in (1.5, "1/2", "two", "", True, "nan", "inf"):
+    others: list[Any] = [1.5, "1/2", "two", "", True, "nan", "inf"]
+    for value in others:
         with pytest.raises(InputError, match=f"^{name} must be a whole number$"):
-            kind.of(**{name: wrong})
+            kind.of(**{name: value})
 
 
 def test_parameters_can_be_compared_and_kept() -> None:

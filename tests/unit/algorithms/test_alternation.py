@@ -18,6 +18,7 @@ from redveil.algorithms.twin import RootScore
 from redveil.data.table import Table
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.privacy.loss import total
 from redveil.privacy.plan import StepKey, StepKind
 from redveil.schema import Schema, Side
 from strategies.algorithms import algorithms
@@ -131,7 +132,7 @@ def test_starts_trees_and_tables_cost_the_same(wanted: Alternation, epsilon: Fra
         for number in range(1, max(wanted.alternations, 1) + 1):
             table = [key for key in prices if (key.trial, key.number) == (trial, number)]
             assert {key.kind for key in table} == {StepKind.LEAF_TABLE}
-            assert sum(prices.pop(key) for key in table) == share
+            assert total(prices.pop(key) for key in table) == share
     assert not prices
 
 

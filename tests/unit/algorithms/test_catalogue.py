@@ -189,7 +189,7 @@ def _accepts(algorithm: str, name: str, value: Any) -> bool:
 
 @pytest.mark.parametrize("name", ["algorithm", "profile"])
 @pytest.mark.parametrize("value", ["nonsense", "", "Twin"])
-def test_unknown_names_are_refused_with_the_known_ones(name: str, value: str) -> None:
+def test_unknown_names_are_refused_with_the_known_ones(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"^unknown {name}; use one of .+, ?.+"):
         make_algorithm(**{name: value})
 
@@ -197,8 +197,9 @@ def test_unknown_names_are_refused_with_the_known_ones(name: str, value: str) ->
 @pytest.mark.parametrize("name", ["seed", "auto", "prune", "constraints", "steps", "Depth"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_unknown_parameters_are_refused(algorithm: str, name: str) -> None:
+    given: dict[str, Any] = {name: 1}
     with pytest.raises(InputError, match=f"^unknown parameter {name}$"):
-        make_algorithm(algorithm, **{name: 1})
+        make_algorithm(algorithm, **given)
 
 
 @pytest.mark.parametrize("kind", ALGORITHMS.values())

@@ -14,6 +14,7 @@ from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.errors import InputError
 from redveil.findings.leaf_table import Prices
+from redveil.privacy.loss import total
 from redveil.privacy.plan import StepKey, StepKind
 from redveil.schema import Schema
 from strategies.algorithms import algorithms
@@ -73,7 +74,7 @@ def test_a_pair_of_trees_costs_its_share(wanted: TreePair, epsilon: Fraction) ->
         assert prices.pop(StepKey(StepKind.TREE_PAIR, trial)) == share * wanted.tree_share
         table = [key for key in prices if key.trial == trial]
         assert {(key.kind, key.number) for key in table} == {(StepKind.LEAF_TABLE, 1)}
-        assert sum(prices.pop(key) for key in table) == share * (1 - wanted.tree_share)
+        assert total(prices.pop(key) for key in table) == share * (1 - wanted.tree_share)
     assert not prices
 
 

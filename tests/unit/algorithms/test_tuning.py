@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ GIVEN: dict[str, list[object]] = {
 
 
 @st.composite
-def some_given(draw: st.DrawFn) -> dict[str, object]:
+def some_given(draw: st.DrawFn) -> dict[str, Any]:
     """Some of the parameters that the rule would set."""
     names = draw(st.sets(st.sampled_from(TUNED)))
     return {name: draw(st.sampled_from(GIVEN[name])) for name in sorted(names)}
@@ -64,7 +65,7 @@ def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
 @some
 @given(some_given(), sizes, epsilons)
 def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
-    said: dict[str, object], size: float, epsilon: Fraction
+    said: dict[str, Any], size: float, epsilon: Fraction
 ) -> None:
     wanted = Twin.of(**said)
     tuned = wanted.tuned(None, size, epsilon)
@@ -160,7 +161,7 @@ def test_the_reference_choice_changes_nothing() -> None:
 @some
 @given(some_given(), sizes, epsilons)
 def test_a_tuned_plan_costs_epsilon_exactly(
-    said: dict[str, object], size: float, epsilon: Fraction
+    said: dict[str, Any], size: float, epsilon: Fraction
 ) -> None:
     tuned = Twin.of(**said).tuned(None, size, epsilon)
     plan = tuned.plan(epsilon)

@@ -15,6 +15,7 @@ from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.twin import RootScore, Twin, root_score_for
 from redveil.data.table import Table
 from redveil.errors import InputError
+from redveil.privacy.loss import total
 from redveil.privacy.plan import StepKey, StepKind
 from redveil.schema import Schema
 from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE
@@ -77,7 +78,7 @@ def test_a_pair_of_trees_costs_its_share(wanted: Twin, epsilon: Fraction) -> Non
             assert prices.pop(key) == share * wanted.tree_share / wanted.depth
         table = [key for key in prices if key.trial == trial]
         assert {(key.kind, key.number) for key in table} == {(StepKind.LEAF_TABLE, 1)}
-        assert sum(prices.pop(key) for key in table) == share * (1 - wanted.tree_share)
+        assert total(prices.pop(key) for key in table) == share * (1 - wanted.tree_share)
     assert not prices
 
 

@@ -151,9 +151,7 @@ def test_a_loss_says_what_it_is() -> None:
 def test_prices_in_epsilon_and_rho_cannot_be_added() -> None:
     one = Fraction(1)
     with pytest.raises(PlanError, match="cannot be added"):
-        Plan(
-            Fraction(1), (Step(SIZE, "count", Fraction(1)), Step(TABLE, "count", Rho(Fraction(1))))
-        )
+        Plan(one, (Step(SIZE, "count", one), Step(TABLE, "count", Rho(one))))
     with pytest.raises(PlanError, match="the steps cost 1, not 1"):
         Plan(one, (Step(SIZE, "count", Rho(one)),))
     with pytest.raises(PlanError, match="positive price"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import PlanError
-from redveil.privacy.loss import Rho
+from redveil.privacy.loss import Rho, amount
 from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
 from redveil.sealed import Receipt
 
@@ -204,7 +204,7 @@ def test_a_step_is_paid_ahead_once() -> None:
 def test_a_plan_must_contain_what_was_paid_ahead(instead: Step) -> None:
     purse = Purse(Fraction(1))
     purse.pay_ahead(SIZE)
-    rest = Step(TREE, "choose", 1 - instead.price)
+    rest = Step(TREE, "choose", 1 - amount(instead.price))
     with pytest.raises(PlanError, match="paid for ahead, but not in the plan: size"):
         purse.commit(Plan(Fraction(1), (instead, rest)))
 
