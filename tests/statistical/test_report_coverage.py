@@ -126,16 +126,22 @@ def simulated(
     return found
 
 
-def must_hold(found: Sequence[Sequence[Held]], most_misses: float) -> None:
-    """Check reported intervals and p-values, one by one and run by run."""
+def must_hold(
+    found: Sequence[Sequence[Held]], most_misses: float, *, too_short: float = 1 / 3
+) -> None:
+    """Check reported intervals and p-values, one by one and run by run.
+
+    too_short: intervals that much shorter would miss far more often
+    """
     every = [one for run in found for one in run]
     assert len(every) >= len(found) / 2, "hardly anything was reported: the test says nothing"
     assert np.mean([one.stretch <= 1 for one in every]) >= 0.95
     assert np.mean([one.p_value for one in every]) >= 0.95
     assert np.mean([any(one.stretch > 1 for one in run) for run in found]) <= most_misses
     assert np.mean([any(not one.p_value for one in run) for run in found]) <= most_misses
-    # It could be otherwise: with intervals a third as long, far more runs than that would miss.
-    assert np.mean([any(one.stretch > 1 / 3 for one in run) for run in found]) > 2 * most_misses
+    # It could be otherwise: with much shorter intervals, far more runs than that would miss.
+    misses = np.mean([any(one.stretch > too_short for one in run) for run in found])
+    assert misses > 2 * most_misses
 
 
 @pytest.mark.parametrize(("price", "scale"), LEVELS)
@@ -153,7 +159,9 @@ def test_reports_on_two_tables_hold_together() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("price", "scale"), LEVELS)
 def test_reports_on_deep_trees_hold(price: Price, scale: int) -> None:
-    must_hold(simulated(DEEP, deep_table() * scale, price, 60, seed=3), MOST_SLOW_MISSES)
+    found = simulated(DEEP, deep_table() * scale, price, 60, seed=3)
+    # At ε = 2 noise takes few values, and so does the critical value: 4.5 or 5.1 for true 4.1.
+    must_hold(found, MOST_SLOW_MISSES, too_short=1 / 4)
 
 
 # Nothing to be found: every count is the product of its row's and its column's.
