@@ -49,7 +49,7 @@ def divergence(one: np.ndarray, other: np.ndarray, order: float) -> float:
 def concentrated_loss(one: np.ndarray, other: np.ndarray) -> float:
     """Return the largest D_α / α over many orders, in both directions."""
     pairs = ((one, other), (other, one))
-    return max(divergence(*pair, order) / order for pair in pairs for order in ORDERS)
+    return max(float(divergence(*pair, order) / order) for pair in pairs for order in ORDERS)
 
 
 def delta(one: np.ndarray, other: np.ndarray, epsilon: float) -> float:
