@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from redveil.findings.estimate import Fit, Moments, TwoPass, estimate, solver
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.noise import (
-    MOST_SIMULATIONS,
     SIMULATIONS,
     left_margin,
     simulated_errors,
@@ -74,11 +73,6 @@ def report_critical_values(
     return CriticalValues(value, value)
 
 
-def _simulations(tables: int) -> int:
-    """Return how many simulations are used: the smaller a table's share, the more it needs."""
-    return min(SIMULATIONS * tables, MOST_SIMULATIONS)
-
-
 def _shape_of(tree: Tree) -> Tree:
     """Return a tree of the same shape; what its splits are does not matter."""
     return Tree(tree.side, tuple(None if s is None else 0 for s in tree.splits), tree.stuck)
@@ -87,13 +81,12 @@ def _shape_of(tree: Tree) -> Tree:
 # Many questions are asked of few tables.
 @lru_cache(maxsize=256)
 def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> CriticalValues:
-    simulations = _simulations(tables)
     affordable = MOST_TRIED // (union_count(left) * union_count(right))
     if affordable >= FEWEST_SIMULATIONS:
-        largest = _largest_tried(left, right, prices, min(simulations, affordable))
+        largest = _largest_tried(left, right, prices, min(SIMULATIONS, affordable))
     else:
         # The bound holds for every weighting, so for both purposes.
-        bound = _largest_bound((len(left.ends), len(right.ends)), prices, simulations)
+        bound = _largest_bound((len(left.ends), len(right.ends)), prices, SIMULATIONS)
         largest = np.repeat(bound[:, None], 2, axis=1)
     tail = (1 - CONFIDENCE) / tables
     return CriticalValues(upper_quantile(largest[:, 0], tail), upper_quantile(largest[:, 1], tail))
@@ -108,7 +101,7 @@ def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> 
     other 5 %.
     """
     fitted = estimate(table)
-    (errors,) = simulated_errors(table.cells.shape, table.prices, _simulations(tables))
+    (errors,) = simulated_errors(table.cells.shape, table.prices, SIMULATIONS)
     margin = left_margin(errors)
     of_left, of_right = margin @ left.T.astype(np.float64), errors.cells.sum(axis=1) @ right.T
     largest = np.zeros(len(margin))

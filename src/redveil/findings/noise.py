@@ -23,9 +23,7 @@ from redveil.privacy.loss import Price, count_variance
 
 Floats = NDArray[np.float64]
 
-SIMULATIONS: Final = 1000
-# With several tables the quantile lies further out, and needs more draws.
-MOST_SIMULATIONS: Final = 2 * SIMULATIONS
+SIMULATIONS: Final = 2000
 # How certain it is that a simulated quantile is not too small.
 QUANTILE_CONFIDENCE: Final = 0.99
 # Beyond what simulations show, the logarithm of the tail falls at least by this much for every
@@ -38,7 +36,7 @@ _SEED: Final = 20_261_116
 
 
 def simulated_errors(
-    shape: tuple[int, ...], prices: Prices, simulations: int, batch: int = MOST_SIMULATIONS
+    shape: tuple[int, ...], prices: Prices, simulations: int, batch: int = SIMULATIONS
 ) -> Iterator[Fit | TwoPass]:
     """Yield the errors of estimates from tables of a shape and some prices, in batches.
 
@@ -60,7 +58,7 @@ def simulated_errors(
 @lru_cache(maxsize=4)
 def _drawn(height: int, width: int, prices: Prices) -> Fit | TwoPass:
     noise = np.random.default_rng(_SEED)
-    count = MOST_SIMULATIONS
+    count = SIMULATIONS
     cells = integer_noise(noise, prices.cells, (count, height, width))
     left, right = (
         None if price is None else integer_noise(noise, price, (count, some))

@@ -15,7 +15,7 @@ from redveil.findings.critical_values import question_critical_values, report_cr
 from redveil.findings.estimate import Fit, TwoPass, estimate
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.noise import (
-    MOST_SIMULATIONS,
+    SIMULATIONS,
     TAIL_DECAY,
     integer_noise,
     left_margin,
@@ -41,7 +41,7 @@ def _nothing_drawn_yet() -> None:
     module._drawn.cache_clear()
 
 
-def drawn(prices: Prices, count: int, batch: int = MOST_SIMULATIONS) -> list[Fit | TwoPass]:
+def drawn(prices: Prices, count: int, batch: int = SIMULATIONS) -> list[Fit | TwoPass]:
     return list(simulated_errors((3, 2), prices, count, batch))
 
 
@@ -141,9 +141,9 @@ def test_a_shape_and_price_are_not_simulated_twice(monkeypatch: pytest.MonkeyPat
     prices = PRICES["least squares"]
     first = drawn(prices, 100)
     assert asked == [
-        (prices.cells, (MOST_SIMULATIONS, 3, 2)),
-        (prices.left_margin, (MOST_SIMULATIONS, 3)),
-        (prices.right_margin, (MOST_SIMULATIONS, 2)),
+        (prices.cells, (SIMULATIONS, 3, 2)),
+        (prices.left_margin, (SIMULATIONS, 3)),
+        (prices.right_margin, (SIMULATIONS, 2)),
     ]
     again = drawn(Prices(*prices), 1500, batch=200)
     assert len(asked) == 3
