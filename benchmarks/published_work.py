@@ -32,11 +32,11 @@ from redveil.data.synthetic import wide_dataset
 # fmt: off
 WORK: dict[str, dict[str, Any]] = {
     "tree-pair": {
-        "trials": 20, "depth": 4, "steps": 10_000, "pair_score": "purity",
+        "trials": 20, "depth": 4, "walk_steps": 10_000, "pair_score": "purity",
         "counts": "least-squares",
     },
     "alt-mcmc": {
-        "trials": 1, "alternations": 20, "depth": 4, "steps": 10_000, "start": "random",
+        "trials": 1, "alternations": 20, "depth": 4, "walk_steps": 10_000, "start": "random",
         "counts": "least-squares",
     },
     "alt-expm": {

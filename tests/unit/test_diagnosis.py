@@ -12,9 +12,9 @@ import pytest
 from redveil.data.synthetic import wide_dataset
 from redveil.diagnosis import Diagnosis, diagnose, effective_sample_size, split_rhat
 from redveil.errors import InputError
-from redveil.schema import Side
 
 DATA = wide_dataset(600, booleans=8, numerics=4)
+TARGET = DATA.schema.right.names[1]
 
 
 def diagnosed(epsilon: Fraction, **given: Any) -> Diagnosis:
@@ -52,7 +52,7 @@ def test_walks_have_converged_if_both_statistics_are_good(
 
 def test_the_published_pair_score_hardly_notices_epsilon_and_ours_does() -> None:
     def mean(profile: str, score: str, epsilon: Fraction) -> tuple[float, float]:
-        found = diagnosed(epsilon, profile=profile, pair_score=score, attribute=(Side.RIGHT, 1))
+        found = diagnosed(epsilon, profile=profile, pair_score=score, target=TARGET)
         late = found.traces[:, 750:]
         return float(late.mean()), float(late.std())
 
@@ -66,9 +66,7 @@ def test_the_published_pair_score_hardly_notices_epsilon_and_ours_does() -> None
 @pytest.mark.parametrize("algorithm", ["alt-mcmc", "tree-pair"])
 def test_published_walks_are_diagnosed_at_their_full_length(algorithm: str) -> None:
     # Without an early stop, which would leave zeros behind.
-    found = diagnosed(
-        Fraction(1), algorithm=algorithm, profile="published", attribute=(Side.RIGHT, 1)
-    )
+    found = diagnosed(Fraction(1), algorithm=algorithm, profile="published", target=TARGET)
     assert found.traces.shape == (4, 1500)
     assert (found.traces[:, -1] != 0).all()
 
@@ -96,6 +94,13 @@ def test_one_walk_has_nothing_to_be_compared_with() -> None:
 def test_a_few_steps_say_nothing() -> None:
     with pytest.raises(InputError, match="walk_steps must be at least 100"):
         diagnosed(Fraction(1), walk_steps=99)
+
+
+def test_the_target_is_an_attribute_of_either_view() -> None:
+    for target in (DATA.schema.left.names[0], TARGET):
+        assert diagnose(DATA, 1, depth=1, walk_steps=100, target=target).traces.any()
+    with pytest.raises(InputError, match="target gout: no attribute of that name in either view"):
+        diagnosed(Fraction(1), target="gout")
 
 
 def test_epsilon_is_read_as_everywhere() -> None:
