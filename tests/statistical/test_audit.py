@@ -131,7 +131,7 @@ def test_the_bound_says_something_about_trees() -> None:
 @pytest.mark.parametrize(
     "case",
     [case for case in HARDENED.values() if case not in (COUNTS, BY_AGREEMENT)],
-    ids=lambda case: f"{case.parameters.algorithm} {case.spent_on}",
+    ids=lambda case: f"{case.algorithm.name} {case.spent_on}",
 )
 def test_every_correct_algorithm_passes(case: Case) -> None:
     assert not audit(case, CLAIMED, FEWEST, seeded()).violates
