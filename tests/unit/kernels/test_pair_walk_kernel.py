@@ -36,6 +36,7 @@ from strategies.walks import (
     sets_array,
     trees_inner,
 )
+from support.compiled import compiled_only
 
 few = settings(max_examples=30, deadline=None)
 UNIT = 2.0**-GRID_BITS
@@ -136,6 +137,7 @@ def test_every_step_is_the_one_taken_by_hand(setting: Setting, steps: int, seed:
     assert trace == expected.trace
 
 
+@compiled_only
 @pytest.mark.parametrize(
     ("seed", "rows", "inner", "rate", "classes", "steps"),
     [
