@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.budget.charging import charge
 from redveil.errors import InputError
 from redveil.privacy.loss import parse_loss
-from redveil.schema import Schema
+from redveil.schema import Schema, Side
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
@@ -99,7 +99,8 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
-    from redveil.algorithms.catalogue import make_algorithm, read_prune
+    from redveil.algorithms.catalogue import make_algorithm
+    from redveil.findings.reporting import read_prune
     from redveil.mining import mine as run
     from redveil.mining import report
 
@@ -120,14 +121,20 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     )
     reporting = wanted.profile.reporting(constraints, read_prune(prune))
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
-    _must_be_loaded(dataset)
+    _must_be_minable(dataset)
     charge(dataset.schema, loss, ledger, "mine")
     return report(run(dataset, wanted, reporting, loss, progress=progress or (lambda _: None)))
 
 
-def _must_be_loaded(dataset: object) -> None:
-    """Refuse frames and file names, before anything is charged."""
+def _must_be_minable(dataset: object) -> None:
+    """Refuse frames, file names, and views that offer no split, before anything is charged."""
     from redveil.data.dataset import Dataset
 
     if not isinstance(dataset, Dataset):
         raise InputError("mine takes what redveil.load returns; load the two tables first")
+    for side in Side:
+        view = dataset.schema.view(side)
+        if view.split_count == 0:
+            raise InputError(
+                f"{view.name}: no attribute can be split; declare cut points, or two categories"
+            )

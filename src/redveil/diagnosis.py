@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -28,14 +26,14 @@ from redveil.sealed import open_for_owner, within
 from redveil.trees.prepared import PreparedData
 from redveil.trees.rules import NO_STOP, Rules
 from redveil.trees.walks import Walked, random_splits, run_pair, run_tree
-from redveil.waiting import awaited
+from redveil.waiting import run_all
 
 Traces = NDArray[np.float64]
 
 # Fewer independent scores than this say little about where a chain would go.
 ENOUGH_SCORES: Final = 400
 LARGEST_RHAT: Final = 1.01
-FEWEST_STEPS: Final = 100
+FEWEST_WALK_STEPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +86,9 @@ def diagnose(
     """Run parallel walks from random starts, and compare their scores. NOT private.
 
     The walks are those of the first tree, or pair of trees, of a run with these parameters (those
-    of `mine`). `target` names the attribute that is the initial target, if the algorithm has one;
-    without it, the target is random. Early stopping is left out, so that all walks have one length.
+    of `mine`) and a random start. `target` names the attribute that is the initial target, if the
+    algorithm has one; without it, the target is random. Early stopping is left out, so that all
+    walks have one length.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -106,7 +105,7 @@ def diagnose(
     side, number = _attribute(schema, target)
     predicted = wanted.profile.targets(observed)(data, side, number)
     one = partial(_walk, data, wanted, paid, side.other, predicted)
-    done = _in_parallel([partial(one, SystemRandomness()) for _ in range(walks)], data.stop)
+    done = run_all([partial(one, SystemRandomness()) for _ in range(walks)], data.halt)
     traces = np.array([walked.trace for walked in done])
     late = traces[:, wanted.walk_length // 2 :]
     return Diagnosis(
@@ -135,8 +134,8 @@ def walking(
             "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with "
             "sampler = walk"
         )
-    if wanted.walk_length < FEWEST_STEPS:
-        raise InputError(f"walk_steps must be at least {FEWEST_STEPS} for a diagnosis")
+    if wanted.walk_length < FEWEST_WALK_STEPS:
+        raise InputError(f"walk_steps must be at least {FEWEST_WALK_STEPS} for a diagnosis")
     if walks < 2:
         raise InputError("walks must be at least 2, so that they can be compared")
     return wanted, parse_epsilon(epsilon)
@@ -151,18 +150,6 @@ def _attribute(schema: Schema, name: str | None) -> tuple[Side, int]:
         if name in names:
             return side, names.index(name)
     raise InputError(f"target {name}: no attribute of that name in either view")
-
-
-def _in_parallel(walks: list[partial[Walked]], stop: NDArray[np.uint8]) -> list[Walked]:
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = [pool.submit(walk) for walk in walks]
-        try:
-            return [awaited(future) for future in futures]
-        except BaseException:
-            # Ctrl-C: walks look at the flag before every step.
-            stop[0] = 1
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _walk(

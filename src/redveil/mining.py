@@ -21,7 +21,7 @@ from redveil.report.result import Result
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mined:
-    """What a run released, and what was inferred from it. Nothing in it is private."""
+    """What a run released, and what was inferred from that alone."""
 
     run: Run
     findings: Findings

@@ -1,7 +1,6 @@
 """Look at the data, for its owner only. Nothing here is private, and nothing is charged.
 
-Apart from this module, only `diagnosis`, `audit` and the published profile open seals without
-paying.
+Apart from this module, only `diagnosis` and the published profile open seals without paying.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, wait
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 R = TypeVar("R")
@@ -24,3 +26,24 @@ def awaited(future: Future[R]) -> R:
     while not wait([future], POLL_SECONDS).done:
         pass
     return future.result()
+
+
+def run_all(
+    pieces: Sequence[Callable[[], R]], stop: Callable[[], None], workers: int | None = None
+) -> list[R]:
+    """Run pieces of work on threads, and return their results in order.
+
+    stop:    called when a piece fails, or on Ctrl-C, to end those that are still running
+    workers: the number of threads; by default, one for each core
+
+    >>> run_all([lambda: 1, lambda: 2], stop=lambda: None)
+    [1, 2]
+    """
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+        try:
+            return [awaited(future) for future in futures]
+        except BaseException:
+            stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -23,7 +23,7 @@ from redveil.errors import InputError
 from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
-from redveil.trees.rules import HARDENED as RULES
+from redveil.trees.rules import HARDENED_RULES as RULES
 from redveil.trees.scores import ASSOCIATION, LEVERAGE, SPLIT_GINI, TREE_GINI, agreement
 from redveil.trees.twin import Matching
 from support.command_line import caller

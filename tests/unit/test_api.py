@@ -16,6 +16,7 @@ from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, w
 from redveil.errors import InputError, OverBudgetError, PlanError
 from redveil.privacy.concentrated import keeps
 from redveil.privacy.loss import Loss, Rho, total
+from redveil.schema import Attribute, Kind, Schema, View
 from support.clinic import clinic
 
 
@@ -184,3 +185,17 @@ def test_a_budget_for_delta_is_the_owners_to_give(tmp_path: Path) -> None:
     assert Ledger(ledger).spent("clinic") == Loss(Fraction(2), Fraction(2, 10**6))
     redveil.mine(redveil.load(*frames, generous), 1, ledger=ledger)
     assert Ledger(ledger).spent("clinic") == Loss(Fraction(3), Fraction(2, 10**6))
+
+
+@pytest.mark.parametrize("algorithm", ["twin", "alt-expm", "alt-mcmc", "tree-pair"])
+def test_a_view_without_splits_is_refused_before_anything_is_charged(
+    algorithm: str, tmp_path: Path
+) -> None:
+    only = Attribute("ward", Kind.CATEGORICAL, categories=("north",))
+    left, right = View("stays", "id", (only,)), View("tests", "id", (Attribute("x", Kind.BOOLEAN),))
+    schema = Schema("wards", left, right, budget=Fraction(1))
+    frames = pl.DataFrame({"id": [1], "ward": ["north"]}), pl.DataFrame({"id": [1], "x": [True]})
+    dataset, ledger = redveil.load(*frames, schema), tmp_path / "ledger.sqlite"
+    with pytest.raises(InputError, match="stays: no attribute can be split; declare cut points"):
+        redveil.mine(dataset, 1, algorithm=algorithm, ledger=ledger)
+    assert not ledger.exists()

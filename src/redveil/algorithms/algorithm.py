@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Final, Self
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import HARDENED, Profile
 from redveil.algorithms.trial import Trial
-from redveil.errors import InputError
+from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
-from redveil.privacy.loss import Price
+from redveil.privacy.loss import Price, read_fraction
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.promise import Method
 from redveil.schema import Schema
@@ -87,16 +87,16 @@ class Algorithm(ABC):
         Numbers and choices may be given as text.
         """
         kinds = {one.name: type(one.default) for one in fields(cls)}
-        said = {name: _read(name, value, kinds[name]) for name, value in given.items()}
-        asked = cls(profile=profile, **(profile.defaults(cls) | cls._implied(said) | said))
-        return replace(asked, auto=asked._left_to_the_rule(said) if profile.tunes else ())
+        read = {name: _read(name, value, kinds[name]) for name, value in given.items()}
+        asked = cls(profile=profile, **(profile.defaults(cls) | cls._implied(read) | read))
+        return replace(asked, auto=asked._left_to_the_rule(read) if profile.tunes else ())
 
     @classmethod
-    def _implied(cls, _said: dict[str, Any]) -> dict[str, Any]:
+    def _implied(cls, _given: dict[str, Any]) -> dict[str, Any]:
         """Return parameters that follow from what was given."""
         return {}
 
-    def _left_to_the_rule(self, _said: Collection[str]) -> tuple[str, ...]:
+    def _left_to_the_rule(self, _given: Collection[str]) -> tuple[str, ...]:
         """Return the parameters that the tuning rule sets."""
         return ()
 
@@ -166,7 +166,8 @@ class Algorithm(ABC):
         tuned = self.tuned(schema, size, price)
         plan = tuned.plan(price)
         table = plan.first(StepKind.LEAF_TABLE)
-        assert table is not None, "every run measures a leaf table"
+        if table is None:
+            raise PlanError(f"the plan of {self.name} measures no leaf table")
         return Design(
             depth=tuned.depth,
             tables=tuned.trials * tuned.tables,
@@ -216,36 +217,17 @@ def must_be_a_share(name: str, value: Fraction) -> None:
         raise InputError(f"{name} must lie between 0 and 1, both excluded")
 
 
-def read_number(name: str, value: object) -> Fraction:
-    """Read a number as people write it.
-
-    >>> read_number("tree_share", "1/2")
-    Fraction(1, 2)
-    """
-    text = str(value)
-    try:
-        # By way of a float: a huge exponent would be written out digit by digit.
-        number = Fraction(str(float(text))) if "e" in text.lower() else Fraction(text)
-        float(number)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise InputError(f"{name} must be a number, as in 0.5 or 1/2") from None
-    return number
-
-
 def _read(name: str, value: object, kind: type) -> Any:
     """Read a given parameter as the kind of its default."""
     if issubclass(kind, StrEnum):
         if value not in list(kind):
             raise InputError(f"unknown {name}; use one of {', '.join(kind)}")
         return kind(str(value))
-    return read_number(name, value) if kind is Fraction else _read_whole(name, value)
-
-
-def _read_whole(name: str, value: object) -> int:
-    try:
-        number = read_number(name, value)
-    except InputError:
-        number = Fraction(1, 2)
-    if number.denominator != 1:
+    number = read_fraction(value)
+    if kind is Fraction:
+        if number is None:
+            raise InputError(f"{name} must be a number, as in 0.5 or 1/2")
+        return number
+    if number is None or number.denominator != 1:
         raise InputError(f"{name} must be a whole number")
     return int(number)

@@ -104,18 +104,18 @@ class Alternation(Algorithm):
         return asked
 
     @classmethod
-    def _implied(cls, said: dict[str, Any]) -> dict[str, Any]:
+    def _implied(cls, given: dict[str, Any]) -> dict[str, Any]:
         # A start has one split on each side.
-        return {"depth": 1} if said.get("alternations") == 0 else {}
+        return {"depth": 1} if given.get("alternations") == 0 else {}
 
-    def _left_to_the_rule(self, said: Collection[str]) -> tuple[str, ...]:
+    def _left_to_the_rule(self, given: Collection[str]) -> tuple[str, ...]:
         # A size is not worth its price just to choose a score; and a random start, or a walk, has
         # a fixed shape.
-        shaped = {"depth", "alternations"} <= set(said)
+        shaped = {"depth", "alternations"} <= set(given)
         if shaped or self.walks or not self.starts_privately:
             return ()
-        given = set(said) if self.alternations else {*said, "depth"}
-        return tuple(n for n in ("depth", "alternations", "root_score") if n not in given)
+        known = set(given) if self.alternations else {*given, "depth"}
+        return tuple(n for n in ("depth", "alternations", "root_score") if n not in known)
 
     def tuned(self, schema: Schema | None, size: float, price: Price) -> Self:
         """Set depth, number of alternations and root score by the tuning rule."""
@@ -277,9 +277,9 @@ class AltMCMC(Alternation):
         super().__post_init__()
 
     @classmethod
-    def _implied(cls, said: dict[str, Any]) -> dict[str, Any]:
-        walks = "walk_steps" in said or said.get("depth", 0) > DEEPEST_EXACT
-        return super()._implied(said) | ({"sampler": Sampler.WALK} if walks else {})
+    def _implied(cls, given: dict[str, Any]) -> dict[str, Any]:
+        walks = "walk_steps" in given or given.get("depth", 0) > DEEPEST_EXACT
+        return super()._implied(given) | ({"sampler": Sampler.WALK} if walks else {})
 
     @property
     def walks(self) -> bool:

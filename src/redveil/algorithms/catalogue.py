@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, Final
 
-from redveil.algorithms.algorithm import Algorithm, read_number
+from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import AltExpM, AltMCMC
-from redveil.algorithms.profile import HARDENED, Profile
+from redveil.algorithms.profile import Profile
 from redveil.algorithms.published import Published
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import Twin
@@ -34,27 +36,27 @@ def make_algorithm(
     redveil.errors.InputError: walk_steps does nothing for twin; it is for alt-mcmc or tree-pair
     """
     how = _profile(profile, variance_threshold)
-    name = algorithm
-    if name is None:
-        name = next(one for one in ALGORITHMS if how is HARDENED or one != Twin.name)
+    name = how.default_algorithm if algorithm is None else algorithm
     if name not in ALGORITHMS:
         raise InputError(f"unknown algorithm; use one of {', '.join(ALGORITHMS)}")
     wanted = ALGORITHMS[name]
-    said = {key: value for key, value in given.items() if value is not None}
-    for key in said:
+    parameters = {key: value for key, value in given.items() if value is not None}
+    for key in parameters:
         if key not in wanted.parameter_names():
             _refuse(key, name)
-    return wanted.of(how, **said)
+    return wanted.of(how, **parameters)
 
 
 def _profile(name: str | None, variance_threshold: float | None) -> Profile:
-    if name not in (None, *PROFILES):
+    name = Profile.name if name is None else name
+    if name not in PROFILES:
         raise InputError(f"unknown profile; use one of {', '.join(PROFILES)}")
-    if name == Published.name:
-        return Published() if variance_threshold is None else Published(variance_threshold)
-    if variance_threshold is not None:
-        raise InputError("variance_threshold does nothing for the hardened profile")
-    return HARDENED
+    kind: Callable[..., Profile] = PROFILES[name]
+    if variance_threshold is None:
+        return kind()
+    if "variance_threshold" not in {one.name for one in fields(PROFILES[name])}:
+        raise InputError(f"variance_threshold does nothing for the {name} profile")
+    return kind(variance_threshold=variance_threshold)
 
 
 def _refuse(parameter: str, algorithm: str) -> None:
@@ -63,14 +65,3 @@ def _refuse(parameter: str, algorithm: str) -> None:
     if not others:
         raise InputError(f"unknown parameter {parameter}")
     raise InputError(f"{parameter} does nothing for {algorithm}; it is for {' or '.join(others)}")
-
-
-def read_prune(value: object) -> float | str | None:
-    """Read a pruning threshold: a number of entities, auto, or None.
-
-    >>> read_prune("200"), read_prune("auto")
-    (200.0, 'auto')
-    """
-    if value is None or value == "auto":
-        return value
-    return float(read_number("prune", value))

@@ -1,6 +1,6 @@
 """Counting a leaf table: what is measured of a pair of released trees, and at which price.
 
-Proof: leaf_table.md.
+Proof: leaf_counts.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A profile: how an algorithm is carried out. The hardened one is here, and is the default.
 
-The published profile (`algorithms/published.py`) overrides what the paper does differently.
-Nothing outside that module asks which profile a run has.
+The published profile (`algorithms/published.py`) overrides what the paper does differently. Other
+code calls a profile's methods, and never tests which profile it has.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from redveil.privacy.promise import Guarantee
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Side
 from redveil.trees.prepared import PreparedData
-from redveil.trees.rules import HARDENED as HARDENED_RULES
-from redveil.trees.rules import Rules
+from redveil.trees.rules import HARDENED_RULES, Rules
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
@@ -37,6 +36,9 @@ class Profile:
     """
 
     name: ClassVar[str] = "hardened"
+    default_algorithm: ClassVar[str] = "twin"
+    # Whether its promise is meant to hold: an audit that refutes it is an alarm.
+    is_private: ClassVar[bool] = True
     # Whether the tuning rule sets what is not given.
     tunes: ClassVar[bool] = True
     # What the owner is told before a run, if anything.

@@ -24,7 +24,7 @@ from redveil.data.table import NumericColumn, Table
 from redveil.errors import InputError
 from redveil.findings.reporting import AUTO, Constraints, Reporting
 from redveil.privacy.loss import Loss
-from redveil.privacy.promise import NOT_MET, Guarantee
+from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
@@ -53,6 +53,8 @@ class Published(Profile):
     """
 
     name: ClassVar[str] = "published"
+    default_algorithm: ClassVar[str] = "alt-expm"
+    is_private: ClassVar[bool] = False
     tunes: ClassVar[bool] = False
     warning: ClassVar[str | None] = (
         f"warning: the published profile is NOT private in practice ({LIMITS})"
@@ -111,7 +113,7 @@ class Published(Profile):
 
     def guarantee(self, *, walks: bool) -> Guarantee:  # noqa: ARG002 - the same for both
         """Return how far the paper's proof carries."""
-        return "as published; see known limits"
+        return AS_PUBLISHED
 
     def conditions(self, _algorithm: Algorithm) -> tuple[str, ...]:
         """Return why the promise does not hold on sensitive data."""
@@ -151,6 +153,8 @@ def published_rules(variance_threshold: float) -> Rules:
         pair=pair,
         association=replace(pair, grid_bits=GRID_BITS + 1),
         informative_only=False,
+        # Entities that a missing value stops are left out of the score.
+        placed_cost=1 << GRID_BITS,
         normalised=True,
         window=500,
         threshold=variance_threshold,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
-from redveil.algorithms.algorithm import Algorithm, Work, size_step
+from redveil.algorithms.algorithm import Algorithm, size_step
 from redveil.algorithms.trial import Trial
 from redveil.data.binning import BinnedTable, bin_table
 from redveil.data.dataset import Dataset
@@ -23,9 +20,9 @@ from redveil.privacy.mechanisms import count as noisy_count
 from redveil.privacy.plan import Plan, Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema
-from redveil.sealed import Released, Sealed, within
+from redveil.sealed import Sealed, within
 from redveil.trees.prepared import PreparedData
-from redveil.waiting import awaited
+from redveil.waiting import run_all
 
 Progress = Callable[[float], None]
 Sources = Callable[[int], Randomness]
@@ -33,7 +30,7 @@ Sources = Callable[[int], Randomness]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What a run released, and how. Nothing in it is private.
+    """What a run released, and how. In the hardened profile, nothing in it is private.
 
     declared:  the schema as the owner declared it
     schema:    the schema whose splits the trees are made of: the declared one, except in the
@@ -80,9 +77,12 @@ def run(
     def trial(number: int) -> Trial:
         return Trial(number, data, targets, purse, stream(number), stage_done)
 
-    released = _together(algorithm.work(trial), data.stop, workers)
+    work = algorithm.work(trial)
+    # A run on a handful of entities is over before a thread has started.
+    done = [piece() for piece in work] if workers == 1 else run_all(work, data.halt, workers)
     purse.close()
-    return Run(dataset.schema, schema, algorithm, plan, tuple(one.value for one in released))
+    tables = tuple(table.value for released in done for table in released)
+    return Run(dataset.schema, schema, algorithm, plan, tables)
 
 
 def private_size(
@@ -92,24 +92,6 @@ def private_size(
     receipt = purse.pay_ahead(size_step(price))
     true_count = within(lambda binned: np.array([binned.rows]), table)
     return int(noisy_count(true_count, receipt, randomness).value[0])
-
-
-def _together(
-    pieces: Sequence[Work], stop: NDArray[np.uint8], workers: int | None
-) -> list[Released[LeafTable]]:
-    """Do all pieces of work on threads, and return what they released, in their order."""
-    if workers == 1:
-        # A run on a handful of entities is over before a thread has started.
-        return list(chain.from_iterable(piece() for piece in pieces))
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        futures = [pool.submit(piece) for piece in pieces]
-        try:
-            return [table for future in futures for table in awaited(future)]
-        except BaseException:
-            # Ctrl-C, or a failed trial: walks look at the flag before every step.
-            stop[0] = 1
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _in_turns(progress: Progress, last: int) -> Callable[[], None]:

@@ -41,7 +41,7 @@ def strength(schema: Schema | None, size: float) -> float:
     entities = max(size, 0.0)
     if schema is None:
         return entities
-    pairs = math.prod(sum(a.splits for a in schema.view(side).attributes) for side in Side)
+    pairs = math.prod(schema.view(side).split_count for side in Side)
     return entities * REFERENCE_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
 
 

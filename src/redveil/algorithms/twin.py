@@ -73,8 +73,8 @@ class Twin(Algorithm):
         must_be_a_share("tree_share", self.tree_share)
         super().__post_init__()
 
-    def _left_to_the_rule(self, said: Collection[str]) -> tuple[str, ...]:
-        return tuple(name for name in ("depth", "trials", "root_score") if name not in said)
+    def _left_to_the_rule(self, given: Collection[str]) -> tuple[str, ...]:
+        return tuple(name for name in ("depth", "trials", "root_score") if name not in given)
 
     def tuned(self, schema: Schema | None, size: float, price: Price) -> Self:
         """Set depth, number of pairs and root score by the tuning rule.

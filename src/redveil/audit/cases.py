@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.catalogue import ALGORITHMS, PROFILES, make_algorithm
-from redveil.algorithms.published import Published
 from redveil.errors import InputError
 
 # The share of ε for the trees, where that is a parameter. The smaller it is, the better counts are
@@ -35,7 +34,7 @@ class Case:
     @property
     def published(self) -> bool:
         """Whether this is the published profile, which is known to leak."""
-        return isinstance(self.algorithm.profile, Published)
+        return not self.algorithm.profile.is_private
 
 
 def cases(algorithm: str | None = None, profile: str | None = None) -> tuple[Case, ...]:

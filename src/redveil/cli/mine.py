@@ -120,8 +120,8 @@ def _checked(
     prune: str | None,
 ) -> tuple[Profile, Constraints]:
     """Return the profile, and the constraints with the profile's default number of disjuncts."""
-    from redveil.algorithms.catalogue import make_algorithm, read_prune
-    from redveil.findings.reporting import Constraints
+    from redveil.algorithms.catalogue import make_algorithm
+    from redveil.findings.reporting import Constraints, read_prune
 
     how = make_algorithm(**given).profile
     how.check_loss(loss)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -27,10 +27,22 @@ from redveil.cli.console import output
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.table import Table
+
     from redveil.algorithms.algorithm import Algorithm
     from redveil.algorithms.tuning import TunedCase
     from redveil.privacy.loss import Loss
-    from redveil.privacy.plan import Plan
+    from redveil.privacy.plan import Plan, StepKind
+
+# The parameters that the tuning rule sets, as column heads; `trials` for twin trees only.
+TUNED_HEADS: Final = {
+    "trials": "pairs of trees",
+    "alternations": "alternations",
+    "depth": "depth",
+    "root_score": "root score",
+}
 
 
 def plan(
@@ -64,7 +76,7 @@ def plan(
     from redveil.algorithms.tuning import tuned_cases
     from redveil.privacy.loss import parse_loss
     from redveil.privacy.score import MOST_ENTITIES
-    from redveil.report.text import cases_table, steps_table
+    from redveil.report.text import steps_table
 
     wanted = make_algorithm(
         algorithm,
@@ -123,3 +135,53 @@ def _shape(tuned: Algorithm) -> dict[str, Any]:
     names = ("depth", "trials", "alternations", "root_score")
     known = tuned.public()
     return {name: known[name] for name in names if name in known}
+
+
+def cases_table(cases: Iterable[TunedCase]) -> Table:
+    """Return how a budget would be spent for a range of sizes."""
+    from rich.table import Table
+
+    from redveil.findings.leaf_table import noise_variance
+    from redveil.privacy.loss import Rho
+    from redveil.privacy.plan import StepKind
+
+    listed = list(cases)
+    first = listed[0]
+    shape = [name for name in TUNED_HEADS if name in first.algorithm.parameter_names()]
+    if "alternations" in shape:
+        shape.remove("trials")
+    starts = first.plan.first(StepKind.START) is not None
+    # The first case may be a start alone, without trees.
+    whole_trees = all(step.key.level is None for one in listed for step in one.plan.steps)
+    unit = "ρ" if isinstance(first.plan.price, Rho) else "ε"
+    table = Table(box=None, header_style="bold")
+    for name in (
+        "entities from",
+        *(TUNED_HEADS[name] for name in shape),
+        f"{unit}: size",
+        *([f"{unit}: start"] if starts else []),
+        f"{unit}: per {'tree' if starts and whole_trees else 'level'}",
+        f"{unit}: per leaf table",
+        "error per cell",
+    ):
+        table.add_column(name, justify="right")
+    for one in listed:
+        counted = one.plan.first(StepKind.LEAF_TABLE)
+        error = noise_variance(counted.price) ** 0.5 if counted else 0.0
+        table.add_row(
+            f"{one.size:,}",
+            *(str(getattr(one.algorithm, name)) for name in shape),
+            _price(one.plan, StepKind.SIZE),
+            *([_price(one.plan, StepKind.START)] if starts else []),
+            # Without alternations no tree is grown after the start.
+            _price(one.plan, StepKind.TWIN_TREES, StepKind.TREE, StepKind.TREE_PAIR),
+            _price(one.plan, StepKind.LEAF_TABLE),
+            f"±{error:,.3g}",
+        )
+    return table
+
+
+def _price(plan: Plan, *kinds: StepKind) -> str:
+    """Return the price of the first step of one of some kinds."""
+    steps = [step for kind in kinds if (step := plan.first(kind))]
+    return str(steps[0].price) if steps else "–"

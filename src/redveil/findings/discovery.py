@@ -12,7 +12,7 @@ from redveil.findings.leaf_table import LeafTable
 from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import CONFIDENCE
 from redveil.query.formula import Query, literal_count
-from redveil.schema import Schema, View
+from redveil.schema import Schema
 from redveil.trees.tree import Tree
 
 # The chance that any pair of unrelated queries, of all that could be compared, is confirmed.
@@ -77,7 +77,7 @@ def _comparable(one: Redescription, table: LeafTable, schema: Schema, log_tables
 
     Both ways of counting share the 1 %. Each table has a shape of its own.
     """
-    left, right = _splits(schema.left), _splits(schema.right)
+    left, right = (max(view.split_count, 1) for view in (schema.left, schema.right))
     by_length = _as_long(one.left, left) + _as_long(one.right, right)
     by_shape = _shaped_like(table.left, left) + _shaped_like(table.right, right)
     return min(by_length, by_shape + log_tables) + math.log10(2)
@@ -115,7 +115,3 @@ def joints(length: int) -> int:
 def _shaped_like(tree: Tree, splits: int) -> float:
     """Count the queries that trees of one shape offer."""
     return len(tree.inner) * math.log10(splits) + math.log10(union_count(tree))
-
-
-def _splits(view: View) -> int:
-    return max(sum(attribute.splits for attribute in view.attributes), 1)

@@ -6,8 +6,23 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from redveil.errors import InputError
+from redveil.privacy.loss import read_fraction
 
 AUTO: Final = "auto"
+
+
+def read_prune(value: object) -> float | str | None:
+    """Read a pruning threshold: a number of entities, auto, or None.
+
+    >>> read_prune("200"), read_prune("auto")
+    (200.0, 'auto')
+    """
+    if value is None or value == AUTO:
+        return AUTO if value else None
+    number = read_fraction(value)
+    if number is None:
+        raise InputError("prune must be a number of entities, or auto")
+    return float(number)
 
 
 @dataclass(frozen=True, slots=True)

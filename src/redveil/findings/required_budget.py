@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.errors import PlanError
 from redveil.findings.critical_values import report_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable, Prices
@@ -20,7 +21,7 @@ from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.score import MOST_ENTITIES, Score
 from redveil.query.leaves import term_ends
 from redveil.schema import Schema, Side
-from redveil.trees.scores import LEVERAGE
+from redveil.trees.scores import LEVERAGE, agreement
 from redveil.trees.tree import Tree
 
 # A redescription that most would call good: each query covers half of the entities, and the two
@@ -207,10 +208,11 @@ def _is_chosen(choice: Choice | None, schema: Schema, size: float, match: Match)
     both, each = match.both(size), match.share * size
     if choice.score == LEVERAGE:
         excess, spread = both - each * match.share, math.sqrt(size) / 4
-    else:
-        # Agreement: the smaller matched side less half of the unmatched; of two halves, twice the
-        # leverage.
+    elif choice.score == agreement(1):
+        # The smaller matched side less half of the unmatched; of two halves, twice the leverage.
         excess, spread = 2 * both - each, math.sqrt(size) / 2
+    else:
+        raise PlanError(f"it is not known how {choice.score.name} tells a match from other pairs")
     others = math.log(2 * math.prod(max(schema.view(side).split_count, 1) for side in Side))
     heat = sharpness * spread
     weight = others + heat**2 / 2 if heat**2 <= 2 * others else heat * math.sqrt(2 * others)

@@ -84,7 +84,7 @@ def parse_loss(epsilon: str | float | Fraction, delta: str | float | Fraction | 
     Traceback (most recent call last):
     redveil.errors.InputError: delta must be 0 or lie between 1e-30 and 0.0001, as in 1e-6
     """
-    chance = Fraction(0) if delta is None else _number(delta)
+    chance = Fraction(0) if delta is None else read_fraction(delta)
     if chance is None or (chance and not SMALLEST_DELTA <= chance <= LARGEST_DELTA):
         raise InputError(
             f"delta must be 0 or lie between {float(SMALLEST_DELTA):g} and "
@@ -104,7 +104,7 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     Traceback (most recent call last):
     redveil.errors.InputError: epsilon must be a number between 1e-06 and 100, as in 1, 0.25 or 1/3
     """
-    epsilon = _number(value)
+    epsilon = read_fraction(value)
     if epsilon is None or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise InputError(
             f"epsilon must be a number between {float(SMALLEST_EPSILON):g} and "
@@ -113,17 +113,23 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     return epsilon
 
 
-def _number(value: str | float | Fraction) -> Fraction | None:
-    """Return a value as an exact number, or None if it is not a number."""
+def read_fraction(value: object) -> Fraction | None:
+    """Return a value as an exact number, or None if it is not a number.
+
+    >>> read_fraction("1/2"), read_fraction(0.1), read_fraction("many")
+    (Fraction(1, 2), Fraction(1, 10), None)
+    """
     if isinstance(value, bool):
         return None
     try:
-        text = repr(value) if isinstance(value, float) else value
+        text = str(value)
         # Through a float if there is an exponent: a huge one would be expanded into digits.
-        exponent = isinstance(text, str) and "e" in text.lower()
-        return Fraction(repr(float(text)) if exponent else text)
-    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+        number = Fraction(repr(float(text)) if "e" in text.lower() else text)
+        # Numbers that no float can hold are of no use.
+        float(number)
+    except (ValueError, ZeroDivisionError, OverflowError):
         return None
+    return number
 
 
 def divide(price: Price, shares: Sequence[int | Fraction]) -> tuple[Price, ...]:

@@ -164,6 +164,8 @@ class Purse:
             raise PlanError(f"step {step.name!r} cannot be paid ahead: the plan is committed")
         if any(one.key == step.key for one in self._ahead):
             raise PlanError(f"step {step.name!r} is paid for already")
+        if type(step.price) is not type(self._price) or amount(step.price) <= 0:
+            raise PlanError(f"step {step.name!r} needs a positive price in the purse's currency")
         if amount(total(one.price for one in (*self._ahead, step))) > amount(self._price):
             raise PlanError(f"step {step.name!r} costs more than the purse holds")
         self._ahead.append(step)
@@ -184,11 +186,13 @@ class Purse:
         """Take a step's price out of the purse and return the receipt that a mechanism asks for."""
         if self._open is None:
             raise PlanError(f"step {str(key)!r} cannot be paid for: no plan is committed")
+        planned = self._open.get(key)
+        if planned is not None and planned.mechanism != mechanism:
+            raise PlanError(f"step {str(key)!r} pays for {planned.mechanism}, not {mechanism}")
+        # Threads may ask at once: only one of them gets the step.
         step = self._open.pop(key, None)
         if step is None:
             raise PlanError(f"step {str(key)!r} is not in the plan, or is paid for already")
-        if step.mechanism != mechanism:
-            raise PlanError(f"step {str(key)!r} pays for {step.mechanism}, not {mechanism}")
         return Receipt(step.key, step.mechanism, step.price)
 
     def close(self) -> None:

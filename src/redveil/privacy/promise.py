@@ -10,6 +10,7 @@ from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side, Status
 
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
+AS_PUBLISHED: Final = "as published; see known limits"
 
 # Above this ε, a factor of e^ε protects hardly anyone.
 LARGE_EPSILON: Final = 10
@@ -72,8 +73,8 @@ class Promise:
         conditions += self.method.conditions
         if schema.status is Status.DRAFT:
             conditions.append(
-                f"{NOT_MET}: the schema is a draft whose bounds or categories were read off the "
-                "data; review it, then run `redveil schema accept`"
+                f"{NOT_MET}: the schema is a draft whose bounds or categories were taken from "
+                "the data; review it, then run `redveil schema accept`"
             )
         return tuple(sorted(conditions, key=lambda one: not one.startswith(NOT_MET)))
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval
 from redveil.report.document import ResultDocument, TreePairPart, TreePart
-from redveil.report.nothing_found import plural
-from redveil.report.text import p_text
+from redveil.report.wording import interval_text, p_text, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,13 +24,13 @@ def answer_view(answer: Answer, document: ResultDocument) -> Table:
     view.add_column(overflow="fold")
     number, count = answer.table + 1, len(document.tree_pairs)
     known, unit = answer.statistics, plural(document.certificate.unit)
-    lefts, rights = _interval(known.support_left, 0), _interval(known.support_right, 0)
+    lefts, rights = interval_text(known.support_left, 0), interval_text(known.support_right, 0)
     facts = {
         "left": answer.left,
         "right": answer.right,
-        "Jaccard": f"{_interval(known.jaccard, 2)} "
+        "Jaccard": f"{interval_text(known.jaccard, 2)} "
         f"(expected if unrelated {known.expected_jaccard:.2f})",
-        unit: f"{_interval(known.support_both, 0)} in both",
+        unit: f"{interval_text(known.support_both, 0)} in both",
         "": f"{lefts} left, {rights} right",
         "p at most": p_text(known.p_value),
         "source": f"leaf table {number} of {count}",
@@ -92,8 +91,3 @@ def leaf_texts(tree: TreePart) -> list[str]:
 
 def _plain(interval: Interval) -> dict[str, float]:
     return {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-
-
-def _interval(interval: Interval, digits: int) -> str:
-    low, high = f"{interval.low:,.{digits}f}", f"{interval.high:,.{digits}f}"
-    return f"{interval.estimate:,.{digits}f} [{low}, {high}]"

@@ -17,7 +17,7 @@ from pydantic import (
 from redveil.errors import QueryError
 from redveil.privacy import concentrated, loss
 from redveil.privacy.plan import StepKey, StepKind
-from redveil.privacy.promise import Guarantee
+from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee
 from redveil.query.json_form import from_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
@@ -110,11 +110,25 @@ class CertificatePart(Part):
 
     @model_validator(mode="after")
     def _claims_no_more_than_it_can(self) -> Self:
-        """Refuse a certificate that calls exact what is not."""
+        """Refuse a certificate whose guarantee is not that of its profile and steps."""
         walked = any(step.mechanism == "walk" for step in self.steps)
-        if self.guarantee == "exact" and (walked or self.profile == "published"):
-            raise ValueError("the guarantee is not exact")
+        private: Guarantee = "asymptotic" if walked else "exact"
+        claimable = AS_PUBLISHED if self.profile == "published" else private
+        if self.guarantee != claimable:
+            raise ValueError(f"the guarantee is not {self.guarantee}")
         return self
+
+    @model_validator(mode="after")
+    def _lists_each_step_once(self) -> Self:
+        """Refuse a certificate that lists a release twice."""
+        if len({step.name for step in self.steps}) != len(self.steps):
+            raise ValueError("a step is listed twice")
+        return self
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """The conditions that are known not to be met."""
+        return tuple(one for one in self.conditions if one.startswith(NOT_MET))
 
     @property
     def promise(self) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.nothing_found import plural
-from redveil.report.text import false_discoveries, is_confirmed, p_text
+from redveil.report.wording import confirmation_text, is_confirmed, p_text, plural
 
 
 def fragment(document: ResultDocument) -> str:
@@ -26,15 +25,14 @@ def fragment(document: ResultDocument) -> str:
         f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
         f"schema {escape(promise.schema_status)}; {escape(promise.software)}"
     ]
-    not_met = [one for one in promise.conditions if one.startswith("NOT MET")]
     notes = "".join(
         f"<p><b>{escape(note)}</b></p>"
-        for note in (document.warning, document.message, *not_met)
+        for note in (document.warning, document.message, *promise.unmet)
         if note
     )
     if document.false_discoveries:
         found = len(document.redescriptions)
-        lines.insert(0, false_discoveries(document.false_discoveries, found))
+        lines.insert(0, confirmation_text(document.false_discoveries, found))
     small = "".join(f"<p><small>{line}</small></p>" for line in lines)
     return (
         f"<div class='redveil'>{notes}<table><thead><tr>{head}</tr></thead>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from redveil.report.document import ResultDocument
-from redveil.report.text import p_text
+from redveil.report.wording import p_text
 
 
 def latex_table(document: ResultDocument) -> str:

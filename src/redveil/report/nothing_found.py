@@ -7,6 +7,7 @@ import math
 from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import COMMON_SHARE, Match, RequiredBudget
 from redveil.privacy.loss import Loss
+from redveil.report.wording import plural
 
 
 def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
@@ -24,19 +25,6 @@ def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
     if nothing.match is None or nothing.required is None:
         return f"{said} The data may hold nothing to find, or nothing that this search considers."
     return f"{said} {_match(nothing.match, unit)} {_required(nothing.required, unit)}."
-
-
-def plural(unit: str) -> str:
-    """Return the plural of a declared unit.
-
-    >>> plural("patient"), plural("entity"), plural("person")
-    ('patients', 'entities', 'people')
-    """
-    if unit == "person":
-        return "people"
-    if unit.endswith("y") and unit[-2:-1] not in "aeiou":
-        return f"{unit[:-1]}ies"
-    return f"{unit}es" if unit.endswith(("s", "x", "ch", "sh")) else f"{unit}s"
 
 
 def _match(match: Match, unit: str) -> str:

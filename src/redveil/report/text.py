@@ -5,35 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from redveil.findings.leaf_table import noise_variance
 from redveil.privacy.loss import Price, Rho, total
-from redveil.privacy.plan import StepKind
-from redveil.report.document import (
-    CertificatePart,
-    DiscoveryPart,
-    IntervalPart,
-    ResultDocument,
-    StepPart,
+from redveil.report.document import CertificatePart, IntervalPart, ResultDocument, StepPart
+from redveil.report.wording import (
+    all_confirmed,
+    confirmation_text,
+    interval_text,
+    is_confirmed,
+    p_text,
+    plural,
 )
-from redveil.report.nothing_found import plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
     from rich.table import Table
     from rich.text import Text
 
-    from redveil.algorithms.tuning import TunedCase
-    from redveil.privacy.plan import Plan, Step
+    from redveil.privacy.plan import Step
 
 
-# The parameters that the tuning rule sets, as column heads; `trials` for twin trees only.
-SHAPE = {
-    "trials": "pairs of trees",
-    "alternations": "alternations",
-    "depth": "depth",
-    "root_score": "root score",
-}
-TREES = (StepKind.TWIN_TREES, StepKind.TREE, StepKind.TREE_PAIR)
 # Below this many columns a table leaves no room for queries.
 NARROW = 120
 
@@ -56,7 +46,7 @@ def result_view(
         parts.append(Text(document.message, style="yellow"))
     if document.false_discoveries:
         found = len(document.redescriptions)
-        parts.append(Text(false_discoveries(document.false_discoveries, found)))
+        parts.append(Text(confirmation_text(document.false_discoveries, found)))
     parts.append(certificate_view(document.certificate, document.entities))
     if steps:
         parts.append(steps_table(document.certificate.steps))
@@ -70,8 +60,9 @@ def redescription_list(document: ResultDocument) -> Text:
     lines = Text()
     for number, one in enumerate(document.redescriptions, start=1):
         facts = (
-            f"J {_interval(one.jaccard, 2)} (expected if unrelated {one.expected_jaccard:.2f})  "
-            f"{_interval(one.support.both, 0)} {plural(document.certificate.unit)}"
+            f"J {interval_text(one.jaccard, 2)} "
+            f"(expected if unrelated {one.expected_jaccard:.2f})  "
+            f"{interval_text(one.support.both, 0)} {plural(document.certificate.unit)}"
         )
         lines.append(f"{number}  {facts}  p at most {p_text(one.p_value)}\n", style="bold")
         if not is_confirmed(document, number):
@@ -108,9 +99,9 @@ def redescription_table(document: ResultDocument) -> Table:
             Text(str(number)),
             Text(one.left.text),
             Text(one.right.text),
-            Text(_interval(one.jaccard, 2)),
+            Text(interval_text(one.jaccard, 2)),
             Text(f"{one.expected_jaccard:.2f}"),
-            Text(_interval(one.support.both, 0)),
+            Text(interval_text(one.support.both, 0)),
             Text(p_text(one.p_value)),
         ]
         if not all_confirmed(document):
@@ -131,7 +122,7 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     table.add_column(overflow="fold")
     # Text, not str: what a file says may look like markup.
     pure = ", δ = 0" if promise.guarantee == "exact" and promise.rho is None else ""
-    table.add_row("promise", Text(f"{promise.promise}, {promise.guarantee}{pure}"))
+    table.add_row("promise", Text(f"{promise.promise}{pure}, {promise.guarantee}"))
     table.add_row("protects", Text(promise.protects))
     table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))
     spent = total(step.price for step in promise.steps)
@@ -140,60 +131,13 @@ def certificate_view(promise: CertificatePart, entities: IntervalPart | None) ->
     method = f"{promise.algorithm}{alone} ({promise.profile}), {promise.software}"
     table.add_row("method", Text(method))
     if entities is not None:
-        table.add_row(Text(plural(promise.unit)), f"{_interval(entities, 0)} (noisy)")
+        table.add_row(Text(plural(promise.unit)), f"{interval_text(entities, 0)} (noisy)")
     table.add_row("schema", Text(f"{promise.schema_name} ({promise.schema_status})"))
     table.add_row("digest", Text(promise.schema_digest))
     for number, condition in enumerate(promise.conditions):
-        style = "bold yellow" if condition.startswith("NOT MET") else ""
+        style = "bold yellow" if condition in promise.unmet else ""
         table.add_row("conditions" if number == 0 else "", Text(condition, style=style))
     return table
-
-
-def cases_table(cases: Iterable[TunedCase]) -> Table:
-    """Return how a budget would be spent for a range of sizes."""
-    from rich.table import Table
-
-    listed = list(cases)
-    first = listed[0]
-    names = first.algorithm.parameter_names()
-    shape = [name for name in SHAPE if name in names]
-    if "alternations" in shape:
-        shape.remove("trials")
-    starts = first.plan.first(StepKind.START) is not None
-    # The first case may be a start alone, without trees.
-    whole_trees = all(step.key.level is None for one in listed for step in one.plan.steps)
-    table = Table(box=None, header_style="bold")
-    for name in (
-        "entities from",
-        *(SHAPE[name] for name in shape),
-        f"{_unit(first.plan.price)} of size",
-        *(["of the start"] if starts else []),
-        "of a tree" if starts and whole_trees else "of a level",
-        "of a leaf table",
-        "error of a cell",
-    ):
-        table.add_column(name, justify="right")
-    for one in listed:
-        prices = [_first_price(one.plan, kind) for kind in (StepKind.SIZE, StepKind.START)]
-        trees = [_first_price(one.plan, kind) for kind in TREES]
-        cells = _first_price(one.plan, StepKind.LEAF_TABLE)
-        assert cells is not None, "every run measures a leaf table"
-        table.add_row(
-            f"{one.size:,}",
-            *(str(getattr(one.algorithm, name)) for name in shape),
-            str(prices[0] or ""),
-            *([str(prices[1])] if starts else []),
-            # Without alternations no tree is grown after the start.
-            str(next((price for price in trees if price is not None), "–")),
-            str(cells),
-            f"±{noise_variance(cells) ** 0.5:,.3g}",
-        )
-    return table
-
-
-def _first_price(plan: Plan, kind: StepKind) -> Price | None:
-    step = plan.first(kind)
-    return None if step is None else step.price
 
 
 def steps_table(steps: Iterable[StepPart | Step]) -> Table:
@@ -219,39 +163,3 @@ def _unit(price: Price) -> str:
 def _price(price: Price) -> str:
     """Return a price as the certificate has it: ε as a bare number, ρ with its name."""
     return f"ρ = {price}" if isinstance(price, Rho) else str(price)
-
-
-def false_discoveries(known: DiscoveryPart, reported: int) -> str:
-    """Return how many of the redescriptions are confirmed, in a line."""
-    pairs = f"up to 10^{known.comparable:.0f} comparable pairs"
-    said = f"{known.confirmed} of {reported} confirmed after correcting for {pairs}"
-    if known.unconfirmed:
-        return f"{said}; the others are not confirmed, and may still be real"
-    return f"{said}; at most {known.bound:.0%} false discoveries expected"
-
-
-def is_confirmed(document: ResultDocument, number: int) -> bool:
-    """Return whether a redescription, counted from 1, is confirmed, or was never in question."""
-    known = document.false_discoveries
-    return known is None or number - 1 not in known.unconfirmed
-
-
-def all_confirmed(document: ResultDocument) -> bool:
-    """Return whether no redescription is marked as not confirmed."""
-    return document.false_discoveries is None or not document.false_discoveries.unconfirmed
-
-
-def p_text(p_value: float) -> str:
-    """Return a p-value as people read it.
-
-    >>> p_text(0.0), p_text(2e-30), p_text(0.0123)
-    ('1e-300', '2e-30', '0.012')
-    """
-    if p_value < 1e-300:
-        return "1e-300"
-    return f"{p_value:.2g}" if p_value >= 1e-4 else f"{p_value:.0e}"
-
-
-def _interval(interval: IntervalPart, digits: int) -> str:
-    low, high = f"{interval.low:,.{digits}f}", f"{interval.high:,.{digits}f}"
-    return f"{interval.estimate:,.{digits}f} [{low}, {high}]"

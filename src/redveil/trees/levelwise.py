@@ -15,7 +15,7 @@ from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Classes, Integers, Positions, move_down, score_splits, start
 from redveil.trees.prepared import PreparedData
-from redveil.trees.rules import HARDENED, Rules
+from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -28,7 +28,7 @@ def grow_levelwise(
     steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
-    rules: Rules = HARDENED,
+    rules: Rules = HARDENED_RULES,
 ) -> tuple[Released[Tree], Sealed[Positions]]:
     """Grow a tree on one view that predicts a target; returns it, and where everybody ends in it.
 

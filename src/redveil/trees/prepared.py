@@ -77,6 +77,10 @@ class PreparedData:
             stop=np.zeros(1, dtype=np.uint8) if stop is None else stop,
         )
 
+    def halt(self) -> None:
+        """End all work at the next opportunity."""
+        self.stop[0] = 1
+
     def positions(self, tree: Tree) -> Sealed[Positions]:
         """Return where each entity ends in a released tree, sealed int16[N]."""
         splits = self.splits[tree.side]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from redveil.privacy.score import Score
-from redveil.trees.scores import ASSOCIATION, GRID_BITS, PAIR_PURITY, SPLIT_GINI, TREE_GINI
+from redveil.trees.scores import ASSOCIATION, PAIR_PURITY, SPLIT_GINI, TREE_GINI
 
 # "Never": scores of a walk have no negative variance.
 NO_STOP: Final = -1.0
@@ -16,7 +16,9 @@ NO_STOP: Final = -1.0
 class Rules:
     """How trees are chosen.
 
-    `informative_only` leaves out splits whose answer follows from the path. `normalised` divides
+    `informative_only` leaves out splits whose answer follows from the path. `placed_cost` is what
+    every entity in a leaf takes off a tree's score, in grid units: 0 counts entities that a missing
+    value stops as wholly impure. `normalised` divides
     the pair score by the number of entities. A walk stops early when the variance of its last
     `window` scores falls below `threshold`. The data decides when, so hardened walks never do.
     """
@@ -26,17 +28,10 @@ class Rules:
     pair: Score = PAIR_PURITY
     association: Score = ASSOCIATION
     informative_only: bool = True
+    placed_cost: int = 0
     normalised: bool = False
     window: int = 0
     threshold: float = NO_STOP
 
-    @property
-    def placed_cost(self) -> int:
-        """Grid units taken off a tree's score for every entity in a leaf.
 
-        0 counts entities that a missing value stops as wholly impure; 1 leaves them out.
-        """
-        return 0 if self.informative_only else 1 << GRID_BITS
-
-
-HARDENED: Final = Rules()
+HARDENED_RULES: Final = Rules()

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.data.binning import BinnedTable, pack
+from redveil.errors import PlanError
 from redveil.kernels.joint import JointCounts, agreement_units, leverage_units
 from redveil.kernels.subtree import SplitSets
 from redveil.privacy.mechanisms import choose
@@ -123,7 +124,8 @@ def _units(
             ]
         )
 
-    assert data.joint is not None, "twin trees grow on data prepared with joint counts"
+    if data.joint is None:
+        raise PlanError("twin trees need data that is prepared with joint counts")
     return within(score, data.table, data.sets[Side.LEFT], data.sets[Side.RIGHT], data.joint)
 
 

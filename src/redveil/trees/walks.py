@@ -20,7 +20,7 @@ from redveil.schema import Side
 from redveil.sealed import Receipt, Released, Sealed, combine, within
 from redveil.trees.counting import Classes
 from redveil.trees.prepared import Flag, PreparedData
-from redveil.trees.rules import HARDENED, Rules
+from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -38,7 +38,7 @@ def walk_to_tree(
     walk_steps: int,
     receipt: Receipt,
     randomness: Randomness,
-    rules: Rules = HARDENED,
+    rules: Rules = HARDENED_RULES,
 ) -> Released[Tree]:
     """Return a tree drawn by a walk whose limit favours pure leaves (TREE_GINI)."""
     splits = data.splits[side]
@@ -61,7 +61,7 @@ def walk_to_pair(
     walk_steps: int,
     receipt: Receipt,
     randomness: Randomness,
-    rules: Rules = HARDENED,
+    rules: Rules = HARDENED_RULES,
 ) -> dict[Side, Released[Tree]]:
     """Return a pair of trees drawn by a walk over pairs.
 

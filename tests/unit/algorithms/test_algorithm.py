@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redveil.algorithms.algorithm import Algorithm, read_number, size_step
+from redveil.algorithms.algorithm import Algorithm, size_step
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler, Start
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import RootScore, Twin
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import InputError
-from redveil.privacy.loss import Price, Rho, amount, total
+from redveil.privacy.loss import Price, Rho, amount, read_fraction, total
 from redveil.privacy.plan import StepKey, StepKind
 from redveil.trees.scores import LEVERAGE
 from strategies.algorithms import ALL, algorithms
@@ -97,7 +97,7 @@ def test_what_is_no_number_is_refused(kind: type[Algorithm], value: object) -> N
     ],
 )
 def test_a_number_means_what_was_written(value: object, meant: Fraction) -> None:
-    assert read_number("tree_share", value) == meant
+    assert read_fraction(value) == meant
     assert Twin.of(tree_share=value).tree_share == meant
 
 

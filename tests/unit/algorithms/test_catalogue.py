@@ -9,7 +9,7 @@ import pytest
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler, Start
-from redveil.algorithms.catalogue import ALGORITHMS, PROFILES, make_algorithm, read_prune
+from redveil.algorithms.catalogue import ALGORITHMS, PROFILES, make_algorithm
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import HARDENED
 from redveil.algorithms.published import PUBLISHED, Published
@@ -34,7 +34,7 @@ def test_everything_has_its_name() -> None:
 def test_defaults_are_hardened_and_exact() -> None:
     default = make_algorithm()
     assert type(default) is Twin
-    assert default.profile is HARDENED
+    assert default.profile == HARDENED
     assert default.counts is Counts.CELLS
     assert default.root_score is RootScore.LEVERAGE
     assert not default.walks
@@ -207,23 +207,3 @@ def test_what_is_said_of_an_algorithm_reaches_it(kind: type[Algorithm]) -> None:
     said: dict[str, Any] = {"depth": 1, "trials": 3, "counts": "two-pass"}
     found = make_algorithm(kind.name, **said)
     assert (found.depth, found.trials, found.counts) == (1, 3, Counts.TWO_PASS)
-
-
-# Pruning
-
-
-@pytest.mark.parametrize(
-    "value", ["some", "nan", "inf", "1/0", "1e400", "9" * 400, "1e999999999", True]
-)
-def test_what_is_no_threshold_is_refused(value: object) -> None:
-    with pytest.raises(InputError, match=r"^prune must be a number"):
-        read_prune(value)
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"), [("auto", "auto"), (200, 200.0), ("2e3", 2000.0), (None, None)]
-)
-def test_a_threshold_is_a_number_or_follows_from_the_noise(
-    given: object, kept: float | str | None
-) -> None:
-    assert read_prune(given) == kept

@@ -16,7 +16,7 @@ from redveil.data.synthetic import wide_dataset
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.privacy.loss import Loss
 from redveil.privacy.randomness import SystemRandomness
-from redveil.trees.rules import HARDENED as HARDENED_RULES
+from redveil.trees.rules import HARDENED_RULES
 from strategies.algorithms import ALL
 
 

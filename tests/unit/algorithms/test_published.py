@@ -30,7 +30,7 @@ from redveil.query.json_form import from_json
 from redveil.schema import Kind, Schema, Side
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.prepared import Needs, PreparedData
-from redveil.trees.rules import HARDENED, Rules
+from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.walks import random_splits, run_tree
 from support.seeded import SeededRandomness
@@ -114,9 +114,9 @@ def walked_scores(rules: Rules, steps: int) -> list[float]:
 
 
 def test_only_published_walks_end_when_the_data_says_so() -> None:
-    assert 0 not in walked_scores(HARDENED, 600)
+    assert 0 not in walked_scores(HARDENED_RULES, 600)
     # By the published rule, with scores as ours.
-    early = walked_scores(replace(published_rules(0.005), informative_only=True), 600)
+    early = walked_scores(replace(published_rules(0.005), placed_cost=0), 600)
     assert early.index(0) == 500
 
 

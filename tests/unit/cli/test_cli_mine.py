@@ -25,7 +25,7 @@ def test_a_result_is_written_and_shown(clinic_files: Clinic, command: Command) -
     result = Result.read(clinic_files.result)
     assert total(step.price for step in result.certificate.steps) == 1
     assert result.document.warning is None
-    assert "ε = 1, exact, δ = 0" in done.out
+    assert "ε = 1, δ = 0, exact" in done.out
     assert "owner only: 300 entities in both views" in done.err
     assert done.err.endswith(f"written to {clinic_files.result}\n")
     assert clinic_files.names() == [*THREE_FILES, "result.json"]

@@ -174,8 +174,8 @@ def test_a_plan_with_a_delta_is_priced_in_rho(command: Command) -> None:
     shown = command("plan", *options, "--entities", "50000").out.splitlines()
     assert shown[0].split() == ["step", "mechanism", "ρ"]
     assert shown[-1].split() == ["sum", listed["rho"]]
-    assert "ρ of size" in command("plan", *options).out
-    assert "ε of size" in command("plan", "--epsilon", "1").out
+    assert "ρ: size" in command("plan", *options).out
+    assert "ε: size" in command("plan", "--epsilon", "1").out
     refused = command("plan", *options, "--profile", "published")
     assert refused.code == 2
     assert is_one_line(refused.err)

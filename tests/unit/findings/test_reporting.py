@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from redveil.algorithms.catalogue import read_prune
 from redveil.algorithms.profile import HARDENED
 from redveil.algorithms.published import PUBLISHED
 from redveil.errors import InputError
-from redveil.findings.reporting import Constraints, Reporting
+from redveil.findings.reporting import Constraints, Reporting, read_prune
 
 
 @pytest.mark.parametrize("name", ["max_p_value", "min_jaccard", "max_support"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import PlanError
-from redveil.privacy.loss import Rho, amount
+from redveil.privacy.loss import Price, Rho, amount
 from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
 from redveil.sealed import Receipt
 
@@ -251,3 +251,20 @@ def test_a_purse_without_a_plan_does_not_close() -> None:
     purse.pay_ahead(SIZE)
     with pytest.raises(PlanError, match="closed without a plan"):
         purse.close()
+
+
+@pytest.mark.parametrize("price", [Rho(Fraction(1, 2)), Fraction(0), Fraction(-5)])
+def test_only_a_positive_price_of_the_same_currency_is_paid_ahead(price: Price) -> None:
+    with pytest.raises(PlanError, match="a positive price in the purse's currency"):
+        Purse(Fraction(1)).pay_ahead(Step(StepKey(StepKind.SIZE), "count", price))
+
+
+def test_a_refused_mechanism_leaves_the_step_unpaid() -> None:
+    key = StepKey(StepKind.TREE)
+    purse = Purse(Fraction(1))
+    purse.commit(Plan(Fraction(1), (Step(key, "choose", Fraction(1)),)))
+    with pytest.raises(PlanError, match="pays for choose, not count"):
+        purse.pay(key, "count")
+    with pytest.raises(PlanError, match="not paid for"):
+        purse.close()
+    assert purse.pay(key, "choose").price == 1

@@ -10,7 +10,8 @@ import pytest
 from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import Match, RequiredBudget
 from redveil.privacy.loss import Loss
-from redveil.report.nothing_found import explanation, plural
+from redveil.report.nothing_found import explanation
+from redveil.report.wording import plural
 
 LOSS = Loss(Fraction(1, 20))
 SAID = (

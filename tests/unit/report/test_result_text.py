@@ -1,26 +1,15 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from io import StringIO
 
 import pytest
 from rich.console import Console, RenderableType
 
-from redveil.algorithms.catalogue import make_algorithm
-from redveil.algorithms.tuning import tuned_cases
-from redveil.privacy.loss import Loss
 from redveil.privacy.plan import StepKind
 from redveil.report.document import DiscoveryPart, StepPart
-from redveil.report.text import (
-    all_confirmed,
-    cases_table,
-    false_discoveries,
-    is_confirmed,
-    p_text,
-    result_view,
-    steps_table,
-)
+from redveil.report.text import result_view, steps_table
+from redveil.report.wording import all_confirmed, confirmation_text, is_confirmed, p_text
 from support.results import CERTIFICATE, TRUE, document, redescription
 
 MARKUP = ["[bold]x[/bold]", "[/nothing]", "[link=http://x]y[/link]", ":smile:", "\\[red]"]
@@ -79,7 +68,7 @@ def test_a_table_the_certificate_and_the_noisy_size_are_shown() -> None:
     assert "0.50 [0.25, 0.75]" in text
     assert "1,234 [1,200, 1,268]" in text
     assert "1e-30" in text
-    assert "ε = 1, exact, δ = 0" in text
+    assert "ε = 1, δ = 0, exact" in text
     assert "2 steps that add up to exactly 1" in text
     assert "1,000 [990, 1,010] (noisy)" in text
     assert "patients [95 %]" in text
@@ -180,7 +169,7 @@ def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
         (
             DiscoveryPart(comparable=18.5, confirmed=3, bound=0.06),
             "3 of 3 confirmed after correcting for up to 10^18 comparable pairs; "
-            "at most 6% false discoveries expected",
+            "at most 6 % false discoveries expected",
         ),
         (
             DiscoveryPart(comparable=32.0, confirmed=2, bound=0.39, unconfirmed=(1,)),
@@ -197,7 +186,7 @@ def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
 def test_false_discoveries_are_bounded_and_never_said_to_be_all(
     known: DiscoveryPart, said: str
 ) -> None:
-    assert false_discoveries(known, 3) == said
+    assert confirmation_text(known, 3) == said
     assert "100" not in said
 
 
@@ -222,42 +211,3 @@ def test_a_start_alone_is_called_so() -> None:
     shown = seen(result_view(document(certificate=CERTIFICATE.model_copy(update=update))))
     assert "alt-expm, private start alone (hardened)" in shown
     assert "start alone" not in seen(result_view(document()))
-
-
-def heads(algorithm: str, loss: Loss) -> list[str]:
-    cases = tuned_cases(make_algorithm(algorithm), None, loss.price, most=20_000)
-    text = seen(cases_table(cases))
-    assert len(text.splitlines()) == 1 + len(cases)
-    return re.split(r"\s{2,}", text.splitlines()[0].strip())
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "shape", "paid"),
-    [
-        ("twin", ["pairs of trees"], ["of a level"]),
-        ("alt-expm", ["alternations"], ["of the start", "of a level"]),
-        ("alt-mcmc", ["alternations"], ["of the start", "of a tree"]),
-    ],
-)
-def test_a_table_of_plans_shows_what_the_rule_sets_and_what_is_paid_for(
-    algorithm: str, shape: list[str], paid: list[str]
-) -> None:
-    assert heads(algorithm, Loss(Fraction(1))) == [
-        "entities from",
-        *shape,
-        "depth",
-        "root score",
-        "ε of size",
-        *paid,
-        "of a leaf table",
-        "error of a cell",
-    ]
-    assert "ρ of size" in heads(algorithm, Loss(Fraction(1), Fraction(1, 10**6)))
-
-
-def test_a_table_of_plans_lists_every_case() -> None:
-    cases = tuned_cases(make_algorithm("alt-expm"), None, Fraction(1), most=20_000)
-    rows = [line.split() for line in seen(cases_table(cases)).splitlines()[1:]]
-    assert rows[0] == ["0", "0", "1", "agreement", "1/100", "99/200", "–", "99/200", "±2.87"]
-    prices = ["1/100", "33/200", "33/400", "33/200"]
-    assert rows[-1] == ["10,000", "2", "2", "leverage", *prices, "±8.58"]
