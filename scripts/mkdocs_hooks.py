@@ -129,8 +129,8 @@ def commands() -> str:
     from redveil.cli.app import app
 
     def pages(command: Any, parent: Any, name: str) -> Iterator[str]:
-        context = typer.Context(command, info_name=name, parent=parent, max_content_width=96)
-        context.terminal_width = 96
+        context = typer.Context(command, info_name=name, parent=parent, max_content_width=80)
+        context.terminal_width = 80
         yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context).strip()}\n```\n"
         for inner in getattr(command, "commands", {}):
             yield from pages(command.commands[inner], context, inner)
