@@ -1,4 +1,4 @@
-"""Random ground for walks, and the arrays that kernels take it in."""
+"""Random data for walks, as the arrays that kernels take."""
 
 from __future__ import annotations
 

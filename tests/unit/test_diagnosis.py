@@ -27,7 +27,7 @@ def test_a_cold_chain_converges_and_the_diagnosis_says_so() -> None:
     assert found.traces.shape == (3, 40_000)
     assert found.converged
     assert found.acceptance > 0.9
-    assert found.lines()[0] == "3 walks of 40000 steps: converged"
+    assert found.lines()[0] == "3 walks of 40,000 steps: converged"
 
 
 def test_a_greedy_chain_climbs() -> None:

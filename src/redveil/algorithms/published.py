@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
 
 # Bytes for the sets of entities that walks keep for every candidate split.
-LARGEST_SETS = 8e9
+LARGEST_SET_BYTES = 8e9
 # Where known limits are explained; the published widths have no proof.
-LIMITS: Final = "docs/explanation/known-limits.md"
+KNOWN_LIMITS: Final = "docs/explanation/known-limits.md"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Published(Profile):
     is_private: ClassVar[bool] = False
     tunes: ClassVar[bool] = False
     warning: ClassVar[str | None] = (
-        f"warning: the published profile is NOT private in practice ({LIMITS})"
+        f"warning: the published profile is NOT private in practice ({KNOWN_LIMITS})"
     )
 
     variance_threshold: float = 0.005
@@ -143,7 +143,7 @@ def published_rules(variance_threshold: float) -> Rules:
             change=width,
             monotone=False,
             rounding=Fraction(0),
-            proof=LIMITS,
+            proof=KNOWN_LIMITS,
         )
         for name, width in (("Gini", Fraction(4)), ("pair", Fraction(2)))
     )
@@ -181,7 +181,7 @@ def observed_dataset(dataset: Dataset) -> Dataset:
     if not views[Side.LEFT].attributes or not views[Side.RIGHT].attributes:
         raise InputError("a view has no attribute with two values; there is nothing to split")
     splits = schema.left.split_count + schema.right.split_count
-    if splits * table.rows / 8 > LARGEST_SETS:
+    if splits * table.rows / 8 > LARGEST_SET_BYTES:
         raise InputError(
             f"{splits} different values are too many candidate splits for the published profile; "
             "use the hardened one, whose cut points are declared"
@@ -245,5 +245,5 @@ def _observed_view(view: View, table: Table, side: Side) -> View:
 def _observed_attribute(attribute: Attribute, column: object) -> Attribute:
     assert isinstance(column, NumericColumn)
     known = column.values[~np.isnan(column.values)]
-    # value <= largest holds for everybody, so the largest is no cut.
+    # value <= largest holds for every entity, so the largest is no cut.
     return replace(attribute, cuts=tuple(np.unique(known)[:-1].tolist()))

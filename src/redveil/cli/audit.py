@@ -123,5 +123,5 @@ def _table(findings: list[Finding]) -> Table:
         )
         verdict = Text(one.verdict, "bold red" if one.alarming else "")
         # Text, not str: brackets in queries are not markup.
-        table.add_row(*(Text(cell) for cell in row), verdict)
+        table.add_row(*(Text(field) for field in row), verdict)
     return table

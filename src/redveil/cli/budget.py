@@ -73,6 +73,6 @@ def _table(charges: tuple[Charge, ...]) -> Table:
     for one in charges:
         loss = one.loss
         # Text, not str: what a file contains may look like markup.
-        cells = one.made_at, one.purpose, str(loss.epsilon), str(loss.delta)
-        table.add_row(*(Text(cell) for cell in cells))
+        fields = one.made_at, one.purpose, str(loss.epsilon), str(loss.delta)
+        table.add_row(*(Text(field) for field in fields))
     return table

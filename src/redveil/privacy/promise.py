@@ -81,10 +81,10 @@ class Promise:
     def _delta_condition(self) -> str:
         """Compare δ with the number of entities, as far as that was released."""
         delta = float(self.loss.delta)
-        said = f"delta, {delta:g}, is"
+        start = f"delta, {delta:g}, is"
         if self.entities is not None and delta * self.entities[1] > LARGE_DELTA_SHARE:
             return (
-                f"{NOT_MET}: {said} not far below one over the number of entities, about "
+                f"{NOT_MET}: {start} not far below one over the number of entities, about "
                 f"{self.entities[0]:,.0f}; use a smaller one"
             )
-        return f"{said} far below one over the number of entities"
+        return f"{start} far below one over the number of entities"

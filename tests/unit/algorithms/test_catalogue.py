@@ -204,6 +204,6 @@ def test_unknown_parameters_are_refused(algorithm: str, name: str) -> None:
 
 @pytest.mark.parametrize("kind", ALGORITHMS.values())
 def test_what_is_said_of_an_algorithm_reaches_it(kind: type[Algorithm]) -> None:
-    said: dict[str, Any] = {"depth": 1, "trials": 3, "counts": "two-pass"}
-    found = make_algorithm(kind.name, **said)
+    given: dict[str, Any] = {"depth": 1, "trials": 3, "counts": "two-pass"}
+    found = make_algorithm(kind.name, **given)
     assert (found.depth, found.trials, found.counts) == (1, 3, Counts.TWO_PASS)

@@ -143,7 +143,7 @@ def test_all_cases_of_an_alternation_are_listed(
     assert done.code == 0
     assert done.err == ""
     rows = [line.split() for line in done.out.splitlines() if "leverage" in line]
-    # A start alone has no trees to pay for; everybody else's start costs what a table costs.
+    # A start alone has no trees to pay for; every other start costs what a table costs.
     assert [row[1] for row in rows] == ["0", "1", "2"]
     assert [row[6] == "–" for row in rows] == [True, False, False]
     assert all(row[5] == row[7] for row in rows)

@@ -73,13 +73,13 @@ def test_a_delta_is_compared_with_the_number_of_entities(
     met: bool,  # noqa: FBT001
 ) -> None:
     conditions = promise(Loss(Fraction(1), delta), entities=(990.0, most)).conditions
-    said = f"delta, {float(delta):g}, is"
+    start = f"delta, {float(delta):g}, is"
     if met:
-        assert f"{said} far below one over the number of entities" in conditions
+        assert f"{start} far below one over the number of entities" in conditions
         assert not any(NOT_MET in one for one in conditions)
     else:
         assert conditions[0] == (
-            f"NOT MET: {said} not far below one over the number of entities, about 990; "
+            f"NOT MET: {start} not far below one over the number of entities, about 990; "
             "use a smaller one"
         )
     assert any("epsilon and delta to these" in one for one in conditions)

@@ -1,4 +1,4 @@
-"""The message of an empty list: what is said, in the declared unit."""
+"""The message of an empty list: its wording, in the declared unit."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def test_a_rare_match_is_said_to_be_rare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "size", "said"),
+    ("epsilon", "size", "ending"),
     [
         (math.inf, 9e6, "would have needed about 9,000,000 patients at this epsilon."),
         (12.34, math.inf, "would have needed an epsilon of about 12 at this size."),
         (math.inf, math.inf, "could not have been reported under these constraints."),
     ],
 )
-def test_what_a_run_cannot_have_is_not_asked_for(epsilon: float, size: float, said: str) -> None:
+def test_what_a_run_cannot_have_is_not_asked_for(epsilon: float, size: float, ending: str) -> None:
     found = nothing(Match(0.5), RequiredBudget(epsilon, size))
-    assert explanation(found, LOSS, "patient").endswith(said)
+    assert explanation(found, LOSS, "patient").endswith(ending)
 
 
 def test_where_the_budget_was_enough_the_data_may_hold_nothing() -> None:
@@ -67,10 +67,10 @@ def test_without_noise_awareness_nothing_more_is_said() -> None:
 
 
 def test_the_unit_is_the_declared_one() -> None:
-    said = explanation(nothing(Match(0.5), RequiredBudget(0.1, 9)), LOSS, "household")
-    assert said.count("households") == 3
-    assert "patient" not in said
-    assert "entities" not in said
+    text = explanation(nothing(Match(0.5), RequiredBudget(0.1, 9)), LOSS, "household")
+    assert text.count("households") == 3
+    assert "patient" not in text
+    assert "entities" not in text
 
 
 @pytest.mark.parametrize(

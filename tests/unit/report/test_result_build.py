@@ -200,22 +200,22 @@ def contradictions() -> dict[str, tuple[str, Any]]:
 @pytest.mark.parametrize("complaint", contradictions())
 def test_a_certificate_that_contradicts_itself_is_refused(complaint: str) -> None:
     name, value = contradictions()[complaint]
-    said = mined_clinic().certificate.model_dump(mode="json")
-    assert CertificatePart.model_validate(said)
+    part = mined_clinic().certificate.model_dump(mode="json")
+    assert CertificatePart.model_validate(part)
     with pytest.raises(ValidationError, match=complaint):
-        CertificatePart.model_validate(said | {name: value})
+        CertificatePart.model_validate(part | {name: value})
     with pytest.raises(ValidationError, match="not exact"):
-        CertificatePart.model_validate(said | {"profile": "published"})
+        CertificatePart.model_validate(part | {"profile": "published"})
 
 
 @pytest.mark.parametrize("rho", ["1/10", "1" + "0" * 400])
 def test_a_rho_that_does_not_keep_its_promise_is_refused(rho: str) -> None:
-    said = mined_clinic().certificate.model_dump(mode="json")
-    said |= {"epsilon": "1", "delta": "1/1000000", "rho": rho}
-    said["steps"] = [{"kind": "size", "mechanism": "count", "rho": rho}]
+    part = mined_clinic().certificate.model_dump(mode="json")
+    part |= {"epsilon": "1", "delta": "1/1000000", "rho": rho}
+    part["steps"] = [{"kind": "size", "mechanism": "count", "rho": rho}]
     with pytest.raises(ValidationError, match="rho does not keep epsilon and delta"):
-        CertificatePart.model_validate(said)
-    fine = said | {"rho": "1/50", "steps": [{"kind": "size", "mechanism": "count", "rho": "1/50"}]}
+        CertificatePart.model_validate(part)
+    fine = part | {"rho": "1/50", "steps": [{"kind": "size", "mechanism": "count", "rho": "1/50"}]}
     assert CertificatePart.model_validate(fine).promise == "ε = 1, δ = 1e-06"
 
 
@@ -265,7 +265,7 @@ def test_the_name_of_a_step_says_what_it_released(parts: dict[str, Any], name: s
     "wrong", [{"kind": "lunch"}, {"name": "size"}, {"trial": "first"}, {"mechanism": "guess"}]
 )
 def test_a_step_of_no_known_kind_is_refused(wrong: dict[str, str]) -> None:
-    said = {"kind": "size", "mechanism": "count", "epsilon": "1"}
-    assert StepPart.model_validate(said).name == "size"
+    part = {"kind": "size", "mechanism": "count", "epsilon": "1"}
+    assert StepPart.model_validate(part).name == "size"
     with pytest.raises(ValidationError):
-        StepPart.model_validate(said | wrong)
+        StepPart.model_validate(part | wrong)
