@@ -298,7 +298,7 @@ def test_what_a_loud_command_tells_of_the_rows_is_marked_as_the_owners(
     assert done.code == 0
     assert without_count(done.out) == []
     counts = [line for line in done.err.splitlines() if any(c.isdigit() for c in line)]
-    assert f"owner only: {ENTITIES} entities in both views" in counts
+    assert f"owner only: {ENTITIES:,} people in both views" in counts
     owners = [line for line in counts if not line.startswith("written to ")]
     assert all(line.startswith("owner only: ") for line in owners)
     assert without_count("\n".join(owners)) == []

@@ -112,9 +112,9 @@ def test_epsilon_is_read_as_everywhere() -> None:
 # Split-R̂ and the effective sample size
 
 
-def chains(correlation: float, walks: int = 4, steps: int = 4000) -> np.ndarray:
+def chains(correlation: float, walks: int = 4, walk_steps: int = 4000) -> np.ndarray:
     """Autoregressive chains, whose effective sample size is known."""
-    noise = np.random.default_rng(3).normal(size=(walks, steps + 200))
+    noise = np.random.default_rng(3).normal(size=(walks, walk_steps + 200))
     values = np.zeros_like(noise)
     for step in range(1, noise.shape[1]):
         values[:, step] = correlation * values[:, step - 1] + noise[:, step]

@@ -57,7 +57,8 @@ class Published(Profile):
     is_private: ClassVar[bool] = False
     tunes: ClassVar[bool] = False
     warning: ClassVar[str | None] = (
-        f"warning: the published profile is NOT private in practice ({KNOWN_LIMITS})"
+        "warning: the published profile is NOT private in practice; see Known limits in the "
+        "documentation"
     )
 
     variance_threshold: float = 0.005
@@ -86,12 +87,14 @@ class Published(Profile):
         if algorithm.name == "twin":
             raise InputError("twin is not a published algorithm; leave out the published profile")
         if algorithm.name == "alt-mcmc" and not algorithm.walks:
-            raise InputError("published alt-mcmc walks; use sampler = walk, or leave it out")
+            raise InputError("published alt-mcmc always uses Markov chains; leave out sampler")
 
     def check_loss(self, loss: Loss) -> None:
         """Refuse a δ: the paper's method knows none."""
         if loss.delta:
-            raise InputError("the published profile has no delta; leave out one of the two")
+            raise InputError(
+                "the published profile does not support δ; leave out delta or the published profile"
+            )
 
     def observed(self, dataset: Dataset) -> Dataset:
         """Return the data set under the schema that its own values make."""

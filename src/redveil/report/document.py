@@ -181,7 +181,7 @@ class TrueSupportPart(Part):
 
 
 class TruePart(Part):
-    """What the data's owner finds when looking. Not private."""
+    """The true values, for the data owner. NOT private."""
 
     jaccard: float
     support: TrueSupportPart

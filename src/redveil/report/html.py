@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.wording import confirmation_text, is_confirmed, p_text, plural
+from redveil.report.wording import confirmation_text, is_confirmed, p_text
+from redveil.schema.view import plural
 
 
 def fragment(document: ResultDocument) -> str:

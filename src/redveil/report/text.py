@@ -13,8 +13,8 @@ from redveil.report.wording import (
     interval_text,
     is_confirmed,
     p_text,
-    plural,
 )
+from redveil.schema.view import plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

@@ -6,19 +6,6 @@ from redveil.findings.statistics import Interval
 from redveil.report.document import DiscoveryPart, IntervalPart, ResultDocument
 
 
-def plural(unit: str) -> str:
-    """Return the plural of a declared unit.
-
-    >>> plural("patient"), plural("entity"), plural("person")
-    ('patients', 'entities', 'people')
-    """
-    if unit == "person":
-        return "people"
-    if unit.endswith("y") and unit[-2:-1] not in "aeiou":
-        return f"{unit[:-1]}ies"
-    return f"{unit}es" if unit.endswith(("s", "x", "ch", "sh")) else f"{unit}s"
-
-
 def interval_text(interval: Interval | IntervalPart, digits: int) -> str:
     """Return an estimate with the ends of its interval.
 

@@ -115,7 +115,7 @@ def test_twin_trees_are_not_published() -> None:
 @pytest.mark.parametrize("depth", [1, 2])
 def test_published_trees_are_walked_to_and_never_drawn_exactly(depth: int) -> None:
     assert make_algorithm("alt-mcmc", "published", depth=depth).walks
-    with pytest.raises(InputError, match="published alt-mcmc walks; use sampler = walk"):
+    with pytest.raises(InputError, match="published alt-mcmc always uses Markov chains"):
         make_algorithm("alt-mcmc", "published", depth=depth, sampler="exact")
 
 

@@ -11,12 +11,12 @@ from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import Match, RequiredBudget
 from redveil.privacy.loss import Loss
 from redveil.report.nothing_found import explanation
-from redveil.report.wording import plural
+from redveil.schema.view import plural
 
 LOSS = Loss(Fraction(1, 20))
 SAID = (
-    "Nothing satisfies the constraints despite the noise. With about 2,345 patients, "
-    "epsilon = 0.05 leaves an error of about 41 in every count that was measured."
+    "The noise is too large to show that any redescription meets the constraints. With about "
+    "2,345 patients, ε = 0.05 leaves an error of about 41 in every count that was measured."
 )
 
 
@@ -30,8 +30,8 @@ def test_what_was_required_is_said_both_ways() -> None:
     found = nothing(Match(0.5), RequiredBudget(0.1234, 12_345.6))
     assert explanation(found, LOSS, "patient") == (
         f"{SAID} Two queries that each cover half of the patients, with a Jaccard index of 0.5, "
-        "would have needed an epsilon of about 0.12 at this size, or about 12,346 patients at "
-        "this epsilon."
+        "would have needed an ε of about 0.12 at this size, or about 12,346 patients at "
+        "this ε."
     )
 
 
@@ -46,8 +46,8 @@ def test_a_rare_match_is_said_to_be_rare() -> None:
 @pytest.mark.parametrize(
     ("epsilon", "size", "ending"),
     [
-        (math.inf, 9e6, "would have needed about 9,000,000 patients at this epsilon."),
-        (12.34, math.inf, "would have needed an epsilon of about 12 at this size."),
+        (math.inf, 9e6, "would have needed about 9,000,000 patients at this ε."),
+        (12.34, math.inf, "would have needed an ε of about 12 at this size."),
         (math.inf, math.inf, "could not have been reported under these constraints."),
     ],
 )

@@ -100,8 +100,10 @@ def test_an_empty_result_says_why_and_what_would_help() -> None:
     empty = mined_clinic(NOTHING).document
     assert empty.redescriptions == ()
     assert empty.message is not None
-    assert empty.message.startswith("Nothing satisfies the constraints despite the noise.")
-    assert "epsilon = 3" in empty.message
+    assert empty.message.startswith(
+        "The noise is too large to show that any redescription meets the constraints."
+    )
+    assert "ε = 3" in empty.message
     assert " patients, " in empty.message
     assert "entities" not in empty.message
     assert mined_clinic().document.message is None
@@ -190,7 +192,7 @@ def contradictions() -> dict[str, tuple[str, Any]]:
     paid_in_rho = [{"kind": "size", "mechanism": "count", "rho": "1/50"}]
     return {
         "not exact": ("steps", [{"kind": "size", "mechanism": "walk", "epsilon": "3"}]),
-        "one currency": ("steps", paid_in_rho),
+        "one unit": ("steps", paid_in_rho),
         "add up": ("steps", [{"kind": "size", "mechanism": "count", "epsilon": "2"}]),
         "epsilon, or rho": ("steps", [{"kind": "size", "mechanism": "count"}]),
         "without": ("delta", "1/1000000"),
