@@ -203,7 +203,7 @@ def test_unknown_parameters_are_refused(algorithm: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ALGORITHMS.values())
-def test_what_is_said_of_an_algorithm_reaches_it(kind: type[Algorithm]) -> None:
+def test_given_parameters_reach_the_algorithm(kind: type[Algorithm]) -> None:
     given: dict[str, Any] = {"depth": 1, "trials": 3, "counts": "two-pass"}
     found = make_algorithm(kind.name, **given)
     assert (found.depth, found.trials, found.counts) == (1, 3, Counts.TWO_PASS)
