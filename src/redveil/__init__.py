@@ -1,4 +1,4 @@
-"""Private redescription mining: what two tables say about the same entities, without seeing a row.
+"""Find out what two tables have in common, without releasing a row.
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]

@@ -46,13 +46,13 @@ def buy_cuts(
     >>> schema.bought[0].epsilon, schema.bought[0].right
     (Fraction(1, 10), ('creatinine',))
     """
-    from redveil.algorithms.cut_points import Wanted, bought_cuts
+    from redveil.algorithms.cut_points import CutPointRequest, bought_cuts
     from redveil.privacy.randomness import SystemRandomness
 
     price, schema = parse_epsilon(epsilon), dataset.schema
     most = checked_count(cuts)
     chosen = chosen_columns(schema, columns, again=again)
-    wanted = [Wanted(side, one) for side in Side for one in chosen[side]]
+    wanted = [CutPointRequest(side, one) for side in Side for one in chosen[side]]
     charge(schema, Loss(price), ledger, "buy-cuts")
     found = bought_cuts(dataset.table, wanted, most, price, SystemRandomness())
     points = {(one.side, one.attribute.name): new for one, new in zip(wanted, found, strict=True)}

@@ -43,7 +43,7 @@ class Diagnosis:
     rhat:       split-R̂ over the second halves of the walks; below 1.01 is good
     effective:  how many independent scores all walks together amount to; 400 or more is good
     acceptance: the share of proposals that were accepted
-    traces:     the scores, float64[walks, steps]
+    traces:     the scores, float64[walks, walk_steps]
     """
 
     rhat: float
@@ -58,17 +58,18 @@ class Diagnosis:
 
     def lines(self) -> list[str]:
         """Return the diagnosis as lines of text for the owner."""
-        walks, steps = self.traces.shape
+        walks, walk_steps = self.traces.shape
+        late = walks * (walk_steps - walk_steps // 2)
         verdict = (
             "converged"
             if self.converged
             else "NOT converged: use longer walks, or an exact algorithm"
         )
         return [
-            f"{walks} walks of {steps} steps: {verdict}",
+            f"{walks} walks of {walk_steps:,} steps: {verdict}",
             f"split-R̂ {self.rhat:.4f} (below {LARGEST_RHAT} is good), over the second halves",
-            f"effective sample size {self.effective:,.0f} of {walks * (steps - steps // 2):,}",
-            f"acceptance rate {self.acceptance:.1%}",
+            f"effective sample size {self.effective:,.0f} of {late:,}",
+            f"acceptance rate {100 * self.acceptance:.1f} %",
             f"score at the end {np.median(self.traces[:, -1]):,.2f} (median), "
             f"at the start {np.median(self.traces[:, 0]):,.2f}",
         ]
@@ -161,8 +162,8 @@ def _walk(
     randomness: Randomness,
 ) -> Walked:
     """Run one walk on the opened data."""
-    steps, depth, rules = algorithm.walk_length, algorithm.depth, _never_stopping(algorithm)
-    words = randomness.words(steps * WORDS_PER_STEP).reshape(steps, WORDS_PER_STEP)
+    walk_steps, depth, rules = algorithm.walk_length, algorithm.depth, _never_stopping(algorithm)
+    words = randomness.words(walk_steps * WORDS_PER_STEP).reshape(walk_steps, WORDS_PER_STEP)
     entities = open_for_owner(data.entities)
     sets = {one: open_for_owner(data.sets[one]) for one in Side}
     start = {one: random_splits(data.splits[one], depth, randomness) for one in Side}
@@ -202,7 +203,7 @@ def _never_stopping(algorithm: Algorithm) -> Rules:
 def split_rhat(traces: Traces) -> float:
     """Return split-R̂: near 1 when the halves of all walks look alike, above 1.01 when they do not.
 
-    traces: float64[walks, steps].
+    traces: float64[walks, walk_steps].
 
     >>> settled = np.random.default_rng(1).normal(size=(4, 1000))
     >>> split_rhat(settled) < 1.01
@@ -228,18 +229,20 @@ def effective_sample_size(traces: Traces) -> float:
     >>> 3000 < effective_sample_size(independent) < 5000
     True
     """
-    walks, steps = traces.shape
+    walks, walk_steps = traces.shape
     centred = traces - traces.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(centred, n=2 * steps, axis=1)
-    covariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :steps].mean(axis=0) / steps
-    within = float(covariance[0]) * steps / (steps - 1)
+    spectrum = np.fft.rfft(centred, n=2 * walk_steps, axis=1)
+    covariance = (
+        np.fft.irfft(np.abs(spectrum) ** 2, axis=1)[:, :walk_steps].mean(axis=0) / walk_steps
+    )
+    within = float(covariance[0]) * walk_steps / (walk_steps - 1)
     between = float(traces.mean(axis=1).var(ddof=1)) if walks > 1 else 0.0
-    total = within * (steps - 1) / steps + between
+    total = within * (walk_steps - 1) / walk_steps + between
     if total == 0:
         return float(walks)
     correlation = 1 - (within - covariance) / total
-    pairs = correlation[1 : steps - steps % 2 - 1].reshape(-1, 2).sum(axis=1)
+    pairs = correlation[1 : walk_steps - walk_steps % 2 - 1].reshape(-1, 2).sum(axis=1)
     stop = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else pairs.size
     time = 1 + 2 * float(pairs[:stop].sum())
-    draws = float(walks * steps)
+    draws = float(walks * walk_steps)
     return min(draws / max(time, 1e-12), draws * math.log10(draws))

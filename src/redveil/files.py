@@ -25,12 +25,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 
     >>> write_bytes(Path("nowhere/a.txt"), b"x")
     Traceback (most recent call last):
-    redveil.errors.InputError: nowhere/a.txt: cannot be written; does its folder exist?
+    redveil.errors.InputError: nowhere/a.txt: cannot be written; check that its folder exists
     """
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError:
-        raise InputError(f"{path}: cannot be written; does its folder exist?") from None
+        raise InputError(f"{path}: cannot be written; check that its folder exists") from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -1,6 +1,6 @@
 """The whole story on one screen: from a sealed data set to a result.
 
-Whoever calls this has charged the loss already.
+The caller has charged the loss already.
 """
 
 from __future__ import annotations

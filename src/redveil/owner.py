@@ -18,7 +18,7 @@ from redveil.sealed import open_for_owner
 
 WARNING = (
     "NOT PRIVATE: this file contains true values, computed from the data without noise. "
-    "It is for the data's owner; do not share it."
+    "It is for the data owner; do not share it."
 )
 
 

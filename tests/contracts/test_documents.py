@@ -1,4 +1,4 @@
-"""What people read speaks of the project, not of the machine it was written on."""
+"""Documents speak of the project, not of the machine it was written on."""
 
 from __future__ import annotations
 

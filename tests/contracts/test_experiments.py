@@ -58,7 +58,7 @@ def test_no_folder_is_built_in(path: Path) -> None:
     [
         "import redveil.sealed",
         "from redveil import owner",
-        "from redveil.algorithms.parameters import Parameters",
+        "from redveil.algorithms.catalogue import make_algorithm",
         "from redveil.data.dataset import Dataset",
         "from redveil.data import synthetic, dataset",
         "redveil.sealed.open_for_owner(x)",

@@ -1,4 +1,4 @@
-"""What is said in several places about versions is the same everywhere."""
+"""What several places state about versions is the same everywhere."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ MECHANISMS = {
 
 # A path in the package, with at least one folder; pages under docs/ are not proofs.
 MENTION = re.compile(r"(?<![\w/.-])(?!docs/)((?:[a-z_]+/)+[\w-]+\.md)")
-# `path.py`, and the names in brackets that it is said to define.
+# `path.py`, and the names in brackets that it should define.
 CODE = re.compile(r"`([\w/]+\.py)`(?:\s+\(((?:`[\w.]+`(?:,\s+)?)+))?")
 LINK = re.compile(r"\]\(([^)#\s]+\.md)(?:#[^)]*)?\)")
 

@@ -44,8 +44,8 @@ def term_coverages(nodes: Sequence[int], ends: Sequence[int]) -> list[Coverage]:
     ways = [frozenset(_way_to(end)) for end in ends]
     reached = [frozenset(e for e, way in enumerate(ways) if node in way) for node in nodes]
     perhaps = [frozenset(e for e, end in enumerate(ends) if end in _way_to(node)) for node in nodes]
-    everybody = frozenset(range(len(ends)))
-    return reached + [everybody - a - b for a, b in zip(reached, perhaps, strict=True)]
+    everyone = frozenset(range(len(ends)))
+    return reached + [everyone - a - b for a, b in zip(reached, perhaps, strict=True)]
 
 
 def term_lengths(nodes: Sequence[int]) -> list[int]:

@@ -91,7 +91,7 @@ class Walk:
     """The depth, length and price of walks; `LIMIT` in place of a length is their limit."""
 
     depth: int
-    steps: int | None
+    walk_steps: int | None
     price: Fraction
 
     @property
@@ -132,7 +132,7 @@ class Walk:
     ) -> Law:
         states = list(itertools.product(*(range(len(view.holds)) for view in views)))
         base = {state: float(base_weight(state, views)) for state in states}
-        if self.steps is LIMIT:
+        if self.walk_steps is LIMIT:
             return exponential({s: score(s) for s in states}, scored, self.price, base)
         number = {state: i for i, state in enumerate(states)}
         step = rate(scored, self.price)
@@ -141,7 +141,7 @@ class Walk:
             for following, chance in next_states(state, views, score, step).items():
                 matrix[i, number[following]] = chance
         law = np.array(list(base.values())) / math.fsum(base.values())
-        for _ in range(self.steps):
+        for _ in range(self.walk_steps):
             law = law @ matrix
         return dict(zip(states, np.log(law).tolist(), strict=True))
 

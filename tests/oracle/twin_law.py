@@ -10,7 +10,7 @@ from typing import NamedTuple
 from oracle.entities import BOTH, LEFT, RIGHT, Entities, Entity, Shape, Views, grafted, path_to
 from oracle.law import AGREEMENT, GRID, Law, Scored, exponential, renamed, then, together
 
-Match = tuple[int, int]
+NodePair = tuple[int, int]
 Choice = tuple[int, int, int] | None  # whether the sides cross, left split, right split
 Used = Sequence[Collection[int]]  # the attributes that roots must avoid, left and right
 
@@ -19,7 +19,7 @@ class Twins(NamedTuple):
     """The left and the right tree, and their matched leaves."""
 
     trees: tuple[Shape, Shape]
-    matches: tuple[Match, ...]
+    matches: tuple[NodePair, ...]
 
 
 BEFORE_GROWTH = Twins(((), ()), ((0, 0),))
@@ -108,7 +108,7 @@ def extended(now: Twins, chosen: Sequence[Choice]) -> Twins:
     """Return the twins after a level's choices."""
     left: dict[int, int | None] = {}
     right: dict[int, int | None] = {}
-    matches: list[Match] = []
+    matches: list[NodePair] = []
     for (a, b), choice in zip(now.matches, chosen, strict=True):
         if choice is None:
             matches.append((a, b))

@@ -181,7 +181,7 @@ class Walked:
     """
 
     splits: Splits
-    steps: int = 0
+    walk_steps: int = 0
     accepted: int = 0
     trace: list[float] = field(default_factory=list)
 
@@ -209,7 +209,7 @@ class Walk:
             walked.trace.append(before * self.scale)
             if has_settled(walked.trace, self.window, self.threshold):
                 break
-            walked.steps += 1
+            walked.walk_steps += 1
             node = below(which % 2**32, len(start))
             changed = list(walked.splits)
             changed[node] = proposed_split(what, self.views[node])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from redveil.algorithms.cut_points import Wanted, bought_cuts, even_cuts, smoothed
+from redveil.algorithms.cut_points import CutPointRequest, bought_cuts, even_cuts, smoothed
 from redveil.data.table import NumericColumn, Table
 from redveil.privacy.loss import laplace_variance
 from redveil.schema import Attribute, Kind, Side
@@ -63,7 +63,8 @@ def test_cut_points_follow_the_law(outcomes: Outcomes, monkeypatch: pytest.Monke
     values = np.array([*np.repeat(VALUES, counts), np.nan])
     table = Sealed(Table(values.size, {}, {"cost": NumericColumn(COST, values)}))
     seen: Counter[Hashable] = Counter(
-        bought_cuts(table, [Wanted(Side.RIGHT, COST)], 1, EPSILON, source)[0] for _ in range(2000)
+        bought_cuts(table, [CutPointRequest(Side.RIGHT, COST)], 1, EPSILON, source)[0]
+        for _ in range(2000)
     )
     law = outcomes.law(counts)
     assert len(law) == 2

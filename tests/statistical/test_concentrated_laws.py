@@ -34,9 +34,9 @@ def choice_law(units: np.ndarray, rho: Fraction) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-def gaussian_law(rho: float, around: int, reach: int) -> np.ndarray:
-    """Return the probabilities of -reach … reach for noise around a count."""
-    weights = np.exp(-rho * (np.arange(-reach, reach + 1, dtype=np.float64) - around) ** 2)
+def gaussian_law(rho: float, around: int, largest: int) -> np.ndarray:
+    """Return the probabilities of -largest … largest for noise around a count."""
+    weights = np.exp(-rho * (np.arange(-largest, largest + 1, dtype=np.float64) - around) ** 2)
     return np.asarray(weights / weights.sum())
 
 
@@ -84,9 +84,9 @@ def test_without_the_bounded_range_the_same_epsilon_would_cost_more() -> None:
 
 @pytest.mark.parametrize("rho", [Fraction(1, 200), Fraction(1, 8), Fraction(2)])
 def test_a_count_loses_at_most_its_rho_and_comes_close(rho: Fraction) -> None:
-    reach = math.ceil(80 / math.sqrt(2 * rho))
+    largest = math.ceil(80 / math.sqrt(2 * rho))
     with np.errstate(under="ignore"):
-        centred, moved = (gaussian_law(float(rho), at, reach) for at in (0, 1))
+        centred, moved = (gaussian_law(float(rho), at, largest) for at in (0, 1))
         # Probabilities that underflow are left out.
         seen = (centred > 1e-290) & (moved > 1e-290)
         loss = concentrated_loss(centred[seen], moved[seen])
@@ -101,8 +101,8 @@ def test_choices_and_counts_together_keep_epsilon_and_delta(
     """Two choices and a count share ρ; their joint law is computed, and so is its δ."""
     rho = rho_within(Fraction(epsilon), Fraction(str(chance)))
     shares = rho / 20, rho / 20, rho * 9 / 10
-    reach = math.ceil(30 / math.sqrt(2 * shares[2]))
-    centred, moved = (gaussian_law(float(shares[2]), at, reach) for at in (0, 1))
+    largest = math.ceil(30 / math.sqrt(2 * shares[2]))
+    centred, moved = (gaussian_law(float(shares[2]), at, largest) for at in (0, 1))
     worst = 0.0
     for change in itertools.product((-1, 1), repeat=4):
         units = np.zeros(2), np.zeros(2)
@@ -129,16 +129,16 @@ def test_choices_and_counts_together_keep_epsilon_and_delta(
     ],
 )
 def test_count_follows_the_integer_gaussian_law(source: Randomness, rho: Fraction) -> None:
-    draws, reach = 40_000, math.ceil(5 / math.sqrt(2 * rho)) + 1
+    draws, largest = 40_000, math.ceil(5 / math.sqrt(2 * rho)) + 1
     noisy = (
         count(Sealed(np.full(draws, 7)), Receipt(SOME_STEP, "count", Rho(rho)), source).value - 7
     )
-    seen: Counter[Hashable] = Counter(np.clip(noisy, -reach, reach).tolist())
-    law = gaussian_law(float(rho), 0, 3 * reach)
-    clipped = law[2 * reach : -2 * reach].copy()
-    clipped[[0, -1]] += law[: 2 * reach].sum()
+    seen: Counter[Hashable] = Counter(np.clip(noisy, -largest, largest).tolist())
+    law = gaussian_law(float(rho), 0, 3 * largest)
+    clipped = law[2 * largest : -2 * largest].copy()
+    clipped[[0, -1]] += law[: 2 * largest].sum()
     expected: dict[Hashable, float] = dict(
-        zip(range(-reach, reach + 1), clipped.tolist(), strict=True)
+        zip(range(-largest, largest + 1), clipped.tolist(), strict=True)
     )
     assert surprise(seen, expected) > FALSE_ALARM
 

@@ -33,12 +33,12 @@ def surprise(observed: np.ndarray, expected: np.ndarray) -> float:
     return float(chi2.sf(statistic, len(observed) - 1))
 
 
-def laplace_law(epsilon: float, reach: int) -> np.ndarray:
-    """Return the exact probabilities of -reach … reach, the tails added to the ends."""
+def laplace_law(epsilon: float, largest: int) -> np.ndarray:
+    """Return the exact probabilities of -largest … largest, the tails added to the ends."""
     decay = math.exp(-epsilon)
-    k = np.abs(np.arange(-reach, reach + 1))
+    k = np.abs(np.arange(-largest, largest + 1))
     law = (1 - decay) / (1 + decay) * decay**k
-    law[[0, -1]] = decay**reach / (1 + decay)
+    law[[0, -1]] = decay**largest / (1 + decay)
     return law
 
 
@@ -77,11 +77,11 @@ def test_choose_follows_the_exponential_mechanism(monotone: bool, change: int) -
     ],
 )
 def test_count_follows_the_integer_laplace_law(source: Randomness, epsilon: Fraction) -> None:
-    draws, reach = 40_000, math.ceil(6 / epsilon)
+    draws, largest = 40_000, math.ceil(6 / epsilon)
     receipt = Receipt(SOME_STEP, "count", epsilon)
     noisy = count(Sealed(np.full(draws, 7)), receipt, source).value - 7
-    seen = np.bincount(np.clip(noisy, -reach, reach) + reach, minlength=2 * reach + 1)
-    assert surprise(seen, draws * laplace_law(float(epsilon), reach)) > FALSE_ALARM
+    seen = np.bincount(np.clip(noisy, -largest, largest) + largest, minlength=2 * largest + 1)
+    assert surprise(seen, draws * laplace_law(float(epsilon), largest)) > FALSE_ALARM
 
 
 def test_words_of_the_system_source_are_uniform_bit_by_bit() -> None:

@@ -23,11 +23,11 @@ RUNS = 5
 
 @pytest.mark.parametrize("algorithm", ["twin", "alt-expm", "alt-mcmc"])
 @pytest.mark.parametrize(
-    ("world", "size", "alternations"),
+    ("generator", "size", "alternations"),
     [("survey", 1_400, 0), ("claims", 1_200, 0), ("survey", 5_500, 1), ("survey", 9_200, 2)],
 )
-def test_no_run_is_empty(algorithm: str, world: str, size: int, alternations: int) -> None:
-    data, streams, wanted = build(world, size, 3), count(1), make_algorithm(algorithm)
+def test_no_run_is_empty(algorithm: str, generator: str, size: int, alternations: int) -> None:
+    data, streams, wanted = build(generator, size, 3), count(1), make_algorithm(algorithm)
     for _ in range(RUNS):
         mined = mine(
             data,

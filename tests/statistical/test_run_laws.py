@@ -166,7 +166,7 @@ def test_runs_that_draw_follow_their_law(name: str) -> None:
 
 # At this ε, a hundredth of which is 1, a noisy size of a few entities decides between four plans.
 LAVISH = Fraction(100)
-UNTOLD = Twin.of(tree_share="1/40")
+UNTUNED = Twin.of(tree_share="1/40")
 SIZE_PRICE, REST = LAVISH / 100, LAVISH * 99 / 100
 
 
@@ -187,7 +187,7 @@ def tuned_law(entities: Entities) -> dict[Hashable, float]:
     found: dict[Hashable, float] = {}
     for noise in range(-50, 51):
         chance = (1 - decay) / (1 + decay) * decay ** abs(noise)
-        how = UNTOLD.tuned(schema_of(entities.views), size + noise, LAVISH)
+        how = UNTUNED.tuned(schema_of(entities.views), size + noise, LAVISH)
         law = seen_by_oracle(entities, how, REST) if is_small(how) else {None: 0.0}
         for pairs, log in law.items():
             key = plan_of(how), pairs
@@ -198,7 +198,7 @@ def tuned_law(entities: Entities) -> dict[Hashable, float]:
 def test_tuned_runs_follow_the_law_of_size_and_trees_together() -> None:
     entities = entities_of(NARROW, 3, seed=2)
     seen, plans = Counter[Hashable](), set[tuple[int, int, str]]()
-    for ran in runs_of(entities, UNTOLD, LAVISH, 250):
+    for ran in runs_of(entities, UNTUNED, LAVISH, 250):
         plan = plan_of(ran.algorithm)
         plans.add(plan)
         seen[plan, ran.pairs if is_small(ran.algorithm) else None] += 1

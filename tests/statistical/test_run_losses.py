@@ -185,7 +185,7 @@ def test_larger_neighbours_come_close_to_what_a_run_costs(name: str) -> None:
 
 
 # Sizes at which the tuning rule makes five different plans, from 0 on.
-UNTOLD = Twin.of()
+UNTUNED = Twin.of()
 SIZES = (-5, 0, 10, 20, 50)
 SIZE_PRICE = EPSILON / 100
 
@@ -199,7 +199,7 @@ def size_loss(size: int, entities: int) -> float:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_tuned_run_loses_no_more_whatever_size_was_released(size: int) -> None:
-    how = UNTOLD.tuned(schema_of(NARROW), size, EPSILON)
+    how = UNTUNED.tuned(schema_of(NARROW), size, EPSILON)
     near = Neighbourhood(Toy(NARROW, how), EPSILON - SIZE_PRICE)
     found = near.largest(plain(NARROW), 2)
     lost = max(size_loss(size, entities) for entities in range(3))
@@ -211,7 +211,7 @@ def test_a_tuned_run_loses_no_more_whatever_size_was_released(size: int) -> None
 
 
 def test_the_sizes_lead_to_different_plans() -> None:
-    plans = [UNTOLD.tuned(schema_of(NARROW), size, EPSILON) for size in SIZES]
+    plans = [UNTUNED.tuned(schema_of(NARROW), size, EPSILON) for size in SIZES]
     assert len(set(plans)) == 4
 
 
@@ -232,26 +232,26 @@ def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> 
 
 
 def test_sizes_lead_to_different_alternations() -> None:
-    untold = AltExpM.of()
-    plans = [untold.tuned(schema_of(NARROW), size, EPSILON) for size in ALTERNATING_SIZES]
+    untuned = AltExpM.of()
+    plans = [untuned.tuned(schema_of(NARROW), size, EPSILON) for size in ALTERNATING_SIZES]
     assert len(set(plans)) == 4
     assert [how.alternations for how in plans] == [0, 0, 1, 2]
 
 
-@pytest.mark.parametrize("untold", [UNTOLD, AltExpM.of()])
+@pytest.mark.parametrize("untuned", [UNTUNED, AltExpM.of()])
 @pytest.mark.parametrize("size", SIZES)
-def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untold: Algorithm) -> None:
+def test_a_plan_knows_the_released_size_and_nothing_else(size: int, untuned: Algorithm) -> None:
     kinds = plain(NARROW)
 
     def ran(entities: int) -> Ran:
         data, source = Entities(NARROW, tuple(kinds[:entities])), FixedNoise(size - entities)
         streams = [source, SeededRandomness(1)]
-        found = release(dataset_of(data), untold, EPSILON, streams.__getitem__)
+        found = release(dataset_of(data), untuned, EPSILON, streams.__getitem__)
         assert source.asked == [(SIZE_PRICE, 1)]
         return found
 
     none, some = ran(0), ran(4)
-    assert none.algorithm == some.algorithm == untold.tuned(schema_of(NARROW), size, EPSILON)
+    assert none.algorithm == some.algorithm == untuned.tuned(schema_of(NARROW), size, EPSILON)
     assert none.plan == some.plan
 
 

@@ -88,7 +88,7 @@ def test_one_choice_costs_at_most_its_price_for_every_small_pair_of_neighbours()
 
 def test_one_choice_comes_close_to_its_price() -> None:
     rate = float(SPLIT_GINI.rate(Fraction(1)) * 2**SPLIT_GINI.grid_bits)
-    # Nearly all weight on split b's rival makes the loss approach the full spread.
+    # Nearly all weight on the split other than b makes the loss approach the full spread.
     entities = [(0, 1, 1)] * 500 + [(1, 0, 0)] * 500
     before, after = scores(entities), scores([*entities, (1, 1, 0)])
     loss = rate * abs(float((after[0] - before[0]) - (after[1] - before[1])))

@@ -75,18 +75,18 @@ class Chain:
         weights = base * np.exp(self.rate * (scores - scores.max()))
         return np.asarray(weights / weights.sum())
 
-    def after(self, law: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-        for _ in range(steps):
+    def after(self, law: NDArray[np.float64], walk_steps: int) -> NDArray[np.float64]:
+        for _ in range(walk_steps):
             law = law @ self.matrix
         return law
 
     def by_state(self, law: NDArray[np.float64]) -> dict[Hashable, float]:
         return dict(zip(self.states, law.tolist(), strict=True))
 
-    def simulate(self, steps: int, draws: int, seed: int) -> Counter[Hashable]:
+    def simulate(self, walk_steps: int, draws: int, seed: int) -> Counter[Hashable]:
         """Run many walks from the first state."""
         generator = np.random.default_rng(seed)
-        words = generator.integers(0, 2**64, size=(draws, steps, 3), dtype=np.uint64)
+        words = generator.integers(0, 2**64, size=(draws, walk_steps, 3), dtype=np.uint64)
         return Counter(self.run(self.states[0], some) for some in words)
 
 
@@ -138,14 +138,16 @@ every_chain = pytest.mark.parametrize("name", CHAINS)
 
 
 @every_chain
-@pytest.mark.parametrize(("steps", "draws"), [(1, 8000), (3, 10_000), (10, 10_000), (100, 8000)])
+@pytest.mark.parametrize(
+    ("walk_steps", "draws"), [(1, 8000), (3, 10_000), (10, 10_000), (100, 8000)]
+)
 def test_walks_follow_the_powers_of_the_transition_matrix(
-    name: str, steps: int, draws: int
+    name: str, walk_steps: int, draws: int
 ) -> None:
     chain = CHAINS[name]()
     first = np.eye(len(chain.states))[0]
-    law = chain.by_state(chain.after(first, steps))
-    assert surprise(chain.simulate(steps, draws, seed=steps), law) > FALSE_ALARM
+    law = chain.by_state(chain.after(first, walk_steps))
+    assert surprise(chain.simulate(walk_steps, draws, seed=walk_steps), law) > FALSE_ALARM
 
 
 @every_chain
@@ -185,11 +187,11 @@ def test_a_walk_that_forgets_the_base_measure_would_be_noticed() -> None:
 
 
 def released_law(
-    chain: Chain, steps: int, release: Callable[[State], Hashable]
+    chain: Chain, walk_steps: int, release: Callable[[State], Hashable]
 ) -> dict[Hashable, float]:
     """Return the law of what is released after some steps from a random start."""
     found: dict[Hashable, float] = {}
-    law = chain.after(chain.base / chain.base.sum(), steps)
+    law = chain.after(chain.base / chain.base.sum(), walk_steps)
     for state, chance in zip(chain.states, law.tolist(), strict=True):
         found[release(state)] = found.get(release(state), 0.0) + chance
     return found

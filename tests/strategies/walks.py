@@ -1,4 +1,4 @@
-"""Random ground for walks, and the arrays that kernels take it in."""
+"""Random data for walks, as the arrays that kernels take."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def full_trees(view: Candidates, inner: int) -> st.SearchStrategy[Splits]:
     return spread(st.integers(0, len(view.holds) - 1), inner).map(tuple)
 
 
-def random_words(seed: int, steps: int) -> NDArray[np.uint64]:
+def random_words(seed: int, walk_steps: int) -> NDArray[np.uint64]:
     """Three uniform words for each step, some of them the smallest and the largest there are."""
     generator = np.random.default_rng(seed)
-    drawn = generator.integers(0, 2**64, size=(steps, 3), dtype=np.uint64)
-    drawn[generator.random((steps, 3)) < 0.05] = np.uint64(0)
-    drawn[generator.random((steps, 3)) < 0.05] = np.uint64(2**64 - 1)
+    drawn = generator.integers(0, 2**64, size=(walk_steps, 3), dtype=np.uint64)
+    drawn[generator.random((walk_steps, 3)) < 0.05] = np.uint64(0)
+    drawn[generator.random((walk_steps, 3)) < 0.05] = np.uint64(2**64 - 1)
     return drawn
 
 

@@ -1,6 +1,6 @@
 """Runs of the package that take every way they can take, one after the other.
 
-Where a run would choose at random it is told what to choose, and notes how likely that was. So the
+Where a run would choose at random, a guide chooses and notes how likely that was. So the
 law of all that it releases is found exactly, without drawing anything.
 """
 
@@ -84,12 +84,12 @@ class Guide:
 
     taken:   what was chosen.
     log:     how likely that was, as a logarithm.
-    others:  the ways that branch off after what was said.
+    others:  the ways that branch off after the given choices.
     noises:  the noise that was asked for, as (price, how often); there is none.
     """
 
-    def __init__(self, said: Choices) -> None:
-        self._said = said
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
         self.taken: Choices = ()
         self.log = 0.0
         self.others: list[Choices] = []
@@ -97,8 +97,8 @@ class Guide:
 
     def choose(self, law: Mapping[Any, float]) -> Any:
         """Choose from a law."""
-        ahead = len(self.taken) >= len(self._said)
-        chosen = next(iter(law)) if ahead else self._said[len(self.taken)]
+        ahead = len(self.taken) >= len(self._choices)
+        chosen = next(iter(law)) if ahead else self._choices[len(self.taken)]
         if ahead:
             self.others += [(*self.taken, other) for other in law if other != chosen]
         self.taken += (chosen,)
@@ -178,7 +178,7 @@ def all_ways(entities: Entities, how: Algorithm, whole: Price) -> list[Way]:
         patch.setattr("redveil.privacy.mechanisms.draw_two_level", guided_draw_two_level)
         patch.setattr("redveil.algorithms.targets.below", guided_below)
         while pending:
-            guides = [Guide(said) for said in pending[:at_once]]
+            guides = [Guide(choices) for choices in pending[:at_once]]
             del pending[:at_once]
             many, price = how, whole
             if at_once > 1:

@@ -59,13 +59,13 @@ def mined_and_compared(name: str, folder: Path) -> tuple[Any, Any]:
     left, right = files(name)
     schema, result, compared = (folder / f"{file}.json" for file in ("schema", "result", "true"))
     must_work("schema", "draft", left, right, "--output", schema)
-    said = must_work(
+    printed = must_work(
         *("mine", left, right, "--schema", schema, "--epsilon", "1", "--output", result),
         *LENIENT,
     )
-    assert "warning: the schema is a draft" in said
-    said = must_work("truth", result, left, right, "--schema", schema, "--output", compared)
-    assert "NOT PRIVATE" in said
+    assert "warning: the schema is a draft" in printed
+    printed = must_work("truth", result, left, right, "--schema", schema, "--output", compared)
+    assert "NOT PRIVATE" in printed
     return valid(result), valid(compared)
 
 

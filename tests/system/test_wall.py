@@ -195,14 +195,14 @@ def test_a_progress_callback_finds_nothing_on_the_stack(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_progress_follows_the_plan_and_not_the_rows(name: str) -> None:
-    told: list[list[float]] = []
+    reports: list[list[float]] = []
     for entities in (ENTITIES, ENTITIES - 1):
         shares: list[float] = []
         mined = mine_marked(name, shares.append, entities)
-        told.append(shares)
+        reports.append(shares)
         last = mined.run.algorithm.stages
         assert shares == [done / last for done in range(1, last + 1)]
-    assert told[0] == told[1]
+    assert reports[0] == reports[1]
 
 
 def strings_and_numbers(plain: Any) -> Iterator[str]:
@@ -224,8 +224,8 @@ def strings_and_numbers(plain: Any) -> Iterator[str]:
 @pytest.mark.parametrize("name", RUNS)
 def test_a_result_file_holds_no_mark(name: str) -> None:
     result = result_of(name)
-    said = list(strings_and_numbers(json.loads(result.to_json())))
-    assert [text for text in said if MARKS.search(text)] == []
+    values = list(strings_and_numbers(json.loads(result.to_json())))
+    assert [text for text in values if MARKS.search(text)] == []
     assert leaks_in_text(result.to_json()) == []
     assert leaks_in_text(f"{result!r}{result._repr_html_()}{result.to_frame().write_csv()}") == []
 
@@ -298,7 +298,7 @@ def test_what_a_loud_command_tells_of_the_rows_is_marked_as_the_owners(
     assert done.code == 0
     assert without_count(done.out) == []
     counts = [line for line in done.err.splitlines() if any(c.isdigit() for c in line)]
-    assert f"owner only: {ENTITIES} entities in both views" in counts
+    assert f"owner only: {ENTITIES:,} people in both views" in counts
     owners = [line for line in counts if not line.startswith("written to ")]
     assert all(line.startswith("owner only: ") for line in owners)
     assert without_count("\n".join(owners)) == []

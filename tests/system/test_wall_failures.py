@@ -120,7 +120,7 @@ def test_the_command_line_tells_neither_the_reason_nor_the_place(
     def fail(*_: object) -> Never:
         raise KeyError(SECRET)
 
-    # Not foreseen, and outside of any seal: the kind of error is all that is said.
+    # Not foreseen, and outside of any seal: the kind of error is all that is shown.
     monkeypatch.setattr("redveil.data.loading.join", fail)
     done = command(*arguments)
     assert (done.code, done.out) == (1, "")
@@ -136,7 +136,7 @@ def test_an_error_in_a_thread_is_not_printed_by_it(capfd: pytest.CaptureFixture[
     heard: list[str] = []
     before, threading.excepthook = (
         threading.excepthook,
-        lambda told: heard.extend(leaks_in_error(told.exc_value)) if told.exc_value else None,
+        lambda hook: heard.extend(leaks_in_error(hook.exc_value)) if hook.exc_value else None,
     )
     try:
         thread = threading.Thread(target=work)

@@ -27,7 +27,7 @@ def test_a_cold_chain_converges_and_the_diagnosis_says_so() -> None:
     assert found.traces.shape == (3, 40_000)
     assert found.converged
     assert found.acceptance > 0.9
-    assert found.lines()[0] == "3 walks of 40000 steps: converged"
+    assert found.lines()[0] == "3 walks of 40,000 steps: converged"
 
 
 def test_a_greedy_chain_climbs() -> None:
@@ -112,9 +112,9 @@ def test_epsilon_is_read_as_everywhere() -> None:
 # Split-R̂ and the effective sample size
 
 
-def chains(correlation: float, walks: int = 4, steps: int = 4000) -> np.ndarray:
+def chains(correlation: float, walks: int = 4, walk_steps: int = 4000) -> np.ndarray:
     """Autoregressive chains, whose effective sample size is known."""
-    noise = np.random.default_rng(3).normal(size=(walks, steps + 200))
+    noise = np.random.default_rng(3).normal(size=(walks, walk_steps + 200))
     values = np.zeros_like(noise)
     for step in range(1, noise.shape[1]):
         values[:, step] = correlation * values[:, step - 1] + noise[:, step]

@@ -68,7 +68,7 @@ def test_a_folder_in_the_files_place_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does its folder exist"):
+    with pytest.raises(InputError, match="check that its folder exists"):
         write_bytes(tmp_path / "nowhere" / "a.txt", b"new")
 
 

@@ -197,7 +197,7 @@ def dataset_of(left: Mapping[str, Column], right: Mapping[str, Column], rows: in
 
 
 def column(attribute: Attribute, rows: int, value: float | None) -> Column:
-    """The same value for everybody; None is missing."""
+    """The same value for every entity; None is missing."""
     if attribute.kind is Kind.NUMERIC:
         return NumericColumn(attribute, np.full(rows, np.nan if value is None else value))
     return CodedColumn(attribute, np.full(rows, 255 if value is None else value).astype(np.uint8))

@@ -31,7 +31,7 @@ from redveil.trees.prepared import Needs
 Work = Callable[[], list[Released[LeafTable]]]
 
 DEEPEST: Final = 6
-MOST_REPEATS: Final = 1000
+MOST_REPETITIONS: Final = 1000
 MOST_WALK_STEPS: Final = 10_000_000
 # The share of a run's price that buys the noisy number of entities, if the tuning rule needs it.
 SIZE_SHARE: Final = Fraction(1, 100)
@@ -66,7 +66,7 @@ class Algorithm(ABC):
 
     def __post_init__(self) -> None:
         must_lie_within("depth", self.depth, 1, DEEPEST)
-        must_lie_within("trials", self.trials, 1, MOST_REPEATS)
+        must_lie_within("trials", self.trials, 1, MOST_REPETITIONS)
         self.profile.check(self)
 
     # Parameters

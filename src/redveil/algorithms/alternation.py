@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 from redveil.algorithms.algorithm import (
-    MOST_REPEATS,
+    MOST_REPETITIONS,
     MOST_WALK_STEPS,
     Algorithm,
     must_lie_within,
@@ -90,7 +90,7 @@ class Alternation(Algorithm):
     def __post_init__(self) -> None:
         least = 0 if self.starts_privately and not self.walks else 1
         unless = ", or be 0 for a private start alone" if least else ""
-        must_lie_within("alternations", self.alternations, least, MOST_REPEATS, unless)
+        must_lie_within("alternations", self.alternations, least, MOST_REPETITIONS, unless)
         if not self.alternations and self.depth > 1:
             raise InputError("without alternations there is one split on each side; use depth 1")
         super().__post_init__()

@@ -60,7 +60,7 @@ def _profile(name: str | None, variance_threshold: float | None) -> Profile:
 
 
 def _refuse(parameter: str, algorithm: str) -> None:
-    """Refuse a parameter that would do nothing: whoever gives it expects something."""
+    """Refuse a parameter that would do nothing, rather than ignore it."""
     others = [n for n, one in ALGORITHMS.items() if parameter in one.parameter_names()]
     if not others:
         raise InputError(f"unknown parameter {parameter}")

@@ -28,20 +28,20 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 # How far neighbours are averaged over, in bins; the noise decides which.
-_WIDTHS: Final = (0.1, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
+_BANDWIDTHS: Final = (0.1, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
 # A bin that stands out from its neighbours by this many standard errors is a value of its own.
 _STANDS_OUT: Final = 4.0
 # Shares are tried from small to large, in steps of this ratio.
-_COARSER: Final = 1.05
+_SHARE_RATIO: Final = 1.05
 _SMALLEST_SHARE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CutPointRequest:
     """One numeric attribute whose cut points are to be bought.
 
     >>> from redveil.schema import Kind
-    >>> str(Wanted(Side.RIGHT, Attribute("cost", Kind.NUMERIC)).key)
+    >>> str(CutPointRequest(Side.RIGHT, Attribute("cost", Kind.NUMERIC)).key)
     'cut points, right cost'
     """
 
@@ -54,11 +54,11 @@ class Wanted:
         return StepKey(StepKind.CUT_POINTS, part=f"{self.side} {self.attribute.name}")
 
 
-def cuts_plan(wanted: Sequence[Wanted], epsilon: Fraction) -> Plan:
+def cuts_plan(wanted: Sequence[CutPointRequest], epsilon: Fraction) -> Plan:
     """Divide ε equally over the columns: a pure function of public parameters.
 
     >>> from redveil.schema import Kind
-    >>> columns = [Wanted(side, Attribute("cost", Kind.NUMERIC)) for side in Side]
+    >>> columns = [CutPointRequest(side, Attribute("cost", Kind.NUMERIC)) for side in Side]
     >>> [str(step.price) for step in cuts_plan(columns, Fraction(1, 10)).steps]
     ['1/20', '1/20']
     """
@@ -68,7 +68,7 @@ def cuts_plan(wanted: Sequence[Wanted], epsilon: Fraction) -> Plan:
 
 def bought_cuts(
     table: Sealed[Table],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[CutPointRequest],
     most: int,
     epsilon: Fraction,
     randomness: Randomness,
@@ -80,7 +80,7 @@ def bought_cuts(
     >>> cost = Attribute("cost", Kind.NUMERIC, maximum=100, cuts=(0, 1, 10, 50))
     >>> column = NumericColumn(cost, np.repeat([0.0, 2.0, 7.0], 1000))
     >>> table = Sealed(Table(3000, {}, {"cost": column}))
-    >>> wanted = [Wanted(Side.RIGHT, cost)]
+    >>> wanted = [CutPointRequest(Side.RIGHT, cost)]
     >>> bought_cuts(table, wanted, 3, Fraction(10), SystemRandomness())[0][0]
     0.0
     """
@@ -92,7 +92,7 @@ def bought_cuts(
 
 
 def _column(
-    table: Sealed[Table], one: Wanted, most: int, purse: Purse, randomness: Randomness
+    table: Sealed[Table], one: CutPointRequest, most: int, purse: Purse, randomness: Randomness
 ) -> tuple[float, ...]:
     """Measure one column's histogram; all that comes after it is post-processing."""
     grid = np.array(fine_grid(one.attribute), dtype=np.float64)
@@ -103,7 +103,7 @@ def _column(
     return tuple(grid[list(even_cuts(mass, most))].tolist())
 
 
-def fine_counts(table: Table, one: Wanted, grid: Floats) -> Integers:
+def fine_counts(table: Table, one: CutPointRequest, grid: Floats) -> Integers:
     """Count the entities between grid points, int64[points + 1]; who lacks a value is in no bin.
 
     Bin i holds the values above point i − 1 and up to point i: what a cut there tells apart.
@@ -111,7 +111,7 @@ def fine_counts(table: Table, one: Wanted, grid: Floats) -> Integers:
     >>> from redveil.schema import Kind
     >>> cost = Attribute("cost", Kind.NUMERIC, maximum=9)
     >>> table = Table(4, {}, {"cost": NumericColumn(cost, np.array([0.0, 2.0, 2.5, np.nan]))})
-    >>> fine_counts(table, Wanted(Side.RIGHT, cost), np.array([0.0, 2.0])).tolist()
+    >>> fine_counts(table, CutPointRequest(Side.RIGHT, cost), np.array([0.0, 2.0])).tolist()
     [1, 1, 1]
     """
     column = table.view(one.side)[one.attribute.name]
@@ -136,7 +136,7 @@ def smoothed(noisy: Floats, variance: float) -> Floats:
     counts = estimate[place]
     distance = place[:, None] - place[None, :]
     best = np.inf
-    for width in _WIDTHS:
+    for width in _BANDWIDTHS:
         kernel = np.exp(-0.5 * (distance / width) ** 2)
         kernel /= kernel.sum(axis=1, keepdims=True)
         guess = kernel @ counts
@@ -162,7 +162,7 @@ def even_cuts(mass: Floats, most: int) -> tuple[int, ...]:
     rest = float(np.sort(mass)[: max(mass.size - most, 1)].sum())
     share = max(rest / (2 * most + 2), float(mass.sum()) * _SMALLEST_SHARE)
     while len(cuts := _greedy(mass, share)) > most:
-        share *= _COARSER
+        share *= _SHARE_RATIO
     return cuts or (int(np.searchsorted(np.cumsum(mass[:-1]), mass[:-1].sum() / 2)),)
 
 

@@ -41,7 +41,7 @@ class Profile:
     is_private: ClassVar[bool] = True
     # Whether the tuning rule sets what is not given.
     tunes: ClassVar[bool] = True
-    # What the owner is told before a run, if anything.
+    # A warning to show before a run, if any.
     warning: ClassVar[str | None] = None
 
     @property

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
 
 # Bytes for the sets of entities that walks keep for every candidate split.
-LARGEST_SETS = 8e9
+LARGEST_SET_BYTES = 8e9
 # Where known limits are explained; the published widths have no proof.
-LIMITS: Final = "docs/explanation/known-limits.md"
+KNOWN_LIMITS: Final = "docs/explanation/known-limits.md"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class Published(Profile):
     is_private: ClassVar[bool] = False
     tunes: ClassVar[bool] = False
     warning: ClassVar[str | None] = (
-        f"warning: the published profile is NOT private in practice ({LIMITS})"
+        "warning: the published profile is NOT private in practice; see Known limits in the "
+        "documentation"
     )
 
     variance_threshold: float = 0.005
@@ -86,12 +87,14 @@ class Published(Profile):
         if algorithm.name == "twin":
             raise InputError("twin is not a published algorithm; leave out the published profile")
         if algorithm.name == "alt-mcmc" and not algorithm.walks:
-            raise InputError("published alt-mcmc walks; use sampler = walk, or leave it out")
+            raise InputError("published alt-mcmc always uses Markov chains; leave out sampler")
 
     def check_loss(self, loss: Loss) -> None:
         """Refuse a δ: the paper's method knows none."""
         if loss.delta:
-            raise InputError("the published profile has no delta; leave out one of the two")
+            raise InputError(
+                "the published profile does not support δ; leave out delta or the published profile"
+            )
 
     def observed(self, dataset: Dataset) -> Dataset:
         """Return the data set under the schema that its own values make."""
@@ -143,7 +146,7 @@ def published_rules(variance_threshold: float) -> Rules:
             change=width,
             monotone=False,
             rounding=Fraction(0),
-            proof=LIMITS,
+            proof=KNOWN_LIMITS,
         )
         for name, width in (("Gini", Fraction(4)), ("pair", Fraction(2)))
     )
@@ -181,7 +184,7 @@ def observed_dataset(dataset: Dataset) -> Dataset:
     if not views[Side.LEFT].attributes or not views[Side.RIGHT].attributes:
         raise InputError("a view has no attribute with two values; there is nothing to split")
     splits = schema.left.split_count + schema.right.split_count
-    if splits * table.rows / 8 > LARGEST_SETS:
+    if splits * table.rows / 8 > LARGEST_SET_BYTES:
         raise InputError(
             f"{splits} different values are too many candidate splits for the published profile; "
             "use the hardened one, whose cut points are declared"
@@ -245,5 +248,5 @@ def _observed_view(view: View, table: Table, side: Side) -> View:
 def _observed_attribute(attribute: Attribute, column: object) -> Attribute:
     assert isinstance(column, NumericColumn)
     known = column.values[~np.isnan(column.values)]
-    # value <= largest holds for everybody, so the largest is no cut.
+    # value <= largest holds for every entity, so the largest is no cut.
     return replace(attribute, cuts=tuple(np.unique(known)[:-1].tolist()))

@@ -126,7 +126,7 @@ class Event:
         return epsilon_at_least(*self._counts(absent, present), error, delta)
 
     def promise(self, absent: Outcomes, present: Outcomes) -> float:
-        """Return a cautious estimate of the ε that this event shows; much faster than a bound.
+        """Return a conservative estimate of the ε that this event shows; much faster than a bound.
 
         >>> sees = Event(Fact("seen"), holds=True, with_entity=True)
         >>> seen, unseen = Outcome(frozenset({"seen"}), {}), Outcome(frozenset(), {})
@@ -170,7 +170,7 @@ def best_event(absent: Outcomes, present: Outcomes) -> Event:
 
 
 def promise(absent: Outcomes, present: Outcomes) -> float:
-    """Return a cautious estimate of the ε that the best event would show.
+    """Return a conservative estimate of the ε that the best event would show.
 
     In the runs that chose it, the best of many events is partly lucky. So one half of the runs
     chooses and the other judges, and vice versa.
@@ -237,7 +237,7 @@ def _both_ways(test: Test, without: Count, having: Count) -> Iterator[tuple[floa
 
 
 def _promise(likely: Count, unlikely: Count) -> float:
-    """Return a cautious estimate of the ε that an event shows."""
+    """Return a conservative estimate of the ε that an event shows."""
     # One more hit each: an event that was not observed is not impossible.
     (hits, others), runs = (likely[0] + 1, unlikely[0] + 1), (likely[1] + 2, unlikely[1] + 2)
     variance = 1 / hits - 1 / runs[0] + 1 / others - 1 / runs[1]

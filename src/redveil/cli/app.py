@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from redveil.cli.arguments import GroupedCommand
 from redveil.cli.ask import ask
@@ -19,9 +20,26 @@ from redveil.cli.schema import schema
 from redveil.cli.show import show
 from redveil.cli.truth import truth
 
+TAGLINE: Final = "Find out what two tables have in common, without releasing a row."
+# As one uses them.
+ORDER: Final = (
+    *("schema", "plan", "mine", "show", "ask", "budget", "truth"),
+    *("diagnose", "audit", "plot", "demo"),
+)
+
+
+class OrderedGroup(TyperGroup):
+    """The commands in the order of ORDER; Typer itself lists groups of commands last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
 app = typer.Typer(
     name="redveil",
-    help="Private redescription mining: find what two tables say about the same entities.",
+    help=TAGLINE,
+    cls=OrderedGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -57,4 +75,4 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Private redescription mining: find what two tables say about the same entities."""
+    """Handle the options that precede a command."""

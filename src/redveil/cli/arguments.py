@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -25,6 +28,8 @@ PRIVACY: Final = "Privacy"
 SEARCH: Final = "Search"
 REPORTED: Final = "What to report"
 FILES: Final = "Files"
+
+_FROM_SIZE: Final = "from the noisy number of entities"
 
 
 def _option(*names: str, say: str, panel: str, metavar: str | None = None) -> Any:
@@ -81,13 +86,17 @@ AlgorithmName = Annotated[
 ]
 Depth = Annotated[
     int | None,
-    _option("--depth", say="Depth of the trees, 1 to 6 [default: by size, else 2]", panel=SEARCH),
+    _option(
+        "--depth",
+        say=f"Depth of the trees, 1 to 6 [default: {_FROM_SIZE}, else 2]",
+        panel=SEARCH,
+    ),
 ]
 Trials = Annotated[
     int | None,
     _option(
         "--trials",
-        say="Repetitions, which share ε [default: by size for twin, else 1]",
+        say=f"Repetitions, which share ε [default: {_FROM_SIZE} for twin, else 1]",
         panel=SEARCH,
     ),
 ]
@@ -95,13 +104,13 @@ Alternations = Annotated[
     int | None,
     _option(
         "--alternations",
-        say="alt-*: trees after the first; 0: private start only [default: by size, else 2]",
+        say=f"alt-*: trees after the first; 0: private start only [default: {_FROM_SIZE}, else 2]",
         panel=SEARCH,
     ),
 ]
 Steps = Annotated[
     int | None,
-    _option("--steps", say="Length of each Markov chain walk [default: 10000]", panel=SEARCH),
+    _option("--steps", say="Steps of each Markov chain [default: 10000]", panel=SEARCH),
 ]
 TreeShare = Annotated[
     str | None,
@@ -138,7 +147,7 @@ RootScoreName = Annotated[
     RootScore | None,
     _option(
         "--root-score",
-        say="twin, private start: score of the first splits [default: by size]",
+        say=f"twin, private start: score of the first splits [default: {_FROM_SIZE}]",
         panel=SEARCH,
     ),
 ]
@@ -166,14 +175,18 @@ MaxSupport = Annotated[
 ]
 MaxDisjuncts = Annotated[
     int | None,
-    _option("--max-disjuncts", say="Most leaves joined in one query [default: 3]", panel=REPORTED),
+    _option(
+        "--max-disjuncts",
+        say="Most leaves joined in one query [default: 3; published: 4]",
+        panel=REPORTED,
+    ),
 ]
 Prune = Annotated[
     str | None,
     _option(
         "--prune",
         metavar="<number|auto>",
-        say="Drop noisy supports below this number, or auto [default: keep all]",
+        say="Drop noisy supports below this number, or auto [default: keep all; published: auto]",
         panel=REPORTED,
     ),
 ]
@@ -215,6 +228,36 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+# Parameters that are a single word are also words of a sentence: they count as parameters only at
+# the start of a message, before " =", or after "use" or "leave out".
+_WORDS: Final = "epsilon|delta|depth|trials|alternations|counts|sampler|start|prune|walks"
+_PARAMETER: Final = re.compile(
+    r"\b(?P<name>walk_steps|tree_share|(?:root|pair)_score|(?:max|min)_[a-z_]+)\b(?: =)?"
+    rf"|(?:^|(?<=\buse )|(?<=\bleave out ))(?P<word>{_WORDS})\b(?: =)?"
+    rf"|\b(?P<set>{_WORDS}) ="
+)
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Make errors about parameters name the options that were typed.
+
+    >>> with naming_options():
+    ...     raise InputError("walk_steps does nothing for twin; use sampler = walk")
+    Traceback (most recent call last):
+    redveil.errors.InputError: --steps does nothing for twin; use --sampler walk
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(_PARAMETER.sub(_option_name, str(error))) from None
+
+
+def _option_name(found: re.Match[str]) -> str:
+    name = found["name"] or found["word"] or found["set"]
+    return "--steps" if name == "walk_steps" else f"--{name.replace('_', '-')}"
 
 
 def find_schema(given: Path | None, left: Path) -> tuple[Schema, Path]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from redveil.cli.arguments import Algorithm, Delta, JsonOutput, Profile
+from redveil.cli.arguments import Algorithm, Delta, JsonOutput, Profile, naming_options
 from redveil.cli.console import output, progress, say
 
 # The published profile leaks in every run, so these suffice.
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 def audit(
     epsilon: Annotated[
-        str, typer.Option("--epsilon", "-e", help="Claimed ε; 1 or more is easiest to refute.")
+        str,
+        typer.Option(
+            "--epsilon",
+            "-e",
+            metavar="<number>",
+            help="Claimed ε; 1 or more is easiest to refute.",
+        ),
     ] = "1",
     delta: Delta = None,
     algorithm: Annotated[
@@ -47,10 +53,11 @@ def audit(
     from redveil.audit.pool import processes
     from redveil.privacy.loss import parse_loss
 
-    claimed = parse_loss(epsilon, delta)
-    wanted = cases(algorithm, profile or ("hardened" if claimed.delta else None))
-    for case in wanted:
-        case.algorithm.profile.check_loss(claimed)
+    with naming_options():
+        claimed = parse_loss(epsilon, delta)
+        wanted = cases(algorithm, profile or ("hardened" if claimed.delta else None))
+        for case in wanted:
+            case.algorithm.profile.check_loss(claimed)
     findings: list[Finding] = []
     say("generated data only: no file is read", "dim")
     with processes() as spread, progress("auditing") as report:
@@ -123,5 +130,5 @@ def _table(findings: list[Finding]) -> Table:
         )
         verdict = Text(one.verdict, "bold red" if one.alarming else "")
         # Text, not str: brackets in queries are not markup.
-        table.add_row(*(Text(cell) for cell in row), verdict)
+        table.add_row(*(Text(field) for field in row), verdict)
     return table

@@ -45,9 +45,9 @@ def budget(
     if declared.budget is None:
         say("the schema declares no budget, so runs are neither limited nor recorded")
         return
-    write(f"{declared.name}: epsilon {left} left of {declared.budget}")
+    write(f"{declared.name}: ε = {left} left of {declared.budget}")
     if declared.budget_delta:
-        write(f"{declared.name}: delta {left_delta} left of {declared.budget_delta}")
+        write(f"{declared.name}: δ = {left_delta} left of {declared.budget_delta}")
 
 
 def _pair(epsilon: Fraction | None, delta: Fraction) -> dict[str, str | None]:
@@ -73,6 +73,6 @@ def _table(charges: tuple[Charge, ...]) -> Table:
     for one in charges:
         loss = one.loss
         # Text, not str: what a file contains may look like markup.
-        cells = one.made_at, one.purpose, str(loss.epsilon), str(loss.delta)
-        table.add_row(*(Text(cell) for cell in cells))
+        fields = one.made_at, one.purpose, str(loss.epsilon), str(loss.delta)
+        table.add_row(*(Text(field) for field in fields))
     return table

@@ -8,7 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from redveil.cli.arguments import Epsilon, LedgerFile, Left, Quiet, Right, SchemaFile, find_schema
+from redveil.cli.arguments import (
+    Epsilon,
+    LedgerFile,
+    Left,
+    Quiet,
+    Right,
+    SchemaFile,
+    find_schema,
+    naming_options,
+)
 from redveil.cli.console import output, progress, say
 from redveil.errors import InputError
 from redveil.files import keep_earlier, must_be_writable, write_text
@@ -17,13 +26,23 @@ from redveil.schema import Kind, Schema, Side, Status
 
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--columns", help="Numeric attributes, separated by commas; repeatable."),
+    typer.Option(
+        "--columns",
+        metavar="<names>",
+        help="Numeric attributes, separated by commas; repeatable.",
+    ),
 ]
 HeavyTailed = Annotated[
-    bool, typer.Option("--heavy-tailed", help="All attributes cut as for a heavy tail.")
+    bool,
+    typer.Option(
+        "--heavy-tailed",
+        help="Every numeric attribute whose cut points are spaced as for a heavy tail.",
+    ),
 ]
 Cuts = Annotated[int, typer.Option("--cuts", help="Most cut points per attribute.")]
-Again = Annotated[bool, typer.Option("--again", help="Buy again what was bought before.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Allow columns bought before, and pay for them again.")
+]
 SchemaOutput = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the new schema to this file [default: replace it]"),
@@ -52,7 +71,8 @@ def buy_cuts(
     from redveil.data.loading import load
 
     # Refuse bad requests before reading any data.
-    price = parse_epsilon(epsilon)
+    with naming_options():
+        price = parse_epsilon(epsilon)
     declared, path = find_schema(schema, left)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     target = result or path
@@ -121,6 +141,6 @@ def _show(new: Schema) -> None:
                 table.add_row(side.value, Text(a.name), points)
     output().print(table)
     say(
-        f"bought for epsilon = {latest.epsilon}, on top of the epsilon of every run with this "
-        "schema; certificates say so"
+        f"bought for ε = {latest.epsilon}, on top of the ε of every run with this schema; "
+        "certificates say so"
     )

@@ -1,4 +1,4 @@
-"""`redveil demo`: generate a clinic and mine it."""
+"""`redveil demo`: generate a clinic's data and mine it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from redveil.errors import InputError
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Folder for the files.")] = Path("demo-output"),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder for the files.")] = Path(
+        "demo-output"
+    ),
     patients: Annotated[int, typer.Option(min=10, help="Number of patients.")] = 5000,
-    epsilon: Annotated[str, typer.Option(help="Privacy loss ε.")] = "1",
+    epsilon: Annotated[str, typer.Option(metavar="<number>", help="Privacy loss ε.")] = "1",
 ) -> None:
-    """Generate data of a clinic, mine it and show the result."""
+    """Generate a clinic's data, mine it and show the result."""
     from redveil.data.synthetic import write_clinic
 
     try:
         left, right, schema = write_clinic(folder, patients)
     except OSError:
         raise InputError(f"{folder}: cannot write there; name another folder") from None
-    say(f"generated {patients} patients: {left}, {right}; schema: {schema}")
+    say(f"generated {patients:,} patients: {left}, {right}; schema: {schema}")
     mine(left, right, epsilon, schema=schema, result=folder / "result.json")
     say(f"next: {sys.argv[0]} show {folder / 'result.json'} --plan")

@@ -1,4 +1,4 @@
-"""`redveil diagnose`: check whether Markov chain walks converge."""
+"""`redveil diagnose`: check whether Markov chains converge."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from redveil.cli.arguments import (
     SchemaFile,
     Steps,
     find_schema,
+    naming_options,
 )
 from redveil.cli.console import progress, say
 
@@ -25,7 +26,7 @@ def diagnose(
     epsilon: Epsilon,
     schema: SchemaFile = None,
     algorithm: Annotated[
-        Literal["tree-pair", "alt-mcmc"], typer.Option(help="Algorithm that walks.")
+        Literal["tree-pair", "alt-mcmc"], typer.Option(help="Algorithm to diagnose.")
     ] = "tree-pair",
     depth: Annotated[
         int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2]")
@@ -37,7 +38,7 @@ def diagnose(
         Path | None, typer.Option("--plot", help="Plot the scores to this file (PNG, SVG or PDF).")
     ] = None,
 ) -> None:
-    """Check whether Markov chain walks converge here. NOT PRIVATE: for the data's owner only."""
+    """Check whether Markov chains converge on this data. NOT PRIVATE: for the data owner only."""
     from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
     from redveil.diagnosis import walking
@@ -45,11 +46,12 @@ def diagnose(
 
     given: dict[str, Any] = {"depth": depth, "walk_steps": steps, "pair_score": pair_score}
     # Refuse bad parameters before reading any data.
-    walking(algorithm, epsilon, walks, **given)
+    with naming_options():
+        walking(algorithm, epsilon, walks, **given)
     declared, _ = find_schema(schema, left)
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
-    say("NOT PRIVATE: computed from the data without noise. For the data's owner only.", "bold red")
+    say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():
         typer.echo(line)

@@ -33,6 +33,7 @@ from redveil.cli.arguments import (
     TreeShare,
     Trials,
     find_schema,
+    naming_options,
 )
 from redveil.cli.console import output, progress, say
 from redveil.files import keep_earlier, must_be_writable
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
-    "Defaults 'by size' follow from a noisy count of the entities, which costs a little of ε. The "
-    "published profile has the paper's defaults. Limits on what to report apply to the "
-    "unfavourable end of each interval."
+    "A default from the noisy number of entities costs a hundredth of ε, which buys that number. "
+    "The published profile has other defaults: the paper's, and --prune auto. Limits on what to "
+    "report apply to the unfavourable end of each interval (hardened profile)."
 )
 
 
@@ -100,8 +101,9 @@ def mine(
     }
     limits = (max_p_value, min_jaccard, min_support, max_support)
     # Refuse bad parameters before reading any data.
-    loss = parse_loss(epsilon, delta)
-    how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
+    with naming_options():
+        loss = parse_loss(epsilon, delta)
+        how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     if how.warning:

@@ -22,6 +22,7 @@ from redveil.cli.arguments import (
     StartName,
     TreeShare,
     Trials,
+    naming_options,
 )
 from redveil.cli.console import output
 from redveil.schema import Schema
@@ -69,7 +70,7 @@ def plan(
 ) -> None:
     """Show how a run would spend its ε. Needs no data; the prices add up exactly.
 
-    Defaults 'by size' follow from a noisy count of the entities, which a run buys first. Without
+    Some defaults follow from a noisy number of entities, which a run buys first. Without
     --entities, all cases are listed.
     """
     from redveil.algorithms.catalogue import make_algorithm
@@ -78,20 +79,21 @@ def plan(
     from redveil.privacy.score import MOST_ENTITIES
     from redveil.report.text import steps_table
 
-    wanted = make_algorithm(
-        algorithm,
-        profile,
-        depth=depth,
-        trials=trials,
-        alternations=alternations,
-        tree_share=tree_share,
-        counts=counts,
-        sampler=sampler,
-        start=start,
-        root_score=root_score,
-    )
-    loss = parse_loss(epsilon, delta)
-    wanted.profile.check_loss(loss)
+    with naming_options():
+        wanted = make_algorithm(
+            algorithm,
+            profile,
+            depth=depth,
+            trials=trials,
+            alternations=alternations,
+            tree_share=tree_share,
+            counts=counts,
+            sampler=sampler,
+            start=start,
+            root_score=root_score,
+        )
+        loss = parse_loss(epsilon, delta)
+        wanted.profile.check_loss(loss)
     declared = Schema.read(schema) if schema else None
     if wanted.auto and entities is None:
         found = tuned_cases(wanted, declared, loss.price, MOST_ENTITIES)

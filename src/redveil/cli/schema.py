@@ -16,10 +16,9 @@ from redveil.files import keep_earlier, write_text
 from redveil.schema import Schema
 
 schema = typer.Typer(
-    help="Draft, check and accept schemas (datapackage.json); buy cut points.",
+    help="Draft, check and accept schemas; buy cut points.",
     no_args_is_help=True,
 )
-schema.command("buy-cuts")(buy_cuts)
 
 
 @schema.command()
@@ -71,7 +70,7 @@ def check(path: SchemaArgument) -> None:
     for problem in problems:
         write(str(problem))
     if read is None:
-        raise SchemaError(f"{path}: {len(problems)} problem(s)")
+        raise SchemaError(f"{path}: {len(problems)} problem{'s' if len(problems) > 1 else ''}")
     for view in (read.left, read.right):
         write(
             f"{view.name}: key {view.key}, {len(view.attributes)} attributes, "
@@ -91,3 +90,6 @@ def accept(path: SchemaArgument) -> None:
             (field.get("redveil") or {}).pop("draft", None)
     write_text(path, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
     say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
+
+
+schema.command("buy-cuts")(buy_cuts)

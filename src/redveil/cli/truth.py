@@ -22,7 +22,7 @@ def truth(
         typer.Option("--output", "-o", help="Write the result with its true values to this file."),
     ] = None,
 ) -> None:
-    """Show a result's true values beside its noisy ones. NOT PRIVATE: for the data's owner only."""
+    """Show a result's true values beside its noisy ones. NOT PRIVATE: for the data owner only."""
     from redveil import owner
     from redveil.data.loading import load
     from redveil.report.result import Result
@@ -32,7 +32,6 @@ def truth(
     declared, _ = find_schema(schema, left)
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
-    say("NOT PRIVATE: true values follow. For the data's owner only.", "bold red")
     compared = owner.truth(read, dataset)
     console = output()
     console.print(result_view(compared.document, width=console.width))

@@ -15,7 +15,7 @@ class Dataset:
     """Two joined views of the same entities. The rows are sealed, even their number.
 
     Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
-    data's owner.
+    data owner.
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> clinic = Schema(

@@ -91,6 +91,7 @@ def _assemble(left: object, right: object, schema: Schema, report: Progress) -> 
         attributes=(*left_counts, *right_counts),
         ignored_left=left_side.ignored,
         ignored_right=right_side.ignored,
+        unit=schema.unit,
     )
     report("done", 1.0)
     return Dataset(schema, Sealed(table), Sealed(findings))

@@ -1,4 +1,4 @@
-"""The load report, for the data's owner only."""
+"""The load report, for the data owner only."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from redveil.schema import Side
+from redveil.schema.view import plural
 
 _MOST_LISTED: Final = 20
 
@@ -30,7 +31,7 @@ class AttributeCounts:
     def line(self) -> str | None:
         """Return the counts as a line of text, or None if they are all zero."""
         parts = [
-            f"{count} {what}"
+            f"{count:,} {what}"
             for count, what in (
                 (self.missing, "missing"),
                 (self.clamped, "clamped to a bound"),
@@ -43,12 +44,14 @@ class AttributeCounts:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    r"""True counts over the joined entities. NOT private, for the data's owner only.
+    r"""True counts over the joined entities. NOT private, for the data owner only.
 
-    >>> report = LoadReport(joined=10, left_only=2, ignored_left=("note",))
+    unit: what one entity is called
+
+    >>> report = LoadReport(5000, left_only=1, ignored_left=("note",), unit="patient")
     >>> print("\n".join(report.lines()))
-    10 entities in both views
-    2 entities in the left view only: dropped
+    5,000 patients in both views
+    1 patient in the left view only: dropped
     left, columns not in the schema: note
     """
 
@@ -58,13 +61,14 @@ class LoadReport:
     attributes: tuple[AttributeCounts, ...] = ()
     ignored_left: tuple[str, ...] = ()
     ignored_right: tuple[str, ...] = ()
+    unit: str = "entity"
 
     def lines(self) -> list[str]:
         """Return the report as lines, without zeros and with long lists shortened."""
-        lines = [f"{_entities(self.joined)} in both views"]
+        lines = [f"{self._counted(self.joined)} in both views"]
         for side, count in ((Side.LEFT, self.left_only), (Side.RIGHT, self.right_only)):
             if count:
-                lines.append(f"{_entities(count)} in the {side} view only: dropped")
+                lines.append(f"{self._counted(count)} in the {side} view only: dropped")
         for side, names in ((Side.LEFT, self.ignored_left), (Side.RIGHT, self.ignored_right)):
             if names:
                 listed = ", ".join(_shortened(names))
@@ -72,9 +76,8 @@ class LoadReport:
         counts = [line for line in (a.line() for a in self.attributes) if line is not None]
         return lines + _shortened(counts)
 
-
-def _entities(count: int) -> str:
-    return "1 entity" if count == 1 else f"{count} entities"
+    def _counted(self, count: int) -> str:
+        return f"{count:,} {self.unit if count == 1 else plural(self.unit)}"
 
 
 def _shortened(items: Sequence[str]) -> list[str]:

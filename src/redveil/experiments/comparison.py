@@ -23,7 +23,7 @@ import typer
 import redveil
 from redveil.experiments import datasets, generators
 from redveil.experiments.comparison_figure import draw
-from redveil.experiments.comparison_table import cells, latest, markdown, ordered
+from redveil.experiments.comparison_table import latest, markdown, ordered, summarise_all
 from redveil.experiments.console import run as run_command
 from redveil.experiments.console import say
 from redveil.experiments.runs import append, perform, read, settings_name, settings_of
@@ -94,8 +94,8 @@ def work(task: Task, dataset: redveil.Dataset | None = None) -> None:
     settings = settings_name(dataset, given)
     warm = False
     for epsilon in task.epsilons:
-        cell = subject.title, algorithm, epsilon
-        done = [r for r in read(task.journal) if r.cell == cell and r.settings == settings]
+        row = subject.title, algorithm, epsilon
+        done = [r for r in read(task.journal) if r.row == row and r.settings == settings]
         kept = {run.number: run.seconds for run in latest(done)}
         for number in range(1, task.runs + 1):
             if number in kept:
@@ -109,7 +109,7 @@ def work(task: Task, dataset: redveil.Dataset | None = None) -> None:
                 small = generators.build("noise", 200)
                 perform(small, "", algorithm, epsilon, 0, large=False)
                 warm = True
-            run = perform(dataset, *cell, number, large=subject.large)
+            run = perform(dataset, *row, number, large=subject.large)
             append(task.journal, run)
             kept[number] = run.seconds
             say(
@@ -153,7 +153,7 @@ def report(
 
     >>> report(Path("nowhere.jsonl"), Path("a.md"), Path("a.png"), [], [])
     """
-    summaries = ordered(cells(read(journal)), subjects, algorithms)
+    summaries = ordered(summarise_all(read(journal)), subjects, algorithms)
     if not summaries:
         say(f"{journal}: no runs; nothing to report")
         return
@@ -191,7 +191,7 @@ def subjects_of(data: Path | None, only: Sequence[str], rows: Sequence[int]) -> 
 
 def main(  # noqa: PLR0913 - one argument per option
     data: Annotated[Path | None, typer.Argument(help="Folder of the data sets.")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs per cell.")] = 20,
+    runs: Annotated[int, typer.Option(min=1, help="Runs per row.")] = 20,
     epsilon: Annotated[list[str] | None, typer.Option(help="Default: 1, 0.25, 0.1, 0.01.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Names of data sets or generators.")
@@ -204,7 +204,7 @@ def main(  # noqa: PLR0913 - one argument per option
     table: Annotated[Path | None, typer.Option(help="Default: OUT/comparison.md.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Default: OUT/comparison.png.")] = None,
     limit_seconds: Annotated[
-        float | None, typer.Option(help="Start no further run in a cell after this time.")
+        float | None, typer.Option(help="Start no further run of a row after this time.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     generated: Annotated[  # noqa: FBT002 - Typer makes a flag of it

@@ -1,4 +1,4 @@
-"""The table of the comparison: runs summarised by cell, as Markdown."""
+"""The table of the comparison: runs summarised by row, as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from redveil.experiments.runs import Cell, Run
+from redveil.experiments.runs import RowKey, Run
 
 SIGNIFICANT = 0.01
 COLUMNS = (
@@ -31,7 +31,7 @@ COLUMNS = (
     ("CPU s", "---:"),
 )
 LEGEND = """\
-Over all redescriptions of a cell's runs: *significant*, the share with a true p-value of at most
+Over all redescriptions of a row's runs: *significant*, the share with a true p-value of at most
 0.01; *J*, the true Jaccard index, its median and 90 % quantile; *abs. ΔJ*, the median absolute
 difference of noisy and true J; *J in interval*, the share whose true J lies in the reported
 interval, and *width*, the median width of that interval; *p within bound*, the share whose true
@@ -42,7 +42,7 @@ different triples of true supports. *seconds* and *CPU s* are medians.
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One cell of the table. Shares lie between 0 and 1; NaN where nothing was found.
+    """One row of the table. Shares lie between 0 and 1; NaN where nothing was found.
 
     >>> summarise([Run("a", "twin", "1", 1, "x", 0.5, 0.4)]).empty
     1
@@ -65,16 +65,16 @@ class Summary:
     cpu: float
 
 
-def cells(runs: Iterable[Run]) -> list[Summary]:
-    """Summarise every cell. If its settings have changed, only runs with the latest ones count.
+def summarise_all(runs: Iterable[Run]) -> list[Summary]:
+    """Summarise every row. If its settings have changed, only runs with the latest ones count.
 
     >>> old, new = (Run("a", "twin", "1", 1, x, 0.5, 0.4) for x in ("old", "new"))
-    >>> [(one.data, one.runs) for one in cells([old, new])]
+    >>> [(one.data, one.runs) for one in summarise_all([old, new])]
     [('a', 1)]
     """
-    grouped: dict[Cell, list[Run]] = {}
+    grouped: dict[RowKey, list[Run]] = {}
     for run in runs:
-        grouped.setdefault(run.cell, []).append(run)
+        grouped.setdefault(run.row, []).append(run)
     return [summarise(latest(group)) for group in grouped.values()]
 
 
@@ -89,7 +89,7 @@ def latest(runs: Sequence[Run]) -> list[Run]:
 
 
 def summarise(runs: Sequence[Run]) -> Summary:
-    """Summarise the pooled runs of one cell.
+    """Summarise the pooled runs of one row.
 
     >>> run = Run("a", "twin", "1", 1, "x", 0.5, 0.4, 1, (0.5,), (0.6,), (0.4,), (0.55,), (0.0,),
     ...           (0.1,))
@@ -104,7 +104,7 @@ def summarise(runs: Sequence[Run]) -> Summary:
         float(q) for q in (np.quantile(true, (0.1, 0.5, 0.9)) if true.size else (np.nan,) * 3)
     )
     return Summary(
-        *runs[0].cell,
+        *runs[0].row,
         runs=len(runs),
         empty=sum(run.found == 0 for run in runs),
         found=float(np.mean([run.found for run in runs])),
@@ -131,10 +131,10 @@ def _median(values: np.ndarray) -> float:
 def ordered(
     summaries: Iterable[Summary], data: Sequence[str], algorithms: Sequence[str]
 ) -> list[Summary]:
-    """Sort cells in the given orders, other cells last, and by decreasing ε.
+    """Sort rows in the given orders, other rows last, and by decreasing ε.
 
     >>> runs = [Run("a", "twin", e, 1, "x", 0.5, 0.4) for e in ("0.1", "1")]
-    >>> [one.epsilon for one in ordered(cells(runs), ["a"], ["twin"])]
+    >>> [one.epsilon for one in ordered(summarise_all(runs), ["a"], ["twin"])]
     ['1', '0.1']
     """
 
@@ -154,7 +154,7 @@ def ordered(
 def markdown(summaries: Iterable[Summary]) -> str:
     """Return the table with its legend.
 
-    >>> print(markdown(cells([Run("a", "twin", "1", 1, "x", 0.5, 0.4)])).splitlines()[-1])
+    >>> print(markdown(summarise_all([Run("a", "twin", "1", 1, "x", 0.5, 0.4)])).splitlines()[-1])
     | a | 1 | twin | 1 | 1 | 0.0 | 0.0 | – | – | – | – | – | – | – | 0.50 | 0.40 |
     """
     head = "| " + " | ".join(name for name, _ in COLUMNS) + " |"

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import redveil
 
 # data set, algorithm, ε
-Cell: TypeAlias = tuple[str, str, str]
+RowKey: TypeAlias = tuple[str, str, str]
 PUBLISHED_ALGORITHMS = ("alt-mcmc", "alt-expm", "tree-pair")
 # What the paper requires of redescriptions in its larger data sets.
 LARGE_CONSTRAINTS = redveil.Constraints(min_support=100, max_disjuncts=4)
@@ -57,8 +57,8 @@ class Run:
         return len(self.true)
 
     @property
-    def cell(self) -> Cell:
-        """The cell of the table to which the run belongs."""
+    def row(self) -> RowKey:
+        """The row of the table to which the run belongs."""
         return self.data, self.algorithm, self.epsilon
 
 
@@ -112,7 +112,7 @@ def perform(
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> run = perform(wide_dataset(500), "wide", "alt-expm:hardened", "1", 1, large=False)
-    >>> run.cell
+    >>> run.row
     ('wide', 'alt-expm:hardened', '1')
     """
     given = settings_of(algorithm, large=large)
@@ -147,7 +147,7 @@ def append(journal: Path, run: Run) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "runs.jsonl"
     ...     append(path, Run("a", "twin", "1", 1, "x", 0.5, 0.5))
-    ...     read(path)[0].cell
+    ...     read(path)[0].row
     ('a', 'twin', '1')
     """
     line = json.dumps(asdict(run), ensure_ascii=False)

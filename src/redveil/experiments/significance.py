@@ -101,7 +101,7 @@ def main(
     rows = []
     for algorithm, profile, given in tracked(list(_jobs(prune, depth)), "mining"):
         line = summarise(loaded, algorithm, profile, runs, epsilon=epsilon, **given)
-        rows.append(_cells(line, published, subject.name, float(epsilon)))
+        rows.append(_fields(line, published, subject.name, float(epsilon)))
     show(HEADS, rows, texts=2)
 
 
@@ -120,7 +120,7 @@ def _jobs(prune: str, depth: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield algorithm, "hardened", {}
 
 
-def _cells(line: Summary, paper: dict[str, Any], dataset: str, epsilon: float) -> list[str]:
+def _fields(line: Summary, paper: dict[str, Any], dataset: str, epsilon: float) -> list[str]:
     name = PAPER_NAMES[line.algorithm]
     theirs = [
         row["significant_percent"].get(dataset)
@@ -134,7 +134,7 @@ def _cells(line: Summary, paper: dict[str, Any], dataset: str, epsilon: float) -
         line.profile,
         str(line.found),
         str(line.empty),
-        f"{line.significant:.1%}",
+        f"{100 * line.significant:.1f} %",
         f"{theirs[0]} %" if shown and theirs else "",
         f"{line.spearman:.2f}",
         f"{ranks['rho']}" if shown and "rho" in ranks else "",

@@ -222,9 +222,9 @@ def _lengths(
     if isinstance(error, TwoPass):
         beside = right[:, None, :] - both
         inside = both**2 / p[:, None] + beside**2 * _inverse(height - p)[:, None]
-        margin = left**2 / p + (whole[:, None] - left) ** 2 * _inverse(height - p)
+        of_left = left**2 / p + (whole[:, None] - left) ** 2 * _inverse(height - p)
         return np.asarray(
-            inside / (q * error.cell_variance) + margin[:, :, None] / error.left_variance
+            inside / (q * error.cell_variance) + of_left[:, :, None] / error.left_variance
         )
     rows, columns = left - p / height * whole[:, None], right - q / width * whole[:, None]
     cross = both - left[:, :, None] * (q / width) - (p / height)[:, None] * columns[:, None, :]

@@ -89,7 +89,7 @@ def find(
         Extractor(table, schema, reporting.constraints, noise_aware=noise_aware, tables=shared)
         for table in tables
     ]
-    # What is pruned must be known first: it may have told what others could tell then.
+    # With pruning, novelty is judged later: a pruned entry must not make others less novel.
     only_novel = noise_aware and reporting.prune is None
     found = [
         one

@@ -132,15 +132,15 @@ def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
         if determines(related, literal, trees[0].attributes[name]):
             continue
         if related:
-            told = f"{name} was only {_tests(related)}"
+            released = f"{name} was only {_tests(related)}"
         else:
             asked = ", ".join(dict.fromkeys(split.attribute for split in splits))
-            told = f"no tree asks about {name}, only about {asked}"
-        return f"{to_text(literal)} is outside what was released; {told}"
+            released = f"no tree asks about {name}, only about {asked}"
+        return f"{to_text(literal)} is outside what was released; {released}"
     return (
         f"{to_text(query)} is outside what was released; "
-        "every part of it was, but it is no union of one tree's leaves; where an attribute on the "
-        "way may be missing, leaves have to be named in full"
+        "its attributes and cut points were released, but it is not a union of leaves of one tree; "
+        "if values can be missing, write the leaves out in full"
     )
 
 

@@ -39,7 +39,7 @@ def ranked_by_novelty(
 
     Greedy: the next entry has the largest value, which is the lower bound of J times novelty, less
     a hundredth for every literal. Novelty is the share of what a redescription's two coverages tell
-    that earlier entries of the same table have not told: their conditional entropy over the
+    that earlier entries of the same table have not shown: their conditional entropy over the
     released cells. A complement, or a union of what is known already, tells nothing. The list ends
     where the value falls below half of the first entry's. Between tables, coverages cannot be
     compared for free, so wordings are compared instead, and those of complements.
@@ -88,7 +88,7 @@ def _greedy(
 ) -> list[int]:
     """Return the places of the entries that are chosen, best first.
 
-    known:    for each sketch, what earlier entries of its table have told
+    known:    for each sketch, what earlier entries of its table have shown
     wordings: of a sketch, by its place; two entries never share them, unless they are None
     """
     chosen: list[int] = []
@@ -146,7 +146,7 @@ def _wording(query: Query, *, negated: bool) -> str:
 
 
 class _Known:
-    """What the listed redescriptions of one table have told: which cells they tell apart."""
+    """What the listed redescriptions of one table have shown: which cells they tell apart."""
 
     def __init__(self, estimate: Estimate) -> None:
         # A negative count is noise: no entity is there.
@@ -157,25 +157,25 @@ class _Known:
 
     def novelty(self, one: Sketch) -> float:
         """Return the share of a redescription's entropy that is not known yet."""
-        told = self._told(one)
-        alone = self._entropy(told)
+        codes = self._codes(one)
+        alone = self._entropy(codes)
         if alone <= 0:
             return 0.0
-        return (self._entropy(self._joined(told)) - self._entropy(self._known)) / alone
+        return (self._entropy(self._joined(codes)) - self._entropy(self._known)) / alone
 
     def learn(self, one: Sketch) -> None:
         """Add a redescription to what is known."""
-        self._known = np.unique(self._joined(self._told(one)), return_inverse=True)[1]
+        self._known = np.unique(self._joined(self._codes(one)), return_inverse=True)[1]
 
-    def _told(self, one: Sketch) -> Codes:
+    def _codes(self, one: Sketch) -> Codes:
         """Return which of its queries hold in each cell, as 0 … 3."""
         left, right = np.zeros(self._shape[0], np.int64), np.zeros(self._shape[1], np.int64)
         left[list(one.left_ends)] = 2
         right[list(one.right_ends)] = 1
         return np.add.outer(left, right).ravel()
 
-    def _joined(self, told: Codes) -> Codes:
-        return self._known * 4 + told
+    def _joined(self, codes: Codes) -> Codes:
+        return self._known * 4 + codes
 
     def _entropy(self, codes: Codes) -> float:
         shares = np.bincount(codes, weights=self._weights)

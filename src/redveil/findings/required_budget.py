@@ -30,7 +30,7 @@ GOOD_JACCARD: Final = 0.5
 COMMON_SHARE: Final = 0.5
 RARE_SHARE: Final = 0.1
 # The odds at which its splits count as chosen.
-ODDS: Final = 9.0
+ODDS_OF_THE_CHOICE: Final = 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,4 +216,4 @@ def _is_chosen(choice: Choice | None, schema: Schema, size: float, match: Match)
     others = math.log(2 * math.prod(max(schema.view(side).split_count, 1) for side in Side))
     heat = sharpness * spread
     weight = others + heat**2 / 2 if heat**2 <= 2 * others else heat * math.sqrt(2 * others)
-    return sharpness * excess >= weight + math.log(ODDS)
+    return sharpness * excess >= weight + math.log(ODDS_OF_THE_CHOICE)

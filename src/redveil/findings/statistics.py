@@ -63,7 +63,7 @@ class Statistics:
     p_value_estimate: float
 
 
-def statistics_of(moments: Moments, table: Estimate, critical: CriticalValues) -> Statistics:
+def statistics_of(moments: Moments, estimate: Estimate, critical: CriticalValues) -> Statistics:
     """Return the statistics of a single pair of queries.
 
     moments: of one pair, float64[1]
@@ -73,12 +73,12 @@ def statistics_of(moments: Moments, table: Estimate, critical: CriticalValues) -
     left, right = float(m.left[0]), float(m.right[0])
     return Statistics(
         jaccard=Interval(jaccard, low, high),
-        expected_jaccard=expected_jaccard(left, right, table.size),
+        expected_jaccard=expected_jaccard(left, right, estimate.size),
         support_left=_support(left, m.left_left[0], critical),
         support_right=_support(right, m.right_right[0], critical),
         support_both=_support(m.both[0], m.both_both[0], critical),
-        p_value=float(pessimistic_p_values(m, table, critical.counts)[0]),
-        p_value_estimate=float(p_values(m.both, m.left, m.right, table.size)[0]),
+        p_value=float(pessimistic_p_values(m, estimate, critical.counts)[0]),
+        p_value_estimate=float(p_values(m.both, m.left, m.right, estimate.size)[0]),
     )
 
 
@@ -166,7 +166,7 @@ def p_values(both: ArrayLike, left: ArrayLike, right: ArrayLike, size: ArrayLike
     return _tail(overlap, entities, chance)
 
 
-def pessimistic_p_values(moments: Moments, table: Estimate, critical_value: float) -> Floats:
+def pessimistic_p_values(moments: Moments, estimate: Estimate, critical_value: float) -> Floats:
     """Return the largest p-values that the noise allows, within `critical_value` standard errors.
 
     What makes a find significant is its leverage, both − left·right / size. The four counts have
@@ -174,7 +174,7 @@ def pessimistic_p_values(moments: Moments, table: Estimate, critical_value: floa
     rest; the p-value is then taken at the worst expected overlap within its own interval.
     """
     m = moments
-    likely = p_values(m.both, m.left, m.right, table.size)
+    likely = p_values(m.both, m.left, m.right, estimate.size)
     if critical_value == 0:
         return likely
     size = np.maximum(m.size, 1.0)

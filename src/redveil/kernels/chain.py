@@ -56,7 +56,7 @@ class Ending(NamedTuple):
 
 @kernel
 def ends(trace: NDArray[np.float64], step: int, ending: Ending) -> bool:
-    """Return whether a walk ends before a step; trace: float64[steps], the scores so far."""
+    """Return whether a walk ends before a step; trace: float64[walk_steps], the scores so far."""
     if ending.stop[0] != 0:
         return True
     if ending.threshold < 0 or step + 1 < ending.window:

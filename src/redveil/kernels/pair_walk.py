@@ -33,22 +33,22 @@ def walk_pair(
     target: int32[N], the classes that the first tree predicts; with classes = 0 there are none, and
             the score is twice the association. scale: the value of a grid unit in `trace`.
     """
-    inner, steps = splits[0].shape[0], trace.shape[0]
-    reach = np.zeros((2, 2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
-    fresh = np.zeros_like(reach)
+    inner, walk_steps = splits[0].shape[0], trace.shape[0]
+    members = np.zeros((2, 2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
+    fresh = np.zeros_like(members)
     leaf_of = np.full((2, all_entities.shape[0] * 64), -1, dtype=np.int32)
     # table[side] has the side's own leaves as rows and the other side's as columns.
     table = np.zeros((2, inner + 1, inner + 1), dtype=np.int64)
     by_class = np.zeros((inner + 1, max(classes, 1)), dtype=np.int64)
     for side in range(2):
-        reach[side, 0] = all_entities
-        spread(0, splits[side][0], splits[side], sets[side], reach[side], fresh[side])
-        count_moves(0, side, classes, reach[side], fresh[side], leaf_of, target, table, by_class)
-        settle(0, reach[side], fresh[side], leaf_of[side])
+        members[side, 0] = all_entities
+        spread(0, splits[side][0], splits[side], sets[side], members[side], fresh[side])
+        count_moves(0, side, classes, members[side], fresh[side], leaf_of, target, table, by_class)
+        settle(0, members[side], fresh[side], leaf_of[side])
     score = _score(by_class, table[1], entities, classes, grid_bits)
     tried, tried_class = table.copy(), by_class.copy()
     accepted, touched = 0, 0
-    for step in range(steps):
+    for step in range(walk_steps):
         trace[step] = score * scale
         if ends(trace, step, ending):
             return step, accepted, touched
@@ -56,22 +56,22 @@ def walk_pair(
         side = 0 if node < inner else 1
         node -= side * inner
         split = propose_split(words[step, 1], sets[side].first_split)
-        spread(node, split, splits[side], sets[side], reach[side], fresh[side])
+        spread(node, split, splits[side], sets[side], members[side], fresh[side])
         touched += count_moves(
-            node, side, classes, reach[side], fresh[side], leaf_of, target, tried, tried_class
+            node, side, classes, members[side], fresh[side], leaf_of, target, tried, tried_class
         )
         proposal = _score(tried_class, tried[1], entities, classes, grid_bits)
         if accepts(words[step, 2], rate, proposal - score):
             accepted += 1
             splits[side][node] = split
             score = proposal
-            settle(node, reach[side], fresh[side], leaf_of[side])
+            settle(node, members[side], fresh[side], leaf_of[side])
             table[:] = tried
             by_class[:] = tried_class
         else:
             tried[:] = table
             tried_class[:] = by_class
-    return steps, accepted, touched
+    return walk_steps, accepted, touched
 
 
 @kernel
@@ -79,7 +79,7 @@ def count_moves(
     node: int,
     side: int,
     classes: int,
-    reach: NDArray[np.uint64],
+    members: NDArray[np.uint64],
     fresh: NDArray[np.uint64],
     leaf_of: NDArray[np.int32],
     target: NDArray[np.int32],
@@ -90,32 +90,32 @@ def count_moves(
 
     leaf_of: int32[2, N or more], each entity's leaf in both trees, -1 if stuck or not yet known.
     """
-    inner = reach.shape[0] // 2
-    moved = tally(node, inner, reach, fresh, leaf_of[1 - side], table[side])
+    inner = members.shape[0] // 2
+    moved = tally(node, inner, members, fresh, leaf_of[1 - side], table[side])
     table[1 - side] = table[side].T
     if side == 0 and classes > 0:
-        tally(node, inner, reach, fresh, target, by_class)
+        tally(node, inner, members, fresh, target, by_class)
     return moved
 
 
 @kernel
 def settle(
-    node: int, reach: NDArray[np.uint64], fresh: NDArray[np.uint64], leaf_of: NDArray[np.int32]
+    node: int, members: NDArray[np.uint64], fresh: NDArray[np.uint64], leaf_of: NDArray[np.int32]
 ) -> None:
     """Accept a replacement: record the new leaf of every entity that moved, -1 if it is stuck."""
-    inner = reach.shape[0] // 2
+    inner = members.shape[0] // 2
     first, last = first_leaf_below(node, inner)
     for phase in range(2):
         for leaf in range(first, last + 1):
-            for w in range(reach.shape[1]):
+            for w in range(members.shape[1]):
                 # First the entities that left, then those that joined: some are both.
-                gone, here = reach[leaf, w] & ~fresh[leaf, w], fresh[leaf, w] & ~reach[leaf, w]
+                gone, here = members[leaf, w] & ~fresh[leaf, w], fresh[leaf, w] & ~members[leaf, w]
                 moved = gone if phase == 0 else here
                 while moved != np.uint64(0):
                     bit = lowest_bit(moved)
                     moved ^= bit
                     leaf_of[w * 64 + bit_position(bit)] = -1 if phase == 0 else leaf - inner
-    keep(node, reach, fresh)
+    keep(node, members, fresh)
 
 
 @kernel

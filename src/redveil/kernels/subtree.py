@@ -1,7 +1,7 @@
 """Replacing one split of a tree: which entities move, and which counts change.
 
 Only the subtree below the replaced node is touched. Trees are full, in heap order, with `inner`
-inner nodes. `reach` holds, for each node, the set of entities that reach it, as bits; `fresh` is
+inner nodes. `members` holds, for each node, the set of entities that reach it, as bits; `fresh` is
 the same after a replacement, valid only at the replaced node and below it.
 """
 
@@ -38,7 +38,7 @@ def spread(
     split: int,
     splits: NDArray[np.int32],
     sets: SplitSets,
-    reach: NDArray[np.uint64],
+    members: NDArray[np.uint64],
     fresh: NDArray[np.uint64],
 ) -> None:
     """Send a node's entities down again, as if `split` were the split of the node.
@@ -48,8 +48,8 @@ def spread(
             missing value are stuck: they reach the node and neither child.
     """
     holds, known, known_row = sets.holds, sets.known, sets.known_row
-    inner, words = splits.shape[0], reach.shape[1]
-    fresh[node] = reach[node]
+    inner, words = splits.shape[0], members.shape[1]
+    fresh[node] = members[node]
     first, last = node, node
     while first < inner:
         for n in range(first, last + 1):
@@ -75,7 +75,7 @@ def first_leaf_below(node: int, inner: int) -> tuple[int, int]:
 def tally(
     node: int,
     inner: int,
-    reach: NDArray[np.uint64],
+    members: NDArray[np.uint64],
     fresh: NDArray[np.uint64],
     label: NDArray[np.int32],
     counts: NDArray[np.int64],
@@ -89,8 +89,8 @@ def tally(
     first, last = first_leaf_below(node, inner)
     moved = 0
     for leaf in range(first, last + 1):
-        for w in range(reach.shape[1]):
-            changed = reach[leaf, w] ^ fresh[leaf, w]
+        for w in range(members.shape[1]):
+            changed = members[leaf, w] ^ fresh[leaf, w]
             joined = fresh[leaf, w]
             while changed != np.uint64(0):
                 bit = lowest_bit(changed)
@@ -103,11 +103,11 @@ def tally(
 
 
 @kernel
-def keep(node: int, reach: NDArray[np.uint64], fresh: NDArray[np.uint64]) -> None:
+def keep(node: int, members: NDArray[np.uint64], fresh: NDArray[np.uint64]) -> None:
     """Accept a replacement: copy its sets to the tree."""
     first, last = node, node
-    while first < reach.shape[0]:
-        reach[first : last + 1] = fresh[first : last + 1]
+    while first < members.shape[0]:
+        members[first : last + 1] = fresh[first : last + 1]
         first, last = 2 * first + 1, 2 * last + 2
 
 

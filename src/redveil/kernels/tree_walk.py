@@ -36,23 +36,23 @@ def walk_tree(
     splits:       int32[inner], the full tree to start from, changed in place; heap order.
     all_entities: uint64[words], the set of all entities.
     target:       int32[N], the class of each entity, -1 for none.
-    words:        uint64[steps, 3], uniform: for the node, for its split, and for acceptance.
+    words:        uint64[walk_steps, 3], uniform: for the node, for its split, and for acceptance.
     rate:         acceptance is min(1, exp(rate · change of the score in grid units)).
     cost:         grid units subtracted for every entity with a class that reaches a leaf.
-    trace:        float64[steps], the score before each step, written.
+    trace:        float64[walk_steps], the score before each step, written.
     """
-    inner, steps = splits.shape[0], trace.shape[0]
-    reach = np.zeros((2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
-    fresh = np.zeros_like(reach)
+    inner, walk_steps = splits.shape[0], trace.shape[0]
+    members = np.zeros((2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
+    fresh = np.zeros_like(members)
     counts = np.zeros((inner + 1, classes), dtype=np.int64)
-    reach[0] = all_entities
-    spread(0, splits[0], splits, sets, reach, fresh)
-    tally(0, inner, reach, fresh, target, counts)
-    keep(0, reach, fresh)
+    members[0] = all_entities
+    spread(0, splits[0], splits, sets, members, fresh)
+    tally(0, inner, members, fresh, target, counts)
+    keep(0, members, fresh)
     proposed = counts.copy()
     score = purity_of_leaves(0, inner, counts, grid_bits, cost)
     accepted, touched = 0, 0
-    for step in range(steps):
+    for step in range(walk_steps):
         trace[step] = score * 2.0**-grid_bits
         if ends(trace, step, ending):
             return step, accepted, touched
@@ -60,16 +60,16 @@ def walk_tree(
         split = propose_split(words[step, 1], sets.first_split)
         first, last = first_leaf_below(node, inner)
         first, last = first - inner, last - inner
-        spread(node, split, splits, sets, reach, fresh)
-        touched += tally(node, inner, reach, fresh, target, proposed)
+        spread(node, split, splits, sets, members, fresh)
+        touched += tally(node, inner, members, fresh, target, proposed)
         before = purity_of_leaves(first, last, counts, grid_bits, cost)
         change = purity_of_leaves(first, last, proposed, grid_bits, cost) - before
         if accepts(words[step, 2], rate, change):
             accepted += 1
             splits[node] = split
             score += change
-            keep(node, reach, fresh)
+            keep(node, members, fresh)
             counts[first : last + 1] = proposed[first : last + 1]
         else:
             proposed[first : last + 1] = counts[first : last + 1]
-    return steps, accepted, touched
+    return walk_steps, accepted, touched

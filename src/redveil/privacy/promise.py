@@ -50,25 +50,25 @@ class Promise:
     def conditions(self) -> tuple[str, ...]:
         """What the promise rests on; conditions that are not met come first."""
         schema, loss = self.schema, self.loss
-        adds = "epsilon and delta to these" if loss.delta else "epsilon to this one"
+        adds = "ε and δ to these" if loss.delta else "ε to this one"
         conditions = [
             f"each {schema.unit} has one row in each view, as the entity key declares",
             "nothing in the schema was learned from these rows without being paid for",
             "parameters, and the decision to publish this run, were not chosen by looking at the "
             "data",
             f"other results about the same entities add their own {adds}",
-            "loading, randomness and what an observer can see are as the privacy guarantee assumes",
+            "the assumptions of the privacy guarantee hold for loading, randomness and observers",
         ]
         if loss.delta:
             conditions.append(self._delta_condition())
         if loss.epsilon > LARGE_EPSILON:
-            conditions.append(f"an epsilon above {LARGE_EPSILON} protects hardly anyone")
+            conditions.append(f"an ε above {LARGE_EPSILON} protects hardly anyone")
         if schema.bought:
             price = sum(one.epsilon for one in schema.bought)
             names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
             conditions.append(
-                f"cut points of {len(names)} attributes were bought with epsilon {price} about the "
-                "same entities: add it"
+                f"add ε = {price}, already spent on the cut points of {len(names)} "
+                f"attribute{'s' if len(names) > 1 else ''}"
             )
         conditions += self.method.conditions
         if schema.status is Status.DRAFT:
@@ -81,10 +81,10 @@ class Promise:
     def _delta_condition(self) -> str:
         """Compare δ with the number of entities, as far as that was released."""
         delta = float(self.loss.delta)
-        said = f"delta, {delta:g}, is"
+        start = f"δ = {delta:g} is"
         if self.entities is not None and delta * self.entities[1] > LARGE_DELTA_SHARE:
             return (
-                f"{NOT_MET}: {said} not far below one over the number of entities, about "
+                f"{NOT_MET}: {start} not far below one over the number of entities, about "
                 f"{self.entities[0]:,.0f}; use a smaller one"
             )
-        return f"{said} far below one over the number of entities"
+        return f"{start} far below one over the number of entities"

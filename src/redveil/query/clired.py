@@ -198,9 +198,9 @@ def write_queries(
     left, right = names or (None, None)
     lines = [[*_LEADING, *columns]]
     for number, (query_left, query_right, statistics) in enumerate(rows, start=1):
-        cells = [_cell(name, statistics.get(name)) for name in columns]
+        fields = [_field(name, statistics.get(name)) for name in columns]
         lines.append(
-            [str(number), to_clired(query_left, left), to_clired(query_right, right), *cells]
+            [str(number), to_clired(query_left, left), to_clired(query_right, right), *fields]
         )
     write_text(Path(path), "".join("\t".join(line) + "\n" for line in lines))
 
@@ -227,12 +227,12 @@ def read_queries(
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        cells = [cell.strip() for cell in line.split("\t")]
+        fields = [field.strip() for field in line.split("\t")]
         if places is None:
-            places = _query_places(cells, f"{path}, line {number}")
+            places = _query_places(fields, f"{path}, line {number}")
             continue
         left, right = (
-            _read_cell(cells, place, f"{path}, line {number}", side_names)
+            _read_field(fields, place, f"{path}, line {number}", side_names)
             for place, side_names in zip(places, names or (None, None), strict=True)
         )
         pairs.append((left, right))
@@ -244,22 +244,22 @@ def read_queries(
 def _query_places(header: Sequence[str], place: str) -> list[int]:
     # Older versions write these columns without the underscore.
     older = {"queryLHS": "query_LHS", "queryRHS": "query_RHS"}
-    spelled = [older.get(cell, cell) for cell in header]
+    spelled = [older.get(field, field) for field in header]
     if "query_LHS" not in spelled or "query_RHS" not in spelled:
         raise QueryError(f"{place}: expected a tab-separated header with query_LHS and query_RHS")
     return [spelled.index("query_LHS"), spelled.index("query_RHS")]
 
 
-def _read_cell(cells: Sequence[str], index: int, place: str, names: Names) -> Query:
-    if index >= len(cells):
+def _read_field(fields: Sequence[str], index: int, place: str, names: Names) -> Query:
+    if index >= len(fields):
         raise QueryError(f"{place}: column {index + 1} is missing; separate columns by tabs")
     try:
-        return from_clired(cells[index], names)
+        return from_clired(fields[index], names)
     except QueryError as error:
         raise QueryError(f"{place}, column {index + 1}, {error}") from None
 
 
-def _cell(column: str, value: float | None) -> str:
+def _field(column: str, value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "-"
     return str(round(value)) if column.startswith("card_") else repr(float(value))

@@ -1,1 +1,1 @@
-"""Results for people and programs: documents, tables, pages. Works on released values only."""
+"""Results: documents, tables, pages. Works on released values only."""

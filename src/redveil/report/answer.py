@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval
 from redveil.report.document import ResultDocument, TreePairPart, TreePart
-from redveil.report.wording import interval_text, p_text, plural
+from redveil.report.wording import interval_text, p_text
+from redveil.schema.view import plural
 
 if TYPE_CHECKING:
     from rich.table import Table

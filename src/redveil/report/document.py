@@ -98,7 +98,7 @@ class CertificatePart(Part):
         """Refuse a certificate whose steps do not cost what it says."""
         price = loss.Rho(Fraction(self.rho)) if self.rho else Fraction(self.epsilon)
         if {type(step.price) for step in self.steps} != {type(price)}:
-            raise ValueError("the steps are not paid for in one currency")
+            raise ValueError("the steps are not priced in one unit")
         if loss.total(step.price for step in self.steps) != price:
             raise ValueError(f"the steps do not add up to {'rho' if self.rho else 'epsilon'}")
         if bool(self.rho) != (self.delta != "0"):
@@ -132,7 +132,7 @@ class CertificatePart(Part):
 
     @property
     def promise(self) -> str:
-        """The loss as people write it; δ is mentioned where there is one."""
+        """The loss as text; δ is mentioned if there is one."""
         return str(loss.Loss(Fraction(self.epsilon), Fraction(self.delta)))
 
 
@@ -181,7 +181,7 @@ class TrueSupportPart(Part):
 
 
 class TruePart(Part):
-    """What the data's owner finds when looking. Not private."""
+    """The true values, for the data owner. NOT private."""
 
     jaccard: float
     support: TrueSupportPart
@@ -249,7 +249,7 @@ class TreePairPart(Part):
 
 
 class AttributePart(Part):
-    """A declared attribute: what values there are. What is not said is not written either."""
+    """A declared attribute: what values there are. What is not set is left out."""
 
     name: str
     kind: Literal["boolean", "categorical", "ordinal", "numeric"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-KEPT, RANGE, PRUNED = "#1f5fa8", "#b9cde3", "#c9c9c9"
+KEPT_COLOUR, RANGE_COLOUR, PRUNED_COLOUR = "#1f5fa8", "#b9cde3", "#c9c9c9"
 FORMATS = (".png", ".svg", ".pdf")
 
 
@@ -25,7 +25,7 @@ def scatter(document: ResultDocument, path: Path) -> None:
             [point.support for point in document.pruned],
             [point.jaccard for point in document.pruned],
             s=14,
-            color=PRUNED,
+            color=PRUNED_COLOUR,
             label=f"pruned ({len(document.pruned)})",
         )
     kept = document.redescriptions
@@ -40,8 +40,8 @@ def scatter(document: ResultDocument, path: Path) -> None:
             fmt="o",
             markersize=4,
             elinewidth=0.8,
-            color=KEPT,
-            ecolor=RANGE,
+            color=KEPT_COLOUR,
+            ecolor=RANGE_COLOUR,
             label=f"reported ({len(kept)})",
         )
     axes.set(xlabel="noisy support (entities)", ylabel="noisy Jaccard index", ylim=(0, 1.02))
@@ -52,7 +52,7 @@ def scatter(document: ResultDocument, path: Path) -> None:
 
 
 def traces(scores: NDArray[np.float64], path: Path) -> None:
-    """Draw the scores of parallel walks, float64[walks, steps]. NOT private."""
+    """Draw the scores of parallel walks, float64[walks, walk_steps]. NOT private."""
     figure, axes = _figure()
     for walk in scores:
         axes.plot(walk, linewidth=0.7)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.wording import confirmation_text, is_confirmed, p_text, plural
+from redveil.report.wording import confirmation_text, is_confirmed, p_text
+from redveil.schema.view import plural
 
 
 def fragment(document: ResultDocument) -> str:
@@ -41,7 +42,7 @@ def fragment(document: ResultDocument) -> str:
 
 
 def _row(document: ResultDocument, number: int, one: RedescriptionPart, *, evaluated: bool) -> str:
-    cells = [
+    fields = [
         f"{number}{'' if is_confirmed(document, number) else ' <small>not confirmed</small>'}",
         f"<code>{escape(one.left.text)}</code>",
         f"<code>{escape(one.right.text)}</code>",
@@ -51,8 +52,10 @@ def _row(document: ResultDocument, number: int, one: RedescriptionPart, *, evalu
         p_text(one.p_value),
     ]
     if evaluated:
-        cells.append(f"{one.true.jaccard:.3f}" if one.true else "")
-    return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"
+        fields.append(f"{one.true.jaccard:.3f}" if one.true else "")
+    return (
+        "<tr>" + "".join(f"<td style='text-align:left'>{field}</td>" for field in fields) + "</tr>"
+    )
 
 
 def _interval(interval: IntervalPart, digits: int) -> str:

@@ -7,7 +7,7 @@ import math
 from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import COMMON_SHARE, Match, RequiredBudget
 from redveil.privacy.loss import Loss
-from redveil.report.wording import plural
+from redveil.schema.view import plural
 
 
 def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
@@ -15,20 +15,20 @@ def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
 
     unit: what one entity is called
     """
-    said = (
-        f"Nothing satisfies the constraints despite the noise. With about {nothing.entities:,.0f} "
-        f"{plural(unit)}, epsilon = {float(loss.epsilon):g} leaves an error of about "
-        f"{nothing.cell_error:,.0f} in every count that was measured."
+    noise = (
+        "The noise is too large to show that any redescription meets the constraints. With about "
+        f"{nothing.entities:,.0f} {plural(unit)}, ε = {float(loss.epsilon):g} leaves an error of "
+        f"about {nothing.cell_error:,.0f} in every count that was measured."
     )
     if not nothing.noise_aware:
-        return said
+        return noise
     if nothing.match is None or nothing.required is None:
-        return f"{said} The data may hold nothing to find, or nothing that this search considers."
-    return f"{said} {_match(nothing.match, unit)} {_required(nothing.required, unit)}."
+        return f"{noise} The data may hold nothing to find, or nothing that this search considers."
+    return f"{noise} {_match(nothing.match, unit)} {_required(nothing.required, unit)}."
 
 
 def _match(match: Match, unit: str) -> str:
-    part = "half" if match.share == COMMON_SHARE else f"{match.share:.0%}".replace("%", " %")
+    part = "half" if match.share == COMMON_SHARE else f"{100 * match.share:.0f} %"
     return (
         f"Two queries that each cover {part} of the {plural(unit)}, with a Jaccard index of "
         f"{match.jaccard:g},"
@@ -38,9 +38,9 @@ def _match(match: Match, unit: str) -> str:
 def _required(required: RequiredBudget, unit: str) -> str:
     ways = []
     if not math.isinf(required.epsilon):
-        ways.append(f"an epsilon of about {required.epsilon:.2g} at this size")
+        ways.append(f"an ε of about {required.epsilon:.2g} at this size")
     if not math.isinf(required.size):
-        ways.append(f"about {required.size:,.0f} {plural(unit)} at this epsilon")
+        ways.append(f"about {required.size:,.0f} {plural(unit)} at this ε")
     if not ways:
         return "could not have been reported under these constraints"
     return f"would have needed {', or '.join(ways)}"

@@ -103,12 +103,12 @@ def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> Re
     for node, split in enumerate(splits):
         if split is not None:
             if not isinstance(split, Literal) or (node and splits[(node - 1) // 2] is None):
-                raise ValueError("the tree is no tree of literals")
+                raise ValueError("a split is not a literal")
             check_literal(split, attributes)
         tests.append(split if isinstance(split, Literal) else None)
     inner = tuple(None if test is None else node for node, test in enumerate(tests))
     if any(node not in inner for node in part.stuck_at):
-        raise ValueError("nobody is stuck at a leaf")
+        raise ValueError("a leaf is listed in stuck_at")
     if len(set(part.stuck_at)) != len(part.stuck_at):
         raise ValueError("a place to be stuck at is named twice")
     return ReleasedTree(Tree(side, inner, part.stuck_at), tuple(tests), attributes)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from redveil.findings.questions import Answer
 
 
-REMEDY = "ask for a fresh copy (mining again costs its epsilon again)"
+REMEDY = "ask for a fresh copy (mining again costs its ε again)"
+NOT_A_RESULT = "not a redveil result; name a file that `redveil mine` wrote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,23 +120,38 @@ class Result:
     def read(cls, path: str | Path) -> Result:
         """Read a result file.
 
-        >>> Result.read("nowhere.json")
+        >>> Result.read("no.json")
         Traceback (most recent call last):
-        redveil.errors.ResultError: nowhere.json: no such file; name a file that redveil mine wrote
+        redveil.errors.ResultError: no.json: no such file; name a file that `redveil mine` wrote
         """
         try:
             text = Path(path).read_text(encoding="utf-8")
         except FileNotFoundError:
             raise ResultError(
-                f"{path}: no such file; name a file that redveil mine wrote"
+                f"{path}: no such file; name a file that `redveil mine` wrote"
             ) from None
         except (OSError, UnicodeDecodeError):
             raise ResultError(f"{path}: cannot be read as text; {REMEDY}") from None
         try:
             return cls(ResultDocument.model_validate_json(text))
         except ValidationError as error:
+            if _is_foreign(text):
+                raise ResultError(f"{path}: {NOT_A_RESULT}") from None
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "the whole file"
             # A foreign file's keys can hold anything, line ends too.
             problem = " ".join(f"at {place} ({first['msg']})".split())
             raise ResultError(f"{path}: not a result of this version {problem}; {REMEDY}") from None
+
+
+def _is_foreign(text: str) -> bool:
+    """Return whether a text is JSON of another kind than a result, whatever its version.
+
+    >>> _is_foreign('{"name": "clinic", "resources": []}'), _is_foreign('{"format": "redveil-re')
+    (True, False)
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return not isinstance(content, dict) or content.get("format") != "redveil-result"

@@ -1,4 +1,4 @@
-"""A result for the terminal: the table people look at, and the certificate under it."""
+"""A result for the terminal: the table, and the certificate under it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from redveil.report.wording import (
     interval_text,
     is_confirmed,
     p_text,
-    plural,
 )
+from redveil.schema.view import plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 # Below this many columns a table leaves no room for queries.
-NARROW = 120
+NARROW_WIDTH = 120
 
 
 def result_view(
@@ -39,7 +39,7 @@ def result_view(
     if document.warning:
         parts.append(Text(document.warning, style="bold red"))
     if document.redescriptions:
-        narrow = width is not None and width < NARROW
+        narrow = width is not None and width < NARROW_WIDTH
         listed = redescription_list if narrow else redescription_table
         parts.append(listed(document))
     if document.message:
@@ -95,7 +95,7 @@ def redescription_table(document: ResultDocument) -> Table:
         table.add_column("true p", no_wrap=True, style="red")
     for number, one in enumerate(document.redescriptions, start=1):
         # Text, not str: attribute names may look like markup.
-        cells = [
+        fields = [
             Text(str(number)),
             Text(one.left.text),
             Text(one.right.text),
@@ -105,10 +105,10 @@ def redescription_table(document: ResultDocument) -> Table:
             Text(p_text(one.p_value)),
         ]
         if not all_confirmed(document):
-            cells.append(Text("" if is_confirmed(document, number) else "not confirmed"))
+            fields.append(Text("" if is_confirmed(document, number) else "not confirmed"))
         if evaluated and one.true:
-            cells += [Text(f"{one.true.jaccard:.3f}"), Text(p_text(one.true.p_value))]
-        table.add_row(*cells)
+            fields += [Text(f"{one.true.jaccard:.3f}"), Text(p_text(one.true.p_value))]
+        table.add_row(*fields)
     return table
 
 

@@ -1,22 +1,9 @@
-"""How numbers, units and confirmation are worded, in every format for people."""
+"""How numbers, units and confirmation are worded, in every text format."""
 
 from __future__ import annotations
 
 from redveil.findings.statistics import Interval
 from redveil.report.document import DiscoveryPart, IntervalPart, ResultDocument
-
-
-def plural(unit: str) -> str:
-    """Return the plural of a declared unit.
-
-    >>> plural("patient"), plural("entity"), plural("person")
-    ('patients', 'entities', 'people')
-    """
-    if unit == "person":
-        return "people"
-    if unit.endswith("y") and unit[-2:-1] not in "aeiou":
-        return f"{unit[:-1]}ies"
-    return f"{unit}es" if unit.endswith(("s", "x", "ch", "sh")) else f"{unit}s"
 
 
 def interval_text(interval: Interval | IntervalPart, digits: int) -> str:
@@ -30,7 +17,7 @@ def interval_text(interval: Interval | IntervalPart, digits: int) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Return a p-value as people read it.
+    """Return a p-value as short text.
 
     >>> p_text(0.0), p_text(2e-30), p_text(0.0123)
     ('1e-300', '2e-30', '0.012')
@@ -54,7 +41,7 @@ def all_confirmed(document: ResultDocument) -> bool:
 def confirmation_text(known: DiscoveryPart, reported: int) -> str:
     """Return how many of the redescriptions are confirmed, in a line."""
     pairs = f"up to 10^{known.comparable:.0f} comparable pairs"
-    said = f"{known.confirmed} of {reported} confirmed after correcting for {pairs}"
+    text = f"{known.confirmed} of {reported} confirmed after correcting for {pairs}"
     if known.unconfirmed:
-        return f"{said}; the others are not confirmed, and may still be real"
-    return f"{said}; at most {100 * known.bound:.0f} % false discoveries expected"
+        return f"{text}; the others are not confirmed, and may still be real"
+    return f"{text}; at most {100 * known.bound:.0f} % false discoveries expected"

@@ -66,3 +66,16 @@ class View:
     def split_count(self) -> int:
         """The number of candidate splits."""
         return sum(a.splits for a in self.attributes)
+
+
+def plural(unit: str) -> str:
+    """Return the plural of a declared unit.
+
+    >>> plural("patient"), plural("entity"), plural("person")
+    ('patients', 'entities', 'people')
+    """
+    if unit == "person":
+        return "people"
+    if unit.endswith("y") and unit[-2:-1] not in "aeiou":
+        return f"{unit[:-1]}ies"
+    return f"{unit}es" if unit.endswith(("s", "x", "ch", "sh")) else f"{unit}s"

@@ -30,7 +30,7 @@ def grow_levelwise(
     randomness: Randomness,
     rules: Rules = HARDENED_RULES,
 ) -> tuple[Released[Tree], Sealed[Positions]]:
-    """Grow a tree on one view that predicts a target; returns it, and where everybody ends in it.
+    """Grow a tree on one view that predicts a target; return it, and where each entity ends in it.
 
     target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
     steps:  the plan's steps, one for each level. The nodes of a level hold disjoint entities, so
@@ -92,9 +92,5 @@ def _extend(
     tree: Tree, splits: Splits, nodes: list[int], chosen: tuple[int, ...], *_earlier: Tree
 ) -> Tree:
     """Return the tree with one more level."""
-    level: list[int | None] = [None] * (len(tree.splits) + 1)
-    for node, split in zip(nodes, chosen, strict=True):
-        level[node - len(tree.splits)] = split
-    grown = (*tree.splits, *level)
-    inner = {node: split for node, split in enumerate(grown) if split is not None}
-    return Tree(tree.side, grown, splits.stops(inner))
+    inner = tree.inner_splits | dict(zip(nodes, chosen, strict=True))
+    return Tree.of(tree.side, inner, splits.stops(inner))

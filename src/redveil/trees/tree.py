@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from redveil.schema import Side
@@ -29,6 +29,15 @@ class Tree:
     splits: tuple[int | None, ...]
     stuck: tuple[int, ...] = ()
 
+    @classmethod
+    def of(cls, side: Side, inner: Mapping[int, int], stuck: tuple[int, ...] = ()) -> Tree:
+        """Return the tree with some inner nodes, given as their numbers and splits.
+
+        >>> Tree.of(Side.LEFT, {0: 4, 2: 7}).splits
+        (4, None, 7)
+        """
+        return cls(side, tuple(inner.get(n) for n in range(max(inner, default=-1) + 1)), stuck)
+
     def split(self, node: int) -> int | None:
         """Return the split at a node, None if it is not an inner node."""
         return self.splits[node] if node < len(self.splits) else None
@@ -45,7 +54,12 @@ class Tree:
     @property
     def inner(self) -> tuple[int, ...]:
         """The node numbers of the inner nodes."""
-        return tuple(n for n, split in enumerate(self.splits) if split is not None)
+        return tuple(self.inner_splits)
+
+    @property
+    def inner_splits(self) -> dict[int, int]:
+        """The splits of the inner nodes, by node number."""
+        return {node: split for node, split in enumerate(self.splits) if split is not None}
 
     @property
     def ends(self) -> tuple[int, ...]:

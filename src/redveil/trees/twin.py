@@ -35,7 +35,7 @@ from redveil.trees.tree import Tree
 
 Integers = NDArray[np.int64]
 Avoid = Mapping[Side, Collection[int]]
-Match = tuple[int, int]
+NodePair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Twins:
 
     left: Tree
     right: Tree
-    matches: tuple[Match, ...]
+    matches: tuple[NodePair, ...]
 
     def tree(self, side: Side) -> Tree:
         """Return the tree on one side."""
@@ -107,7 +107,7 @@ def grow_twins(
 
 
 def _units(
-    data: PreparedData, matching: Matching, twins: Twins, matches: Sequence[Match]
+    data: PreparedData, matching: Matching, twins: Twins, matches: Sequence[NodePair]
 ) -> Sealed[Integers]:
     """Score all pairs of splits at some matched pairs of nodes, sealed int64[matches, 2·L·R]."""
 
@@ -129,20 +129,20 @@ def _units(
     return within(score, data.table, data.sets[Side.LEFT], data.sets[Side.RIGHT], data.joint)
 
 
-def _members(at_left: Positions, at_right: Positions, match: Match) -> NDArray[np.uint64]:
+def _members(at_left: Positions, at_right: Positions, match: NodePair) -> NDArray[np.uint64]:
     """Return the entities that lie in both nodes, uint64[words]."""
     return pack((at_left == match[0]) & (at_right == match[1]))
 
 
 def _open_matches(
     twins: Twins, splits: Mapping[Side, Splits], avoid: Avoid
-) -> tuple[list[Match], Integers]:
+) -> tuple[list[NodePair], Integers]:
     """Return the matched pairs that can still be split, and what may be chosen there.
 
     Public: follows from the released trees and the schema alone. Attributes are avoided at the
     roots only, and only as long as others are left.
     """
-    matches: list[Match] = []
+    matches: list[NodePair] = []
     base: list[Integers] = []
     for match in twins.matches:
         allowed = [
@@ -166,14 +166,14 @@ def _allowed(splits: Splits, tree: Tree, node: int, avoid: Collection[int]) -> N
 def _extend(
     twins: Twins,
     splits: Mapping[Side, Splits],
-    matches: Sequence[Match],
+    matches: Sequence[NodePair],
     chosen: Sequence[int],
     *_earlier: Twins,
 ) -> Twins:
     """Return the twins with one more level."""
     rights = len(splits[Side.RIGHT])
     pairs = len(splits[Side.LEFT]) * rights
-    below: list[Match] = []
+    below: list[NodePair] = []
     new: dict[Side, dict[int, int]] = {side: {} for side in Side}
     for (left, right), number in zip(matches, chosen, strict=True):
         crossed, pair = divmod(number, pairs)
@@ -187,12 +187,8 @@ def _extend(
 
 def _with_splits(tree: Tree, splits: Splits, new: dict[int, int]) -> Tree:
     """Return a tree with splits at some of its leaves."""
-    inner = {node: split for node, split in enumerate(tree.splits) if split is not None} | new
-    return Tree(
-        tree.side,
-        tuple(inner.get(node) for node in range(max(inner) + 1)),
-        splits.stops(inner),
-    )
+    inner = tree.inner_splits | new
+    return Tree.of(tree.side, inner, splits.stops(inner))
 
 
 def _attribute(splits: Splits, split: int | None) -> int:

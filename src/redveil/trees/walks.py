@@ -105,7 +105,7 @@ def released_tree(side: Side, splits: Splits, chosen: Sequence[int]) -> Tree:
     kept: dict[int, int] = {}
 
     def place(source: int, goal: int, path: tuple[tuple[int, bool], ...]) -> None:
-        """Copy the subtree at `source` to node `goal`, skipping splits that divide nobody."""
+        """Copy the subtree at `source` to node `goal`, skipping splits that divide no entities."""
         if source >= len(chosen):
             return
         split = chosen[source]
@@ -118,8 +118,7 @@ def released_tree(side: Side, splits: Splits, chosen: Sequence[int]) -> Tree:
             place(2 * source + (1 if holds else 2), goal, path)
 
     place(0, 0, ())
-    inner = tuple(kept.get(node) for node in range(max(kept, default=-1) + 1))
-    return Tree(side, inner, splits.stops(kept))
+    return Tree.of(side, kept, splits.stops(kept))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

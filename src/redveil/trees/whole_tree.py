@@ -73,7 +73,7 @@ def split_weights(splits: Splits) -> tuple[Integers, int]:
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
-    >>> splits = Splits.of(View("people", "id", (Attribute("sick", Kind.BOOLEAN), age)))
+    >>> splits = Splits.of(View("patients", "id", (Attribute("sick", Kind.BOOLEAN), age)))
     >>> weights, whole = split_weights(splits)
     >>> weights.tolist(), whole
     ([2, 1, 1], 2)
@@ -106,13 +106,12 @@ def tree_of(side: Side, splits: Splits, chosen: tuple[int, ...]) -> Tree:
     """Return the tree with the chosen splits, in heap order; one past the last split is a leaf.
 
     >>> from redveil.schema import Attribute, Kind, View
-    >>> splits = Splits.of(View("people", "id", (Attribute("sick", Kind.BOOLEAN),)))
+    >>> splits = Splits.of(View("patients", "id", (Attribute("sick", Kind.BOOLEAN),)))
     >>> tree_of(Side.LEFT, splits, (0, 1, 1))
     Tree(side=<Side.LEFT: 'left'>, splits=(0,), stuck=(0,))
     """
     kept = {node: split for node, split in enumerate(chosen) if split < len(splits)}
-    inner = tuple(kept.get(node) for node in range(max(kept) + 1))
-    return Tree(side, inner, splits.stops(kept))
+    return Tree.of(side, kept, splits.stops(kept))
 
 
 def _stump_units(classes: int, sets: SplitSets, target: Classes) -> Integers:

@@ -88,9 +88,9 @@ def test_a_root_score_needs_roots_to_choose(kind: type[Alternation]) -> None:
 
 @both_kinds
 def test_what_is_not_said_is_left_to_the_tuning_rule(kind: type[Alternation]) -> None:
-    untold = kind.of()
-    assert untold.auto == ("depth", "alternations", "root_score")
-    assert replace(untold, auto=()) == kind()
+    untuned = kind.of()
+    assert untuned.auto == ("depth", "alternations", "root_score")
+    assert replace(untuned, auto=()) == kind()
     assert kind.of(depth=1).auto == ("alternations", "root_score")
     assert kind.of(depth=2, alternations=2).auto == ()
     assert kind.of(start="random").auto == ()

@@ -115,7 +115,7 @@ def test_twin_trees_are_not_published() -> None:
 @pytest.mark.parametrize("depth", [1, 2])
 def test_published_trees_are_walked_to_and_never_drawn_exactly(depth: int) -> None:
     assert make_algorithm("alt-mcmc", "published", depth=depth).walks
-    with pytest.raises(InputError, match="published alt-mcmc walks; use sampler = walk"):
+    with pytest.raises(InputError, match="published alt-mcmc always uses Markov chains"):
         make_algorithm("alt-mcmc", "published", depth=depth, sampler="exact")
 
 
@@ -203,7 +203,7 @@ def test_unknown_parameters_are_refused(algorithm: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ALGORITHMS.values())
-def test_what_is_said_of_an_algorithm_reaches_it(kind: type[Algorithm]) -> None:
-    said: dict[str, Any] = {"depth": 1, "trials": 3, "counts": "two-pass"}
-    found = make_algorithm(kind.name, **said)
+def test_given_parameters_reach_the_algorithm(kind: type[Algorithm]) -> None:
+    given: dict[str, Any] = {"depth": 1, "trials": 3, "counts": "two-pass"}
+    found = make_algorithm(kind.name, **given)
     assert (found.depth, found.trials, found.counts) == (1, 3, Counts.TWO_PASS)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redveil.algorithms.cut_points import (
-    Wanted,
+    CutPointRequest,
     bought_cuts,
     cuts_plan,
     even_cuts,
@@ -30,7 +30,7 @@ from support.seeded import FixedNoise, SeededRandomness
 COST = Attribute(
     "cost", Kind.NUMERIC, maximum=200_000, cuts=CutRule("decades").points(0.0, 200_000.0)
 )
-WANTED = Wanted(Side.RIGHT, COST)
+WANTED = CutPointRequest(Side.RIGHT, COST)
 MASSES = st.lists(st.floats(0, 1e9) | st.just(0.0), min_size=2, max_size=40).map(np.array)
 
 
@@ -48,7 +48,9 @@ def costs(rows: int, zeros: float = 0.5) -> np.ndarray:
 @given(st.integers(1, 60), st.fractions(Fraction(1, 1000), 10, max_denominator=10**6))
 def test_prices_are_equal_and_add_up_exactly(number: int, epsilon: Fraction) -> None:
     wanted = [
-        Wanted(side, Attribute(f"cost {i}", Kind.NUMERIC)) for side in Side for i in range(number)
+        CutPointRequest(side, Attribute(f"cost {i}", Kind.NUMERIC))
+        for side in Side
+        for i in range(number)
     ]
     steps = cuts_plan(wanted, epsilon).steps
     assert total(step.price for step in steps) == epsilon
@@ -58,7 +60,7 @@ def test_prices_are_equal_and_add_up_exactly(number: int, epsilon: Fraction) -> 
 
 
 def test_a_step_names_the_view_and_the_attribute() -> None:
-    assert [str(Wanted(side, COST).key) for side in Side] == [
+    assert [str(CutPointRequest(side, COST).key) for side in Side] == [
         "cut points, left cost",
         "cut points, right cost",
     ]
@@ -66,7 +68,7 @@ def test_a_step_names_the_view_and_the_attribute() -> None:
 
 @pytest.mark.parametrize("number", [1, 3])
 def test_every_column_is_measured_once_at_its_price(number: int) -> None:
-    wanted = [Wanted(Side.RIGHT, replace(COST, name=f"cost {i}")) for i in range(number)]
+    wanted = [CutPointRequest(Side.RIGHT, replace(COST, name=f"cost {i}")) for i in range(number)]
     columns = {one.attribute.name: NumericColumn(one.attribute, costs(50)) for one in wanted}
     source = FixedNoise(0)
     found = bought_cuts(Sealed(Table(50, {}, columns)), wanted, 7, Fraction(1, 2), source)
@@ -81,7 +83,7 @@ def test_one_entity_is_in_one_bin_and_one_without_the_value_in_none(data: st.Dat
     attribute = data.draw(attributes("x", [Kind.NUMERIC]))
     column = data.draw(columns(attribute, rows=8))
     assert isinstance(column, NumericColumn)
-    wanted, grid = Wanted(Side.RIGHT, attribute), np.array(fine_grid(attribute))
+    wanted, grid = CutPointRequest(Side.RIGHT, attribute), np.array(fine_grid(attribute))
     counts = [
         fine_counts(table_of(column.values[:rows], attribute), wanted, grid) for rows in (7, 8)
     ]
@@ -96,7 +98,7 @@ def test_bought_cut_points_are_valid_whatever_the_noise(data: st.DataObject, mos
     column = data.draw(columns(attribute, rows=8))
     assert isinstance(column, NumericColumn)
     table = Sealed(table_of(column.values, attribute))
-    wanted = [Wanted(Side.RIGHT, attribute)]
+    wanted = [CutPointRequest(Side.RIGHT, attribute)]
     (cuts,) = bought_cuts(table, wanted, most, Fraction(1, 2), SeededRandomness(most))
     assert 1 <= len(cuts) <= most
     assert faults(cuts, attribute.minimum, attribute.maximum) is None

@@ -65,23 +65,23 @@ def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
 @some
 @given(some_given(), sizes, epsilons)
 def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
-    said: dict[str, Any], size: float, epsilon: Fraction
+    given: dict[str, Any], size: float, epsilon: Fraction
 ) -> None:
-    wanted = Twin.of(**said)
+    wanted = Twin.of(**given)
     tuned = wanted.tuned(None, size, epsilon)
-    for name, value in said.items():
+    for name, value in given.items():
         assert getattr(tuned, name) == value
     names = [one.name for one in fields(Twin)]
     changed = {name for name in names if getattr(tuned, name) != getattr(wanted, name)}
-    assert changed <= set(TUNED) - set(said)
+    assert changed <= set(TUNED) - set(given)
     assert tuned.auto == wanted.auto
     worth = max(size, 0) * float(epsilon)
-    if "trials" not in said:
+    if "trials" not in given:
         assert tuned.trials == max(n for n, least in enumerate(TWIN_TRIALS, 1) if worth >= least)
     share = worth / tuned.trials
-    if "depth" not in said:
+    if "depth" not in given:
         assert tuned.depth == max(n for n, least in enumerate(TWIN_DEPTHS, 1) if share >= least)
-    if "root_score" not in said:
+    if "root_score" not in given:
         leverage = tuned.root_score is RootScore.LEVERAGE
         assert leverage is (share >= LEVERAGE_FROM)
 
@@ -161,13 +161,13 @@ def test_the_reference_choice_changes_nothing() -> None:
 @some
 @given(some_given(), sizes, epsilons)
 def test_a_tuned_plan_costs_epsilon_exactly(
-    said: dict[str, Any], size: float, epsilon: Fraction
+    given: dict[str, Any], size: float, epsilon: Fraction
 ) -> None:
-    tuned = Twin.of(**said).tuned(None, size, epsilon)
+    tuned = Twin.of(**given).tuned(None, size, epsilon)
     plan = tuned.plan(epsilon)
     assert plan.price == total(step.price for step in plan.steps) == epsilon
     shape = replace(tuned, auto=())
-    if len(said) == len(TUNED):
+    if len(given) == len(TUNED):
         assert plan == shape.plan(epsilon)
         return
     assert plan.steps[0] == size_step(epsilon)
@@ -181,7 +181,7 @@ def clinic() -> Dataset:
 
 
 class Sources:
-    """Seeded streams, one a trial; the size's can be told its noise."""
+    """Seeded streams, one a trial; the noise of the size can be set."""
 
     def __init__(self, seed: int, noise: int | None = None) -> None:
         self._seed, self._noise = seed, noise

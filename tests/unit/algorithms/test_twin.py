@@ -34,12 +34,12 @@ epsilons = st.fractions(Fraction(1, 10**6), Fraction(100), max_denominator=10**6
 
 
 def test_what_is_not_said_is_left_to_the_tuning_rule() -> None:
-    untold = Twin.of()
-    assert untold.auto == ("depth", "trials", "root_score")
-    # Apart from that nothing differs, and what is said is not tuned.
+    untuned = Twin.of()
+    assert untuned.auto == ("depth", "trials", "root_score")
+    # Apart from that nothing differs, and what is given is not tuned.
     assert Twin.of(depth=3, root_score="agreement").auto == ("trials",)
     assert Twin.of(depth=2, trials=1, root_score="leverage") == Twin()
-    assert Twin.of(counts="two-pass", tree_share="1/3").auto == untold.auto
+    assert Twin.of(counts="two-pass", tree_share="1/3").auto == untuned.auto
 
 
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(3, 2)])

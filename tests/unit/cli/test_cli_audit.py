@@ -48,4 +48,4 @@ def test_findings_are_shown_as_json_and_as_a_table(
 def test_a_delta_for_the_published_profile_is_refused(command: Command) -> None:
     refused = command("audit", "--profile", "published", "--delta", "1e-6")
     assert refused.code == 2
-    assert "the published profile has no delta" in refused.err
+    assert "the published profile does not support δ; leave out --delta" in refused.err

@@ -12,8 +12,8 @@ def test_what_was_spent_and_what_is_left(clinic_files: Clinic, command: Command)
     clinic_files.set_budget(Fraction(5, 2))
     clinic_files.change_schema(lambda raw: raw["redveil"].update(budget_delta="1e-5"))
     assert command("budget", clinic_files.schema).out.splitlines() == [
-        "clinic: epsilon 5/2 left of 5/2",
-        "clinic: delta 1/100000 left of 1/100000",
+        "clinic: ε = 5/2 left of 5/2",
+        "clinic: δ = 1/100000 left of 1/100000",
     ]
     assert command(*clinic_files.mine, "-q").code == 0
     assert command(*clinic_files.mine, "-q", "--delta", "1e-6").code == 0
@@ -21,8 +21,8 @@ def test_what_was_spent_and_what_is_left(clinic_files: Clinic, command: Command)
     assert shown.code == 0
     table, answer = shown.out.splitlines()[1:-2], shown.out.splitlines()[-2:]
     assert answer == [
-        "clinic: epsilon 1/2 left of 5/2",
-        "clinic: delta 9/1000000 left of 1/100000",
+        "clinic: ε = 1/2 left of 5/2",
+        "clinic: δ = 9/1000000 left of 1/100000",
     ]
     assert [line.split()[1:] for line in table] == [
         ["mine", "1", "0"],

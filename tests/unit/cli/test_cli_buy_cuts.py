@@ -33,7 +33,7 @@ def test_bought_mined_and_shown(clinic_files: Clinic, command: Command) -> None:
     done = command(*buy(clinic_files, *names, "--epsilon", "0.3"))
     assert done.code == 0
     assert "uric acid" in done.out
-    assert "bought for epsilon = 3/10" in done.err
+    assert "bought for ε = 3/10" in done.err
     kept = clinic_files.schema.with_name("datapackage.json.1")
     assert json.loads(kept.read_text(encoding="utf-8")) == before
     schema = Schema.read(clinic_files.schema)
@@ -42,7 +42,7 @@ def test_bought_mined_and_shown(clinic_files: Clinic, command: Command) -> None:
     assert purchase.epsilon == Fraction(3, 10)
     assert command(*clinic_files.mine).code == 0
     promise = json.loads(clinic_files.result.read_text(encoding="utf-8"))["certificate"]
-    assert any("cut points of 3 attributes were bought" in one for one in promise["conditions"])
+    assert any("spent on the cut points of 3 attributes" in one for one in promise["conditions"])
     assert command("schema", "check", clinic_files.schema).code == 0
 
 

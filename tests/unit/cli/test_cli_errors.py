@@ -53,6 +53,55 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
     assert shown.out.startswith("Usage: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (
+            [],
+            "schema plan mine show ask budget truth diagnose audit plot demo",
+        ),
+        (["schema"], "draft check accept buy-cuts"),
+    ],
+)
+def test_commands_are_listed_as_one_uses_them(
+    arguments: list[str], names: str, command: Command
+) -> None:
+    listed = command(*arguments, "--help").out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed if line[2:3].strip()] == names.split()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--steps", "5"], "--steps does nothing for twin; it is for alt-mcmc or tree-pair"),
+        (["--tree-share", "2"], "--tree-share must lie between 0 and 1, both excluded"),
+        (["--depth", "9"], "--depth must lie between 1 and 6"),
+        (["--epsilon", "0"], "--epsilon must be a number between"),
+        (["--delta", "2"], "--delta must be 0 or lie between"),
+        (["--max-disjuncts", "99"], "--max-disjuncts must lie between 1 and 10"),
+        (["--prune", "much"], "--prune must be a number of entities, or auto"),
+        (
+            ["--algorithm", "alt-mcmc", "--depth", "3", "--sampler", "exact"],
+            "alt-mcmc draws trees exactly up to depth 2; use --sampler walk",
+        ),
+        (
+            ["--algorithm", "alt-expm", "--start", "random", "--root-score", "agreement"],
+            "--root-score does nothing without a private start",
+        ),
+        (
+            ["--algorithm", "alt-expm", "--alternations", "0", "--depth", "2"],
+            "without alternations there is one split on each side; use --depth 1",
+        ),
+    ],
+)
+def test_errors_name_the_option_that_was_typed(
+    options: list[str], message: str, command: Command
+) -> None:
+    refused = command("mine", "left.csv", "right.csv", "--epsilon", "1", *options)
+    assert refused.code == 2
+    assert refused.err.startswith(f"redveil: {message}")
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_options_of_mine_are_grouped(
     columns: int, command: Command, monkeypatch: pytest.MonkeyPatch

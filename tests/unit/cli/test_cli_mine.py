@@ -26,7 +26,7 @@ def test_a_result_is_written_and_shown(clinic_files: Clinic, command: Command) -
     assert total(step.price for step in result.certificate.steps) == 1
     assert result.document.warning is None
     assert "ε = 1, δ = 0, exact" in done.out
-    assert "owner only: 300 entities in both views" in done.err
+    assert "owner only: 300 patients in both views" in done.err
     assert done.err.endswith(f"written to {clinic_files.result}\n")
     assert clinic_files.names() == [*THREE_FILES, "result.json"]
 
@@ -34,7 +34,7 @@ def test_a_result_is_written_and_shown(clinic_files: Clinic, command: Command) -
 def test_what_only_the_owner_may_see_is_not_on_standard_output(
     clinic_files: Clinic, command: Command
 ) -> None:
-    assert "300 entities in both views" not in command(*clinic_files.mine).out
+    assert "300 patients in both views" not in command(*clinic_files.mine).out
 
 
 def test_quiet_only_writes_the_file(clinic_files: Clinic, command: Command) -> None:

@@ -75,7 +75,7 @@ def test_an_empty_result_says_why(tmp_path: Path, command: Command) -> None:
     mined_clinic(NOTHING).save(tmp_path / "result.json")
     done = command("show", tmp_path / "result.json")
     assert done.code == 0
-    assert done.out.startswith("Nothing satisfies the constraints despite the noise")
+    assert done.out.startswith("The noise is too large to show that any redescription meets")
     csv_text = command("show", tmp_path / "result.json", "-f", "csv").out
     assert csv_text.count("\n") == 1
     assert csv_text.startswith("left,right,jaccard")
@@ -143,7 +143,7 @@ def test_all_cases_of_an_alternation_are_listed(
     assert done.code == 0
     assert done.err == ""
     rows = [line.split() for line in done.out.splitlines() if "leverage" in line]
-    # A start alone has no trees to pay for; everybody else's start costs what a table costs.
+    # A start alone has no trees to pay for; every other start costs what a table costs.
     assert [row[1] for row in rows] == ["0", "1", "2"]
     assert [row[6] == "–" for row in rows] == [True, False, False]
     assert all(row[5] == row[7] for row in rows)
@@ -179,7 +179,7 @@ def test_a_plan_with_a_delta_is_priced_in_rho(command: Command) -> None:
     refused = command("plan", *options, "--profile", "published")
     assert refused.code == 2
     assert is_one_line(refused.err)
-    assert "no delta" in refused.err
+    assert "does not support δ" in refused.err
 
 
 @pytest.mark.parametrize("form", ["csv", "latex", "html"])

@@ -45,7 +45,7 @@ def test_an_exact_tree_too_deep_is_refused_with_the_remedy(
     options = "--algorithm", "alt-mcmc", "--depth", 3, "--sampler", "exact"
     done = command(*clinic_files.mine, *options)
     assert done.code == 2
-    assert "sampler = walk" in done.err
+    assert "use --sampler walk" in done.err
     assert not clinic_files.result.exists()
 
 

@@ -11,6 +11,16 @@ def test_zeros_are_omitted() -> None:
     assert LoadReport(7, attributes=counts).lines() == ["7 entities in both views"]
 
 
+def test_entities_have_the_declared_unit_and_thousands_a_separator() -> None:
+    counts = (AttributeCounts(Side.LEFT, "age", missing=1200),)
+    report = LoadReport(5000, left_only=1, attributes=counts, unit="patient")
+    assert report.lines() == [
+        "5,000 patients in both views",
+        "1 patient in the left view only: dropped",
+        "left, age: 1,200 missing",
+    ]
+
+
 def test_all_counts_are_reported() -> None:
     report = LoadReport(
         joined=1,

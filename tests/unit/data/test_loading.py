@@ -33,7 +33,9 @@ ONE = Attribute("one", Kind.BOOLEAN)
 
 
 def schema_of(attribute: Attribute, **view: Any) -> Schema:
-    return Schema("clinic", View("people", "id", (attribute,), **view), View("wards", "id", (ONE,)))
+    return Schema(
+        "clinic", View("patients", "id", (attribute,), **view), View("wards", "id", (ONE,))
+    )
 
 
 def right_of(rows: int) -> pa.Table:

@@ -31,7 +31,7 @@ RIGHT = pa.table({"id": ["1", "2"], "one": [1, 0]})
 
 def schema_of(*attributes: Attribute, **view: Any) -> Schema:
     one = Attribute("one", Kind.BOOLEAN)
-    return Schema("clinic", View("people", "id", attributes, **view), View("wards", "id", (one,)))
+    return Schema("clinic", View("patients", "id", attributes, **view), View("wards", "id", (one,)))
 
 
 def complaint(left: object, schema: Schema, right: object = RIGHT) -> str:

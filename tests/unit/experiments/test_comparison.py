@@ -11,7 +11,13 @@ from redveil.errors import InputError
 from redveil.experiments import comparison
 from redveil.experiments.comparison import Subject, Task, compare, main, report, work
 from redveil.experiments.comparison_figure import draw
-from redveil.experiments.comparison_table import COLUMNS, cells, markdown, ordered, summarise
+from redveil.experiments.comparison_table import (
+    COLUMNS,
+    markdown,
+    ordered,
+    summarise,
+    summarise_all,
+)
 from redveil.experiments.generators import build
 from redveil.experiments.runs import Run, append, read, settings_name, settings_of
 
@@ -59,7 +65,7 @@ def test_an_experiment_is_resumed_and_ends_in_a_table(
     # Finished runs stay; only missing ones are done.
     assert journal.read_text().startswith(first)
     done = read(journal)
-    assert len(done) == len({(*one.cell, one.number) for one in done}) == 2 * 2 * 2
+    assert len(done) == len({(*one.row, one.number) for one in done}) == 2 * 2 * 2
     capsys.readouterr()
     everything(tmp_path / "new", runs=2)
     assert len(read(journal)) == 8
@@ -79,10 +85,10 @@ def test_an_experiment_is_resumed_and_ends_in_a_table(
     assert (tmp_path / "new" / "generated.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_cell_beyond_its_time_limit_gets_no_further_run(tmp_path: Path) -> None:
+def test_a_row_beyond_its_time_limit_gets_no_further_run(tmp_path: Path) -> None:
     everything(tmp_path, runs=5, limit=0.0)
     assert [one.number for one in read(tmp_path / "generated.jsonl")] == [1] * 2
-    assert all(one.runs == 1 for one in cells(read(tmp_path / "generated.jsonl")))
+    assert all(one.runs == 1 for one in summarise_all(read(tmp_path / "generated.jsonl")))
 
 
 def test_other_settings_are_run_again(tmp_path: Path) -> None:
@@ -90,7 +96,7 @@ def test_other_settings_are_run_again(tmp_path: Path) -> None:
     append(task.journal, Run("noise 100", OURS, "1", 1, "another version", 1.0, 1.0))
     work(task)
     assert len(read(task.journal)) == 2
-    assert cells(read(task.journal))[0].seconds != 1.0
+    assert summarise_all(read(task.journal))[0].seconds != 1.0
 
 
 def test_parallel_processes(tmp_path: Path) -> None:
@@ -141,7 +147,12 @@ def test_nothing_found_is_a_dash_not_a_number() -> None:
 
 def test_epsilons_are_sorted_as_numbers() -> None:
     runs = [run(epsilon=price) for price in ("0.1", "10", "1/3", "2")]
-    assert [one.epsilon for one in ordered(cells(runs), [], [])] == ["10", "2", "1/3", "0.1"]
+    assert [one.epsilon for one in ordered(summarise_all(runs), [], [])] == [
+        "10",
+        "2",
+        "1/3",
+        "0.1",
+    ]
 
 
 def test_the_papers_parameters_for_large_data() -> None:
@@ -212,7 +223,7 @@ def test_without_matplotlib_there_is_still_a_table(
 def test_the_figure_has_a_panel_for_each_data_set(tmp_path: Path) -> None:
     runs = [found(1, 0.5, 0.6, 0.0), run(2, epsilon="0.1")]
     runs += [Run(name, "twin", "1", 1, "s", 1.0, 1.0) for name in ("b", "c", "d")]
-    draw(ordered(cells(runs), [], []), tmp_path / "a.svg")
+    draw(ordered(summarise_all(runs), [], []), tmp_path / "a.svg")
     drawn = (tmp_path / "a.svg").read_text()
     assert all(f"<!-- {name} -->" in drawn for name in "abcd")
 
@@ -220,7 +231,7 @@ def test_the_figure_has_a_panel_for_each_data_set(tmp_path: Path) -> None:
 def test_points_with_many_insignificant_redescriptions_are_hollow(tmp_path: Path) -> None:
     drawn = []
     for name, p in (("significant", 0.0), ("insignificant", 0.5)):
-        draw(cells([found(1, 0.5, 0.6, p)]), tmp_path / f"{name}.svg")
+        draw(summarise_all([found(1, 0.5, 0.6, p)]), tmp_path / f"{name}.svg")
         drawn.append((tmp_path / f"{name}.svg").read_text().count("fill: #ffffff"))
     assert drawn[1] > drawn[0]
 

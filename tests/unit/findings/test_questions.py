@@ -142,8 +142,8 @@ def test_more_tables_mean_wider_intervals() -> None:
             "[gout] & [age <= 50]",
             "[acid > 7]",
             "left query: [gout] & [age <= 50] is outside what was released; "
-            "every part of it was, but it is no union of one tree's leaves; where an attribute "
-            "on the way may be missing, leaves have to be named in full",
+            "its attributes and cut points were released, but it is not a union of leaves of one "
+            "tree; if values can be missing, write the leaves out in full",
         ),
         (
             "![gout] & [age > 50] & [age <= 200] & [age > 55]",
@@ -153,7 +153,7 @@ def test_more_tables_mean_wider_intervals() -> None:
         (
             "![gout] & [age > 50]",
             "[acid > 7]",
-            "left query: ![gout] & [age > 50] is outside what was released; every part of it was",
+            "left query: ![gout] & [age > 50] is outside what was released; its attributes and cut",
         ),
         (
             "[gout]",

@@ -196,13 +196,13 @@ def entropy(codes: Sequence[object]) -> float:
 def novelty(found: Redescription, before: Sequence[Redescription], cells: np.ndarray) -> float:
     """Return the share of what a redescription tells about each entity that is new."""
     entities = [(i, j) for i, j in np.ndindex(cells.shape) for _ in range(max(int(cells[i, j]), 0))]
-    told = [
+    codes = [
         tuple((i in r.left_ends, j in r.right_ends) for r in (found, *before)) for i, j in entities
     ]
-    alone = entropy([all_told[0] for all_told in told]) if entities else 0.0
+    alone = entropy([one[0] for one in codes]) if entities else 0.0
     if alone == 0:
         return 0.0
-    return (entropy(told) - entropy([all_told[1:] for all_told in told])) / alone
+    return (entropy(codes) - entropy([one[1:] for one in codes])) / alone
 
 
 def greedily(

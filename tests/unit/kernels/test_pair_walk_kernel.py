@@ -128,18 +128,18 @@ def no_stop(window: int = 0, threshold: float = NEVER) -> Ending:
 
 @few
 @given(walk_settings(), st.integers(0, 40), st.integers(0, 999))
-def test_every_step_is_the_one_taken_by_hand(setting: Setting, steps: int, seed: int) -> None:
-    words = random_words(seed, steps)
+def test_every_step_is_the_one_taken_by_hand(setting: Setting, walk_steps: int, seed: int) -> None:
+    words = random_words(seed, walk_steps)
     expected = setting.by_hand().run(setting.start, words.tolist())
     (taken, accepted, _), splits, trace = setting.walk(words, no_stop())
-    assert (taken, accepted) == (steps, expected.accepted)
+    assert (taken, accepted) == (walk_steps, expected.accepted)
     assert splits == expected.splits
     assert trace == expected.trace
 
 
 @compiled_only
 @pytest.mark.parametrize(
-    ("seed", "rows", "inner", "rate", "classes", "steps"),
+    ("seed", "rows", "inner", "rate", "classes", "walk_steps"),
     [
         (1, 130, 7, 3e-4, ASSOCIATION, 331),
         (2, 32, 3, 3e-4, ASSOCIATION, 2000),
@@ -149,14 +149,14 @@ def test_every_step_is_the_one_taken_by_hand(setting: Setting, steps: int, seed:
     ],
 )
 def test_the_running_score_is_a_full_recount_after_many_steps(
-    seed: int, rows: int, inner: int, rate: float, classes: int, steps: int
+    seed: int, rows: int, inner: int, rate: float, classes: int, walk_steps: int
 ) -> None:
     setting = grove(seed, rows, inner, rate, classes)
-    words = random_words(seed, steps)
+    words = random_words(seed, walk_steps)
     expected = setting.by_hand().run(setting.start, words.tolist())
     (taken, accepted, _), splits, trace = setting.walk(words, no_stop())
-    assert (taken, accepted) == (steps, expected.accepted)
-    assert 0 < accepted < steps
+    assert (taken, accepted) == (walk_steps, expected.accepted)
+    assert 0 < accepted < walk_steps
     assert splits == expected.splits
     assert trace == expected.trace
     # One more step records the running score, which must be that of the last pair.
@@ -167,11 +167,11 @@ def test_the_running_score_is_a_full_recount_after_many_steps(
 
 @few
 @given(walk_settings(), st.integers(1, 20), st.integers(0, 999))
-def test_a_walk_can_be_cut_in_two(setting: Setting, steps: int, seed: int) -> None:
-    words = random_words(seed, 2 * steps)
+def test_a_walk_can_be_cut_in_two(setting: Setting, walk_steps: int, seed: int) -> None:
+    words = random_words(seed, 2 * walk_steps)
     done, splits, trace = setting.walk(words, no_stop())
-    first, half_way, one = setting.walk(words[:steps], no_stop())
-    second, end, two = replace(setting, start=half_way).walk(words[steps:], no_stop())
+    first, half_way, one = setting.walk(words[:walk_steps], no_stop())
+    second, end, two = replace(setting, start=half_way).walk(words[walk_steps:], no_stop())
     assert splits == end
     assert trace == one + two
     assert done == tuple(a + b for a, b in zip(first, second, strict=True))
@@ -179,12 +179,12 @@ def test_a_walk_can_be_cut_in_two(setting: Setting, steps: int, seed: int) -> No
 
 @few
 @given(walk_settings(), st.integers(1, 30))
-def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, steps: int) -> None:
+def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, walk_steps: int) -> None:
     raised = Ending(np.ones(1, np.uint8), 0, NEVER)
-    done, splits, trace = setting.walk(random_words(0, steps), raised)
+    done, splits, trace = setting.walk(random_words(0, walk_steps), raised)
     assert done == (0, 0, 0)
     assert splits == setting.start
-    assert trace == [setting.score()(setting.start) * setting.scale] + [0.0] * (steps - 1)
+    assert trace == [setting.score()(setting.start) * setting.scale] + [0.0] * (walk_steps - 1)
 
 
 @pytest.mark.parametrize("last", [0, 1, 17, 99])
@@ -208,12 +208,12 @@ def test_the_flag_is_read_before_every_step(last: int) -> None:
     st.sampled_from((0.0, 1e-9, 0.3, 2.0, 30.0)),
 )
 def test_a_walk_ends_where_its_last_scores_vary_little(
-    setting: Setting, steps: int, window: int, threshold: float
+    setting: Setting, walk_steps: int, window: int, threshold: float
 ) -> None:
-    words = random_words(steps, steps)
+    words = random_words(walk_steps, walk_steps)
     expected = setting.by_hand(window, threshold).run(setting.start, words.tolist())
     (taken, accepted, _), splits, trace = setting.walk(words, no_stop(window, threshold))
-    assert (taken, accepted) == (expected.steps, expected.accepted)
+    assert (taken, accepted) == (expected.walk_steps, expected.accepted)
     assert splits == expected.splits
     assert trace[: len(expected.trace)] == expected.trace
     assert not any(trace[len(expected.trace) :])

@@ -99,18 +99,18 @@ def no_stop(window: int = 0, threshold: float = NEVER) -> Ending:
 
 @few
 @given(walk_settings(), st.integers(0, 40), st.integers(0, 999))
-def test_every_step_is_the_one_taken_by_hand(setting: Setting, steps: int, seed: int) -> None:
-    words = random_words(seed, steps)
+def test_every_step_is_the_one_taken_by_hand(setting: Setting, walk_steps: int, seed: int) -> None:
+    words = random_words(seed, walk_steps)
     expected = setting.by_hand().run(setting.start, words.tolist())
     (taken, accepted, _), splits, trace = setting.walk(words, no_stop())
-    assert (taken, accepted) == (steps, expected.accepted)
+    assert (taken, accepted) == (walk_steps, expected.accepted)
     assert splits == expected.splits
     assert trace == expected.trace
 
 
 @compiled_only
 @pytest.mark.parametrize(
-    ("seed", "rows", "inner", "rate", "steps"),
+    ("seed", "rows", "inner", "rate", "walk_steps"),
     [
         (1, 130, 7, 3e-4, 397),
         (2, 33, 3, 2e-3, 2000),
@@ -119,14 +119,14 @@ def test_every_step_is_the_one_taken_by_hand(setting: Setting, steps: int, seed:
     ],
 )
 def test_the_running_score_is_a_full_recount_after_many_steps(
-    seed: int, rows: int, inner: int, rate: float, steps: int
+    seed: int, rows: int, inner: int, rate: float, walk_steps: int
 ) -> None:
     setting = forest(seed, rows, inner, rate)
-    words = random_words(seed, steps)
+    words = random_words(seed, walk_steps)
     expected = setting.by_hand().run(setting.start, words.tolist())
     (taken, accepted, _), splits, trace = setting.walk(words, no_stop())
-    assert (taken, accepted) == (steps, expected.accepted)
-    assert 0 < accepted < steps
+    assert (taken, accepted) == (walk_steps, expected.accepted)
+    assert 0 < accepted < walk_steps
     assert splits == expected.splits
     assert trace == expected.trace
     # One more step records the running score, which must be that of the last tree.
@@ -137,14 +137,14 @@ def test_the_running_score_is_a_full_recount_after_many_steps(
 
 @few
 @given(walk_settings(), st.integers(1, 30), st.integers(0, 999))
-def test_a_walk_can_be_cut_in_two(setting: Setting, steps: int, seed: int) -> None:
-    words = random_words(seed, 2 * steps)
+def test_a_walk_can_be_cut_in_two(setting: Setting, walk_steps: int, seed: int) -> None:
+    words = random_words(seed, 2 * walk_steps)
     done, splits, trace = setting.walk(words, no_stop())
-    first, half_way, one = setting.walk(words[:steps], no_stop())
+    first, half_way, one = setting.walk(words[:walk_steps], no_stop())
     again = Setting(
         setting.view, setting.target, setting.classes, half_way, setting.rate, setting.cost
     )
-    second, end, two = again.walk(words[steps:], no_stop())
+    second, end, two = again.walk(words[walk_steps:], no_stop())
     assert splits == end
     assert trace == one + two
     assert done == tuple(a + b for a, b in zip(first, second, strict=True))
@@ -167,12 +167,12 @@ def test_moves_are_counted_whether_accepted_or_not() -> None:
 
 @few
 @given(walk_settings(), st.integers(1, 30))
-def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, steps: int) -> None:
+def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, walk_steps: int) -> None:
     raised = Ending(np.ones(1, np.uint8), 0, NEVER)
-    done, splits, trace = setting.walk(random_words(0, steps), raised)
+    done, splits, trace = setting.walk(random_words(0, walk_steps), raised)
     assert done == (0, 0, 0)
     assert splits == setting.start
-    assert trace == [setting.score()(setting.start) * UNIT] + [0.0] * (steps - 1)
+    assert trace == [setting.score()(setting.start) * UNIT] + [0.0] * (walk_steps - 1)
 
 
 @pytest.mark.parametrize("last", [0, 1, 17, 199])
@@ -197,12 +197,12 @@ def test_the_flag_is_read_before_every_step(last: int) -> None:
     st.sampled_from((0.0, 1e-9, 0.3, 2.0, 30.0)),
 )
 def test_a_walk_ends_where_its_last_scores_vary_little(
-    setting: Setting, steps: int, window: int, threshold: float
+    setting: Setting, walk_steps: int, window: int, threshold: float
 ) -> None:
-    words = random_words(steps, steps)
+    words = random_words(walk_steps, walk_steps)
     expected = setting.by_hand(window, threshold).run(setting.start, words.tolist())
     (taken, accepted, _), splits, trace = setting.walk(words, no_stop(window, threshold))
-    assert (taken, accepted) == (expected.steps, expected.accepted)
+    assert (taken, accepted) == (expected.walk_steps, expected.accepted)
     assert splits == expected.splits
     assert trace[: len(expected.trace)] == expected.trace
     assert not any(trace[len(expected.trace) :])
@@ -211,7 +211,7 @@ def test_a_walk_ends_where_its_last_scores_vary_little(
 def test_the_published_rule_ends_some_walks_later_than_others() -> None:
     words = random_words(6, 400)
     cases = [forest(seed, 70, 3, 5e-3) for seed in range(6)]
-    ended = [one.by_hand(50, 2.0).run(one.start, words.tolist()).steps for one in cases]
+    ended = [one.by_hand(50, 2.0).run(one.start, words.tolist()).walk_steps for one in cases]
     # Not before there are 50 scores, the start's among them.
     assert min(ended) == 49
     assert len(set(ended)) > 2
@@ -240,9 +240,9 @@ def test_one_jump_among_large_scores_is_not_lost() -> None:
 
 
 @given(st.floats(0, 1e6), st.integers(1, 20), st.integers(0, 5))
-def test_threshold_minus_one_never_ends(score: float, steps: int, window: int) -> None:
-    for step in range(steps):
-        assert not ends(np.full(steps, score), step, no_stop(window))
+def test_threshold_minus_one_never_ends(score: float, walk_steps: int, window: int) -> None:
+    for step in range(walk_steps):
+        assert not ends(np.full(walk_steps, score), step, no_stop(window))
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 2**31 - 1))

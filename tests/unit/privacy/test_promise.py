@@ -37,7 +37,7 @@ def test_every_promise_rests_on_five_conditions() -> None:
     conditions = promise(Loss(Fraction(1))).conditions
     assert len(conditions) == 5
     assert conditions[0] == "each patient has one row in each view, as the entity key declares"
-    assert "other results about the same entities add their own epsilon to this one" in conditions
+    assert "other results about the same entities add their own ε to this one" in conditions
     assert not any(NOT_MET in one for one in conditions)
 
 
@@ -73,36 +73,33 @@ def test_a_delta_is_compared_with_the_number_of_entities(
     met: bool,  # noqa: FBT001
 ) -> None:
     conditions = promise(Loss(Fraction(1), delta), entities=(990.0, most)).conditions
-    said = f"delta, {float(delta):g}, is"
+    start = f"δ = {float(delta):g} is"
     if met:
-        assert f"{said} far below one over the number of entities" in conditions
+        assert f"{start} far below one over the number of entities" in conditions
         assert not any(NOT_MET in one for one in conditions)
     else:
         assert conditions[0] == (
-            f"NOT MET: {said} not far below one over the number of entities, about 990; "
+            f"NOT MET: {start} not far below one over the number of entities, about 990; "
             "use a smaller one"
         )
-    assert any("epsilon and delta to these" in one for one in conditions)
+    assert any("ε and δ to these" in one for one in conditions)
 
 
 def test_a_delta_that_cannot_be_compared_is_a_condition() -> None:
     conditions = promise(Loss(Fraction(1), Fraction(1, 10**4)), entities=None).conditions
-    assert "delta, 0.0001, is far below one over the number of entities" in conditions
+    assert "δ = 0.0001 is far below one over the number of entities" in conditions
 
 
 @pytest.mark.parametrize(("epsilon", "large"), [(1, False), (10, False), (11, True)])
 def test_a_large_epsilon_is_called_what_it_is(epsilon: int, large: bool) -> None:  # noqa: FBT001
     conditions = promise(Loss(Fraction(epsilon))).conditions
-    assert ("an epsilon above 10 protects hardly anyone" in conditions) is large
+    assert ("an ε above 10 protects hardly anyone" in conditions) is large
 
 
 def test_bought_cut_points_are_added() -> None:
     bought = buy_cuts(clinic(), "1/4", ["age"])
     conditions = promise(Loss(Fraction(1)), schema=bought).conditions
-    assert (
-        "cut points of 1 attributes were bought with epsilon 1/4 about the same entities: add it"
-        in conditions
-    )
+    assert "add ε = 1/4, already spent on the cut points of 1 attribute" in conditions
 
 
 def test_a_run_promises_its_loss_by_its_plan() -> None:
@@ -116,7 +113,7 @@ def test_a_run_promises_its_loss_by_its_plan() -> None:
         clinic_schema(), loss, mined.run.plan, algorithm.method(Reporting().public()), entities
     )
     assert certificate.conditions == made.conditions
-    assert certificate.conditions[0].startswith("NOT MET: delta, 0.0001, is not far below one over")
+    assert certificate.conditions[0].startswith("NOT MET: δ = 0.0001 is not far below one over")
     assert (certificate.epsilon, certificate.delta) == ("1", "1/10000")
     assert certificate.rho == str(mined.run.plan.price)
     careful = Loss(Fraction(1), MILLIONTH)

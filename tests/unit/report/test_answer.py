@@ -1,4 +1,4 @@
-"""Answers to free questions, for people and for programs."""
+"""Answers to free questions, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The message of an empty list: what is said, in the declared unit."""
+"""The message of an empty list: its wording, in the declared unit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import Match, RequiredBudget
 from redveil.privacy.loss import Loss
 from redveil.report.nothing_found import explanation
-from redveil.report.wording import plural
+from redveil.schema.view import plural
 
 LOSS = Loss(Fraction(1, 20))
 SAID = (
-    "Nothing satisfies the constraints despite the noise. With about 2,345 patients, "
-    "epsilon = 0.05 leaves an error of about 41 in every count that was measured."
+    "The noise is too large to show that any redescription meets the constraints. With about "
+    "2,345 patients, ε = 0.05 leaves an error of about 41 in every count that was measured."
 )
 
 
@@ -30,8 +30,8 @@ def test_what_was_required_is_said_both_ways() -> None:
     found = nothing(Match(0.5), RequiredBudget(0.1234, 12_345.6))
     assert explanation(found, LOSS, "patient") == (
         f"{SAID} Two queries that each cover half of the patients, with a Jaccard index of 0.5, "
-        "would have needed an epsilon of about 0.12 at this size, or about 12,346 patients at "
-        "this epsilon."
+        "would have needed an ε of about 0.12 at this size, or about 12,346 patients at "
+        "this ε."
     )
 
 
@@ -44,16 +44,16 @@ def test_a_rare_match_is_said_to_be_rare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "size", "said"),
+    ("epsilon", "size", "ending"),
     [
-        (math.inf, 9e6, "would have needed about 9,000,000 patients at this epsilon."),
-        (12.34, math.inf, "would have needed an epsilon of about 12 at this size."),
+        (math.inf, 9e6, "would have needed about 9,000,000 patients at this ε."),
+        (12.34, math.inf, "would have needed an ε of about 12 at this size."),
         (math.inf, math.inf, "could not have been reported under these constraints."),
     ],
 )
-def test_what_a_run_cannot_have_is_not_asked_for(epsilon: float, size: float, said: str) -> None:
+def test_what_a_run_cannot_have_is_not_asked_for(epsilon: float, size: float, ending: str) -> None:
     found = nothing(Match(0.5), RequiredBudget(epsilon, size))
-    assert explanation(found, LOSS, "patient").endswith(said)
+    assert explanation(found, LOSS, "patient").endswith(ending)
 
 
 def test_where_the_budget_was_enough_the_data_may_hold_nothing() -> None:
@@ -67,10 +67,10 @@ def test_without_noise_awareness_nothing_more_is_said() -> None:
 
 
 def test_the_unit_is_the_declared_one() -> None:
-    said = explanation(nothing(Match(0.5), RequiredBudget(0.1, 9)), LOSS, "household")
-    assert said.count("households") == 3
-    assert "patient" not in said
-    assert "entities" not in said
+    text = explanation(nothing(Match(0.5), RequiredBudget(0.1, 9)), LOSS, "household")
+    assert text.count("households") == 3
+    assert "patient" not in text
+    assert "entities" not in text
 
 
 @pytest.mark.parametrize(

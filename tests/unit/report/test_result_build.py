@@ -100,8 +100,10 @@ def test_an_empty_result_says_why_and_what_would_help() -> None:
     empty = mined_clinic(NOTHING).document
     assert empty.redescriptions == ()
     assert empty.message is not None
-    assert empty.message.startswith("Nothing satisfies the constraints despite the noise.")
-    assert "epsilon = 3" in empty.message
+    assert empty.message.startswith(
+        "The noise is too large to show that any redescription meets the constraints."
+    )
+    assert "ε = 3" in empty.message
     assert " patients, " in empty.message
     assert "entities" not in empty.message
     assert mined_clinic().document.message is None
@@ -190,7 +192,7 @@ def contradictions() -> dict[str, tuple[str, Any]]:
     paid_in_rho = [{"kind": "size", "mechanism": "count", "rho": "1/50"}]
     return {
         "not exact": ("steps", [{"kind": "size", "mechanism": "walk", "epsilon": "3"}]),
-        "one currency": ("steps", paid_in_rho),
+        "one unit": ("steps", paid_in_rho),
         "add up": ("steps", [{"kind": "size", "mechanism": "count", "epsilon": "2"}]),
         "epsilon, or rho": ("steps", [{"kind": "size", "mechanism": "count"}]),
         "without": ("delta", "1/1000000"),
@@ -200,22 +202,22 @@ def contradictions() -> dict[str, tuple[str, Any]]:
 @pytest.mark.parametrize("complaint", contradictions())
 def test_a_certificate_that_contradicts_itself_is_refused(complaint: str) -> None:
     name, value = contradictions()[complaint]
-    said = mined_clinic().certificate.model_dump(mode="json")
-    assert CertificatePart.model_validate(said)
+    part = mined_clinic().certificate.model_dump(mode="json")
+    assert CertificatePart.model_validate(part)
     with pytest.raises(ValidationError, match=complaint):
-        CertificatePart.model_validate(said | {name: value})
+        CertificatePart.model_validate(part | {name: value})
     with pytest.raises(ValidationError, match="not exact"):
-        CertificatePart.model_validate(said | {"profile": "published"})
+        CertificatePart.model_validate(part | {"profile": "published"})
 
 
 @pytest.mark.parametrize("rho", ["1/10", "1" + "0" * 400])
 def test_a_rho_that_does_not_keep_its_promise_is_refused(rho: str) -> None:
-    said = mined_clinic().certificate.model_dump(mode="json")
-    said |= {"epsilon": "1", "delta": "1/1000000", "rho": rho}
-    said["steps"] = [{"kind": "size", "mechanism": "count", "rho": rho}]
+    part = mined_clinic().certificate.model_dump(mode="json")
+    part |= {"epsilon": "1", "delta": "1/1000000", "rho": rho}
+    part["steps"] = [{"kind": "size", "mechanism": "count", "rho": rho}]
     with pytest.raises(ValidationError, match="rho does not keep epsilon and delta"):
-        CertificatePart.model_validate(said)
-    fine = said | {"rho": "1/50", "steps": [{"kind": "size", "mechanism": "count", "rho": "1/50"}]}
+        CertificatePart.model_validate(part)
+    fine = part | {"rho": "1/50", "steps": [{"kind": "size", "mechanism": "count", "rho": "1/50"}]}
     assert CertificatePart.model_validate(fine).promise == "ε = 1, δ = 1e-06"
 
 
@@ -265,7 +267,7 @@ def test_the_name_of_a_step_says_what_it_released(parts: dict[str, Any], name: s
     "wrong", [{"kind": "lunch"}, {"name": "size"}, {"trial": "first"}, {"mechanism": "guess"}]
 )
 def test_a_step_of_no_known_kind_is_refused(wrong: dict[str, str]) -> None:
-    said = {"kind": "size", "mechanism": "count", "epsilon": "1"}
-    assert StepPart.model_validate(said).name == "size"
+    part = {"kind": "size", "mechanism": "count", "epsilon": "1"}
+    assert StepPart.model_validate(part).name == "size"
     with pytest.raises(ValidationError):
-        StepPart.model_validate(said | wrong)
+        StepPart.model_validate(part | wrong)

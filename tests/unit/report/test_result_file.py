@@ -103,10 +103,6 @@ def _another_version(plain: Json) -> None:
     plain["version"] = 2
 
 
-def _a_foreign_format(plain: Json) -> None:
-    plain["format"] = "other-result"
-
-
 def _an_unknown_field(plain: Json) -> None:
     plain["certificate"]["more\nlines"] = 1
 
@@ -135,7 +131,6 @@ def _another_delta(plain: Json) -> None:
     ("damage", "place"),
     [
         (_another_version, "version"),
-        (_a_foreign_format, "format"),
         (_an_unknown_field, "certificate.more lines"),
         (_a_missing_field, "redescriptions.0.jaccard"),
         (_a_price_that_is_no_number, "certificate.steps.0.epsilon"),
@@ -152,6 +147,16 @@ def test_damage_is_named_by_its_place(
     path = tmp_path / "result.json"
     path.write_text(json.dumps(plain), encoding="utf-8")
     assert f" at {place} (" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "content", [{"name": "clinic", "resources": []}, {"format": "other-result"}, [1], None]
+)
+def test_a_file_that_is_no_result_is_called_that(content: object, tmp_path: Path) -> None:
+    path = tmp_path / "datapackage.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    remedy = "name a file that `redveil mine` wrote"
+    assert refusal(path) == f"{path}: not a redveil result; {remedy}"
 
 
 @given(st.integers(min_value=0, max_value=len(PRIVATE.to_json()) - 3))

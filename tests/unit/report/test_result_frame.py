@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from redveil.report.document import RedescriptionPart
+from redveil.report.document import DiscoveryPart, RedescriptionPart
 from redveil.report.frame import to_frame
 from redveil.report.result import Result
 from support.results import TRUE, document, redescription
@@ -25,6 +25,7 @@ PRIVATE_COLUMNS = [
     "support_right_high",
     "p_value",
     "expected_jaccard",
+    "confirmed",
 ]
 TRUE_COLUMNS = ["true_jaccard", "true_support_both", "true_p_value"]
 
@@ -36,7 +37,7 @@ def test_one_row_a_redescription_and_always_the_same_columns(count: int) -> None
     assert frame.columns == PRIVATE_COLUMNS
     assert frame["left"].to_list() == [f"[left {i}]" for i in range(count)]
     assert frame["right"].to_list() == [f"[right {i}]" for i in range(count)]
-    assert frame.dtypes == [pl.String] * 2 + [pl.Float64] * 14
+    assert frame.dtypes == [pl.String] * 2 + [pl.Float64] * 14 + [pl.Boolean]
 
 
 def test_numbers_stand_in_the_column_of_their_name() -> None:
@@ -50,7 +51,16 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
         1e-30,
         # 60 and 65 of 1000 would have 3.9 in common.
         pytest.approx(3.9 / (125 - 3.9)),
+        None,
     ]
+
+
+def test_what_is_confirmed_is_known_where_false_discoveries_were_bounded() -> None:
+    known = DiscoveryPart(bound=0.39, confirmed=2, comparable=9.0, unconfirmed=(1,))
+    found = (redescription(), redescription("gout"), redescription("asthma"))
+    bounded = document(*found).model_copy(update={"false_discoveries": known})
+    assert to_frame(bounded)["confirmed"].to_list() == [True, False, True]
+    assert to_frame(document(*found))["confirmed"].to_list() == [None] * 3
 
 
 def test_the_expected_index_does_not_need_the_number_of_entities() -> None:

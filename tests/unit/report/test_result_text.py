@@ -164,7 +164,7 @@ def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "text"),
     [
         (
             DiscoveryPart(comparable=18.5, confirmed=3, bound=0.06),
@@ -184,10 +184,10 @@ def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
     ],
 )
 def test_false_discoveries_are_bounded_and_never_said_to_be_all(
-    known: DiscoveryPart, said: str
+    known: DiscoveryPart, text: str
 ) -> None:
-    assert confirmation_text(known, 3) == said
-    assert "100" not in said
+    assert confirmation_text(known, 3) == text
+    assert "100" not in text
 
 
 @pytest.mark.parametrize("width", [100, 200])

@@ -18,7 +18,7 @@ AGE = Attribute("age", Kind.NUMERIC, minimum=0, maximum=100, cuts=(18.0, 65.0))
 SEX = Attribute("sex", Kind.CATEGORICAL, categories=("f", "m"))
 SICK = Attribute("sick", Kind.BOOLEAN)
 STAGE = Attribute("stage", Kind.ORDINAL, categories=("1", "2", "3"))
-CLINIC = Schema("clinic", View("people", "id", (AGE, SEX)), View("wards", "id", (SICK, STAGE)))
+CLINIC = Schema("clinic", View("patients", "id", (AGE, SEX)), View("wards", "id", (SICK, STAGE)))
 
 
 def with_left(**changes: Any) -> Schema:
@@ -30,7 +30,7 @@ def with_age(**changes: Any) -> Schema:
 
 
 def test_sides() -> None:
-    assert CLINIC.view(Side.LEFT).name == "people"
+    assert CLINIC.view(Side.LEFT).name == "patients"
     assert CLINIC.view(Side.RIGHT).name == "wards"
     assert Side.RIGHT.other is Side.LEFT
 
@@ -52,7 +52,7 @@ def test_a_schema_cannot_be_changed() -> None:
 
 
 def test_a_view_without_a_path_gets_the_one_it_is_saved_with() -> None:
-    assert CLINIC.left.path == "people.csv"
+    assert CLINIC.left.path == "patients.csv"
     assert replace(CLINIC.left, path="a/b.csv").path == "a/b.csv"
 
 
