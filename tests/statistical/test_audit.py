@@ -39,6 +39,12 @@ WHOLE_TREES = HARDENED["alt-mcmc", "trees and counts"]
 TREE_PAIRS = HARDENED["tree-pair", "mostly trees"]
 
 
+@pytest.fixture(autouse=True)
+def _quick_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals come after every release, and simulating them takes most of a run on small data."""
+    monkeypatch.setattr("redveil.findings.critical_values._for_all_terms", lambda *_: 4.0)
+
+
 class HalfTheNoise(SeededRandomness):
     """A fault: noise of half the scale that was paid for."""
 
@@ -190,6 +196,10 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
     )
     monkeypatch.setattr("redveil.algorithms.twin.BY_AGREEMENT", by_agreement)
     monkeypatch.setattr("redveil.algorithms.twin.BY_LEVERAGE", by_leverage)
+    # What a run would have needed is worked out for these two scores only.
+    required = "redveil.findings.required_budget"
+    monkeypatch.setattr(f"{required}.LEVERAGE", wrong["leverage"])
+    monkeypatch.setattr(f"{required}.agreement", lambda _: wrong["agreement 1/2"])
     rules = replace(
         RULES,
         split=wrong["split Gini"],

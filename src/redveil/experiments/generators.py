@@ -265,7 +265,7 @@ def _answer(rng: np.random.Generator, number: int, factors: Floats) -> Column:
     loading = rng.uniform(0.1, 1.3) * rng.choice((-1, 1))
     moved = loading * factors[:, number % factors.shape[1]] + rng.normal(size=rows)
     edges = np.linspace(-1.6, 1.6, highest - 1) + rng.normal(0, 0.5)
-    answers = 1.0 + np.searchsorted(edges, moved)
+    answers = 1.0 + np.searchsorted(edges, moved).astype(np.float64)
     return _numeric(declare.scale(1, highest)(f"answer {number + 1}"), answers)
 
 

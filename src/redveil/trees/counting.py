@@ -54,7 +54,7 @@ def score_splits(
 
     target: int32[N], the class of each entity, -1 for none (it is then not counted).
     """
-    number = np.full(int(max(positions.max(initial=0), nodes.max())) + 1, -1, dtype=np.int32)
+    number = np.full(max(int(positions.max(initial=0)), int(nodes.max())) + 1, -1, dtype=np.int32)
     number[nodes] = np.arange(nodes.size, dtype=np.int32)
     node = number[positions]
     groups = nodes.size * classes
