@@ -196,10 +196,6 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
     )
     monkeypatch.setattr("redveil.algorithms.twin.BY_AGREEMENT", by_agreement)
     monkeypatch.setattr("redveil.algorithms.twin.BY_LEVERAGE", by_leverage)
-    # What a run would have needed is worked out for these two scores only.
-    required = "redveil.findings.required_budget"
-    monkeypatch.setattr(f"{required}.LEVERAGE", wrong["leverage"])
-    monkeypatch.setattr(f"{required}.agreement", lambda _: wrong["agreement 1/2"])
     rules = replace(
         RULES,
         split=wrong["split Gini"],

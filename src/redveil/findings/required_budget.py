@@ -206,9 +206,9 @@ def _is_chosen(choice: Choice | None, schema: Schema, size: float, match: Match)
         return True
     sharpness = float(choice_epsilon(choice.price)) / float(choice.score.width)
     both, each = match.both(size), match.share * size
-    if choice.score == LEVERAGE:
+    if choice.score.name == LEVERAGE.name:
         excess, spread = both - each * match.share, math.sqrt(size) / 4
-    elif choice.score == agreement(1):
+    elif choice.score.name == agreement(1).name:
         # The smaller matched side less half of the unmatched; of two halves, twice the leverage.
         excess, spread = 2 * both - each, math.sqrt(size) / 2
     else:
