@@ -89,20 +89,17 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 
     The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given, because
     the trees' shape follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
-    tree-pair; `profile` is hardened, or published for the paper's method on data that is not
-    sensitive. A schema with a budget needs a `ledger`, the file in which charges are kept.
-    `progress` is called with the share of the plan that is done.
+    tree-pair; `profile` hardened or published (for data that is not sensitive). A schema with a
+    budget needs a `ledger` file. `progress` is called with the share that is done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
-    >>> dataset = load(*clinic_frames(2000), clinic_schema())
-    >>> result = mine(dataset, epsilon=2)
+    >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2)
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
+    from redveil import mining
     from redveil.algorithms.catalogue import make_algorithm
     from redveil.findings.reporting import read_prune
-    from redveil.mining import mine as run
-    from redveil.mining import report
 
     wanted = make_algorithm(
         algorithm,
@@ -123,7 +120,8 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_minable(dataset)
     charge(dataset.schema, loss, ledger, "mine")
-    return report(run(dataset, wanted, reporting, loss, progress=progress or (lambda _: None)))
+    mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
+    return mining.report(mined)
 
 
 def _must_be_minable(dataset: object) -> None:

@@ -28,7 +28,7 @@ from redveil.cli.console import output
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.table import Table
 
@@ -92,15 +92,10 @@ def plan(
             start=start,
             root_score=root_score,
         )
-        loss = parse_loss(epsilon, delta)
-        wanted.profile.check_loss(loss)
+        wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None
     if wanted.auto and entities is None:
-        found = tuned_cases(wanted, declared, loss.price, MOST_ENTITIES)
-        if as_json:
-            _print_json(_promise(loss) | {"cases": [_case(one) for one in found]})
-        else:
-            output().print(cases_table(found))
+        _show_cases(tuned_cases(wanted, declared, loss.price, MOST_ENTITIES), loss, as_json)
         return
     tuned = wanted.tuned(declared, entities or 0, loss.price)
     if as_json:
@@ -108,6 +103,13 @@ def plan(
         _print_json(_promise(loss) | _shape(tuned) | {"steps": steps})
         return
     output().print(steps_table(tuned.plan(loss.price).steps))
+
+
+def _show_cases(cases: Sequence[TunedCase], loss: Loss, as_json: bool) -> None:
+    if as_json:
+        _print_json(_promise(loss) | {"cases": [_case(one) for one in cases]})
+    else:
+        output().print(cases_table(cases))
 
 
 def _print_json(content: dict[str, Any]) -> None:
