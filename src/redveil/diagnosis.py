@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.names import (
+    CountsName,
+    PairScoreName,
+    ProfileName,
+    StartName,
+    WalkingName,
+)
 from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.data.binning import bin_table
@@ -75,21 +82,36 @@ class Diagnosis:
         ]
 
 
-def diagnose(
+def diagnose(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
     dataset: Dataset,
     epsilon: str | float | Fraction,
     *,
-    algorithm: str = "tree-pair",
+    algorithm: WalkingName = "tree-pair",
+    profile: ProfileName | None = None,
     walks: int = 4,
     target: str | None = None,
-    **parameters: Any,
+    depth: int | None = None,
+    trials: int | None = None,
+    alternations: int | None = None,
+    walk_steps: int | None = None,
+    tree_share: str | float | Fraction | None = None,
+    counts: CountsName | None = None,
+    pair_score: PairScoreName | None = None,
+    start: StartName | None = None,
 ) -> Diagnosis:
     """Run parallel walks from random starts, and compare their scores. NOT private.
 
-    The walks are those of the first tree, or pair of trees, of a run with these parameters (those
-    of `mine`) and a random start. `target` names the attribute that is the initial target, if the
-    algorithm has one; without it, the target is random. Early stopping is left out, so that all
-    walks have one length.
+    The walks are those of the first tree, or pair of trees, of a run with these parameters and a
+    random start. Early stopping is left out, so that all walks have one length.
+
+    dataset:   what `load` returned
+    epsilon:   the privacy loss ε of the run; a diagnosis itself is not charged
+    algorithm: tree-pair or alt-mcmc
+    profile:   hardened or published
+    walks:     how many walks to compare, at least 2
+    target:    the attribute that is the initial target, if the algorithm has one; random by default
+
+    All other parameters are those of `mine`.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -97,7 +119,20 @@ def diagnose(
     >>> diagnose(dataset, 1, depth=1, walk_steps=400).traces.shape
     (4, 400)
     """
-    wanted, price = walking(algorithm, epsilon, walks, **parameters)
+    wanted, price = walking(
+        algorithm,
+        epsilon,
+        walks,
+        profile=profile,
+        depth=depth,
+        trials=trials,
+        alternations=alternations,
+        walk_steps=walk_steps,
+        tree_share=tree_share,
+        counts=counts,
+        pair_score=pair_score,
+        start=start,
+    )
     observed = wanted.profile.observed(dataset)
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
@@ -128,13 +163,10 @@ def walking(
     """
     # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
     if algorithm == "alt-mcmc":
-        parameters.setdefault("sampler", "walk")
+        parameters["sampler"] = "walk"
     wanted = make_algorithm(algorithm, **parameters)
     if not wanted.walks:
-        raise InputError(
-            "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with "
-            "sampler = walk"
-        )
+        raise InputError("this algorithm runs no Markov chain; diagnose tree-pair or alt-mcmc")
     if wanted.walk_length < FEWEST_WALK_STEPS:
         raise InputError(f"walk_steps must be at least {FEWEST_WALK_STEPS} for a diagnosis")
     if walks < 2:

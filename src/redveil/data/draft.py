@@ -74,18 +74,18 @@ class Draft:
     remarks: tuple[Remark, ...]
     rules: Mapping[tuple[Side, str], CutRule] = field(default_factory=lambda: MappingProxyType({}))
 
-    def to_datapackage(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return the schema's descriptor, with the remark on each field under `redveil.draft`.
 
         Columns that are left out are listed too, with `use` set to false.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
-        >>> package = draft(table, table).to_datapackage()
+        >>> package = draft(table, table).to_dict()
         >>> package["resources"][0]["schema"]["fields"][1]["redveil"]["cuts"]
         {'method': 'equal-width', 'count': 20}
         """
-        package: Any = self.schema.to_datapackage()
+        package: Any = self.schema.to_dict()
         for side, resource in zip(Side, package["resources"], strict=True):
             fields = resource["schema"]["fields"]
             known = {entry["name"]: entry for entry in fields}
@@ -114,7 +114,7 @@ class Draft:
         ...     Schema.read(Path(folder) / "datapackage.json") == proposal.schema
         True
         """
-        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n")
 
 

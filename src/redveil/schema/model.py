@@ -50,26 +50,26 @@ class Schema:
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
         declared = replace(declared, budget=None, budget_delta=Fraction(0))
-        canonical = json.dumps(declared.to_datapackage(), sort_keys=True, ensure_ascii=True)
+        canonical = json.dumps(declared.to_dict(), sort_keys=True, ensure_ascii=True)
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
-    def to_datapackage(self) -> dict[str, object]:
-        """Return the schema as a Frictionless data package descriptor.
+    def to_dict(self) -> dict[str, object]:
+        """Return the schema as a Frictionless data package descriptor, ready for JSON.
 
         >>> from redveil.data.synthetic import clinic_schema
-        >>> [r["name"] for r in clinic_schema().to_datapackage()["resources"]]
+        >>> [r["name"] for r in clinic_schema().to_dict()["resources"]]
         ['diagnoses', 'laboratory']
         """
         return describe(self)
 
     @classmethod
-    def from_datapackage(cls, descriptor: Mapping[str, object]) -> Schema:
+    def from_dict(cls, descriptor: Mapping[str, object]) -> Schema:
         """Return the schema that a data package descriptor declares.
 
         Raises a SchemaError that names the first problem.
 
         >>> from redveil.data.synthetic import clinic_schema
-        >>> Schema.from_datapackage(clinic_schema().to_datapackage()) == clinic_schema()
+        >>> Schema.from_dict(clinic_schema().to_dict()) == clinic_schema()
         True
         """
         return schema_of(descriptor, cls)
@@ -87,7 +87,7 @@ class Schema:
         """
         from redveil.files import write_text
 
-        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n")
 
     @classmethod
