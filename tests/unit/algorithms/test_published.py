@@ -163,8 +163,8 @@ def test_a_view_without_two_values_is_refused_with_a_reason() -> None:
     frame = pl.DataFrame({"patient": ["a", "b"], "HbA1c": [5.0, 5.0]})
     schema = clinic_schema()
     lonely = replace(schema.right, attributes=schema.right.attributes[:1])
-    dataset = redveil.load(clinic_frames(2)[0].with_columns(patient=pl.Series(["a", "b"])), frame,
-                           replace(schema, right=lonely))  # fmt: skip
+    left = clinic_frames(2)[0].set_column(0, "patient", [["a", "b"]])
+    dataset = redveil.load(left, frame, replace(schema, right=lonely))
     with pytest.raises(InputError, match="nothing to split"):
         redveil.mine(dataset, 1, profile="published")
 
