@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -24,6 +25,7 @@ from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
+from redveil.display import Displayed, Listing, Note, Part
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
@@ -44,13 +46,18 @@ FEWEST_WALK_STEPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Diagnosis:
+class Diagnosis(Displayed):
     """How some parallel walks went. NOT private.
+
+    `print` shows the verdict and all numbers.
 
     rhat:       split-R̂ over the second halves of the walks; below 1.01 is good
     effective:  how many independent scores all walks together amount to; 400 or more is good
     acceptance: the share of proposals that were accepted
     traces:     the scores, float64[walks, walk_steps]
+
+    >>> Diagnosis(1.002, 900, 0.25, np.zeros((4, 1000)))
+    <Diagnosis of 4 walks: converged>
     """
 
     rhat: float
@@ -63,22 +70,36 @@ class Diagnosis:
         """Whether the second halves of the walks look alike."""
         return self.rhat < LARGEST_RHAT and self.effective >= ENOUGH_SCORES
 
+    @property
+    def verdict(self) -> str:
+        """Whether the walks converged, and what to do if not."""
+        if self.converged:
+            return "converged"
+        return "NOT converged: use longer walks, or an exact algorithm"
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis of {len(self.traces)} walks: {self.verdict}>"
+
+    def _shown(self) -> Iterator[Part]:
+        yield Note("NOT PRIVATE: computed from the data without noise. For the data owner only.")
+        yield Listing((), self._facts())
+
     def lines(self) -> list[str]:
         """Return the diagnosis as lines of text for the owner."""
+        (walks, verdict), *others = self._facts()
+        return [f"{walks}: {verdict}", *(f"{name} {fact}" for name, fact in others)]
+
+    def _facts(self) -> list[tuple[str, str]]:
         walks, walk_steps = self.traces.shape
         late = walks * (walk_steps - walk_steps // 2)
-        verdict = (
-            "converged"
-            if self.converged
-            else "NOT converged: use longer walks, or an exact algorithm"
-        )
+        last, first = (float(np.median(self.traces[:, place])) for place in (-1, 0))
+        good = f"(below {LARGEST_RHAT} is good), over the second halves"
         return [
-            f"{walks} walks of {walk_steps:,} steps: {verdict}",
-            f"split-R̂ {self.rhat:.4f} (below {LARGEST_RHAT} is good), over the second halves",
-            f"effective sample size {self.effective:,.0f} of {late:,}",
-            f"acceptance rate {100 * self.acceptance:.1f} %",
-            f"score at the end {np.median(self.traces[:, -1]):,.2f} (median), "
-            f"at the start {np.median(self.traces[:, 0]):,.2f}",
+            (f"{walks} walks of {walk_steps:,} steps", self.verdict),
+            ("split-R̂", f"{self.rhat:.4f} {good}"),
+            ("effective sample size", f"{self.effective:,.0f} of {late:,}"),
+            ("acceptance rate", f"{100 * self.acceptance:.1f} %"),
+            ("score at the end", f"{last:,.2f} (median), at the start {first:,.2f}"),
         ]
 
 

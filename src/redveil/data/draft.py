@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -22,10 +22,12 @@ from redveil.data.join import entity_keys
 from redveil.data.raw import RawTable, Source, shown
 from redveil.data.source import open_source
 from redveil.data.table import FloatArray
+from redveil.display import Code, Displayed, Listing, Note, Part
 from redveil.errors import LoadError
 from redveil.files import write_text
 from redveil.schema import Attribute, Kind, Schema, Side, Status, View
 from redveil.schema.cuts import MOST_BINS, CutRule, default_rule
+from redveil.schema.listing import declared, view_caption
 
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 MOST_CATEGORIES: Final = 50
@@ -54,7 +56,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Displayed):
     """A proposed schema with a remark on every column. NOT private until its owner has edited it.
 
     >>> import pyarrow as pa
@@ -102,6 +104,30 @@ class Draft:
                 if rule is not None:
                     extras["cuts"] = _described(rule)
         return dict(package)
+
+    def __repr__(self) -> str:
+        left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
+        return f"<Draft: {left} left and {right} right attributes; NOT private>"
+
+    def _shown(self) -> Iterator[Part]:
+        yield Note(
+            "draft: NOT private; replace what was taken from the data with what you know from "
+            "elsewhere"
+        )
+        for side in Side:
+            view = self.schema.view(side)
+            known = {one.name: one for one in view.attributes}
+            rows = [
+                (
+                    Code(remark.attribute),
+                    *_described_attribute(known.get(remark.attribute)),
+                    remark.text,
+                )
+                for remark in self.remarks
+                if remark.side is side
+            ]
+            heads = ("attribute", "kind", "values", "cut points", "taken from the data")
+            yield Listing(heads, rows, caption=view_caption(view, side))
 
     def save(self, path: str | Path) -> None:
         """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
@@ -167,6 +193,11 @@ def draft(
         )
     schema = Schema("dataset", views[0], views[1], status=Status.DRAFT)
     return Draft(schema, tuple(remarks), rules)
+
+
+def _described_attribute(attribute: Attribute | None) -> tuple[str, ...]:
+    """Return kind, values and cut points of an attribute; the key and unused columns have none."""
+    return ("", "", "") if attribute is None else declared(attribute)[:3]
 
 
 def _described(rule: CutRule) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,12 @@ class Result:
             f"{promise.algorithm})"
         )
 
+    def __str__(self) -> str:
+        from redveil.display import rendered, text_width
+        from redveil.report.text import result_view
+
+        return rendered([result_view(self.document, width=text_width())])
+
     def _repr_html_(self) -> str:
         from redveil.report.html import fragment
 
@@ -126,7 +132,8 @@ class Result:
         from redveil.schema import Side
 
         queries = parse_side(left, Side.LEFT), parse_side(right, Side.RIGHT)
-        return answer(*queries, released_tables(self.document))
+        found = answer(*queries, released_tables(self.document))
+        return replace(found, unit=self.certificate.unit)
 
     def to_json(self) -> str:
         """Return the result file's text."""
