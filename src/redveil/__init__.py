@@ -11,10 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil.api import load, mine, plan
+    from redveil.api import mine, plan
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
+    from redveil.data.loading import load
     from redveil.data.report import LoadReport
     from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
@@ -62,7 +63,7 @@ _HOMES = {
     "buy_cuts": "redveil.buying",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
-    "load": "redveil.api",
+    "load": "redveil.data.loading",
     "load_report": "redveil.owner",
     "mine": "redveil.api",
     "plan": "redveil.api",

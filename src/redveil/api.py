@@ -1,4 +1,4 @@
-"""The public functions: load, plan, mine."""
+"""The public functions plan and mine."""
 
 from __future__ import annotations
 
@@ -27,21 +27,6 @@ if TYPE_CHECKING:
     from redveil.findings.reporting import Reporting
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
-
-
-def load(left: Any, right: Any, schema: Schema | str | Path) -> Dataset:
-    """Load two tables that describe the same entities, and seal them.
-
-    left, right: paths (CSV, CSV in gzip, Parquet, ARFF) or pandas, Polars or Arrow tables
-    schema:      a Schema, or the path of a `datapackage.json`
-
-    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
-    >>> load(*clinic_frames(100), clinic_schema())
-    <Dataset clinic: 18 left and 14 right attributes>
-    """
-    from redveil.data.loading import load as load_tables
-
-    return load_tables(left, right, schema)
 
 
 def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
@@ -181,6 +166,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     ledger:   the ledger file, which a schema with a budget needs
     progress: called with the share of the work that is done
 
+    >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2, max_support=0.5)
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
