@@ -40,8 +40,8 @@ def load(
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (`.csv`, `.parquet`, `.arff`, text files also with `.gz`) or pandas, Polars
-                 or PyArrow tables
+    left, right: paths (`.csv`, `.parquet`, `.arff`, text files also with `.gz`) or tables:
+                 pandas, Polars, PyArrow, or of any library with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out or unreadable
     progress:    called with the stage and the completed share of the work
