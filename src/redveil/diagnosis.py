@@ -25,7 +25,7 @@ from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
-from redveil.display import Displayed, Listing, Note, Part
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
@@ -80,7 +80,7 @@ class Diagnosis(Displayed):
     def __repr__(self) -> str:
         return f"<Diagnosis of {len(self.traces)} walks: {self.verdict}>"
 
-    def _shown(self) -> Iterator[Part]:
+    def _shown(self) -> Iterator[Block]:
         yield Note("NOT PRIVATE: computed from the data without noise. For the data owner only.")
         yield Listing((), self._facts())
 

@@ -43,9 +43,10 @@ class Note(str):
 class Listing:
     """A table: rows under heads or, without heads, facts that begin with their names.
 
-    caption: a title above the table
-    footer:  a last row, such as a sum
-    right:   positions of the columns whose cells are aligned to the right
+    caption:  a title above the table
+    footer:   a last row, such as a sum
+    right:    positions of the columns whose cells are aligned to the right
+    unbroken: positions of the columns whose cells stay on one line
 
     >>> prices = Listing(("step", "ε"), [("size", "1/100"), ("tree", "99/100")], right=(1,))
     >>> print(text(prices))
@@ -59,6 +60,7 @@ class Listing:
     caption: str = ""
     footer: Sequence[str] = ()
     right: Collection[int] = ()
+    unbroken: Collection[int] = ()
 
     def rich(self) -> Table:
         """Return the table for a terminal."""
@@ -79,7 +81,7 @@ class Listing:
                 _rich_text(self.footer[position]) if self.footer else "",
                 justify="right" if position in self.right else "left",
                 style="bold" if is_name else None,
-                no_wrap=is_name,
+                no_wrap=is_name or position in self.unbroken,
                 overflow="fold",
             )
         for row in self.rows:
@@ -116,7 +118,8 @@ class Listing:
 
     def _cell(self, number: int, inside: str, tag: str = "td") -> str:
         side = "right" if number in self.right else "left"
-        style = f"text-align:{side};vertical-align:top"
+        unbroken = ";white-space:nowrap" if tag == "td" and number in self.unbroken else ""
+        style = f"text-align:{side};vertical-align:top{unbroken}"
         return f"<{tag} style='{style}'>{inside}</{tag.partition(' ')[0]}>"
 
 
@@ -128,7 +131,7 @@ class Folded:
     inside: Listing
 
 
-Part: TypeAlias = str | Listing | Folded
+Block: TypeAlias = str | Listing | Folded
 
 
 class Displayed:
@@ -137,7 +140,7 @@ class Displayed:
     __slots__ = ()
 
     @abstractmethod
-    def _shown(self) -> Iterable[Part]:
+    def _shown(self) -> Iterable[Block]:
         """Return what is shown: paragraphs and tables."""
 
     def __str__(self) -> str:
@@ -147,25 +150,25 @@ class Displayed:
         return html(*self._shown())
 
 
-def html(*parts: Part) -> str:
+def html(*blocks: Block) -> str:
     """Return paragraphs and tables as a fragment of a page.
 
     >>> html(Note("NOT PRIVATE"), "<b>")
     "<div class='redveil'><p><strong>NOT PRIVATE</strong></p><p>&lt;b&gt;</p></div>"
     """
-    return f"<div class='redveil'>{''.join(map(_block, parts))}</div>"
+    return f"<div class='redveil'>{''.join(map(_block, blocks))}</div>"
 
 
-def text(*parts: Part) -> str:
+def text(*blocks: Block) -> str:
     r"""Return paragraphs and tables as text, as wide as the terminal.
 
     >>> text("a\x1b[31m", Listing((), [("unit", "patient")]))
     'a [31m\n unit  patient'
     """
-    return rendered(_rich_parts(parts))
+    return rendered(_rich_blocks(blocks))
 
 
-def rendered(parts: Iterable[RenderableType]) -> str:
+def rendered(blocks: Iterable[RenderableType]) -> str:
     r"""Return what `rich` would print, as text without colours.
 
     >>> rendered(["one", "two"])
@@ -174,8 +177,8 @@ def rendered(parts: Iterable[RenderableType]) -> str:
     from rich.console import Console
 
     console = Console(file=io.StringIO(), width=text_width(), color_system=None, highlight=False)
-    for part in parts:
-        console.print(part, markup=False)
+    for block in blocks:
+        console.print(block, markup=False)
     assert isinstance(console.file, io.StringIO)
     lines = _printable(console.file.getvalue()).split("\n")
     return "\n".join(line.rstrip() for line in lines).rstrip("\n")
@@ -201,18 +204,18 @@ def shortened(items: Sequence[str], most: int = 6) -> str:
     return f"{', '.join(items[: most - 2])}, …, {items[-1]} ({len(items):,})"
 
 
-def _rich_parts(parts: Iterable[Part]) -> Iterator[RenderableType]:
-    for position, part in enumerate(parts):
-        match part:
+def _rich_blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
+    for position, block in enumerate(blocks):
+        match block:
             case Listing():
-                if part.caption and position:
+                if block.caption and position:
                     yield ""
-                yield part.rich()
+                yield block.rich()
             case Folded(summary, inside):
                 yield _rich_text(summary)
                 yield inside.rich()
             case _:
-                yield _rich_text(part)
+                yield _rich_text(block)
 
 
 def _rich_text(given: str) -> Text:
@@ -222,14 +225,14 @@ def _rich_text(given: str) -> Text:
     return Text(_printable(given), style="bold yellow" if isinstance(given, Note) else "")
 
 
-def _block(part: Part) -> str:
-    match part:
+def _block(block: Block) -> str:
+    match block:
         case Listing():
-            return part.html()
+            return block.html()
         case Folded(summary, inside):
             return f"<details><summary>{_inline(summary)}</summary>{inside.html()}</details>"
         case _:
-            return f"<p>{_inline(part)}</p>"
+            return f"<p>{_inline(block)}</p>"
 
 
 def _inline(given: str) -> str:

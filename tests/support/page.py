@@ -13,6 +13,7 @@ OUR_ATTRIBUTES = {
     ("scope", "col"),
     ("scope", "row"),
     ("style", "text-align:left;vertical-align:top"),
+    ("style", "text-align:left;vertical-align:top;white-space:nowrap"),
     ("style", "text-align:right;vertical-align:top"),
     ("style", "caption-side:top;text-align:left;color:inherit"),
 }

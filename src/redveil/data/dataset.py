@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
-from redveil.display import Displayed, Part
+from redveil.display import Block, Displayed
 from redveil.schema import Schema, Side
 from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed
@@ -37,7 +37,7 @@ class Dataset(Displayed):
     table: Sealed[Table]
     report: Sealed[LoadReport]
 
-    def _shown(self) -> Iterator[Part]:
+    def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"
         for side in Side:
             yield view_listing(self.schema.view(side), side)

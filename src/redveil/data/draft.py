@@ -23,7 +23,7 @@ from redveil.data.markers import Markers
 from redveil.data.raw import RawTable, Source, shown
 from redveil.data.source import open_source
 from redveil.data.table import FloatArray
-from redveil.display import Code, Displayed, Listing, Note, Part
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.errors import LoadError
 from redveil.files import write_text
 from redveil.schema import Attribute, Kind, Schema, Side, Status, View
@@ -110,7 +110,7 @@ class Draft(Displayed):
         left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
         return f"<Draft: {left} left and {right} right attributes; NOT private>"
 
-    def _shown(self) -> Iterator[Part]:
+    def _shown(self) -> Iterator[Block]:
         yield Note(
             "draft: NOT private; replace what was taken from the data with what you know from "
             "elsewhere"
@@ -120,7 +120,7 @@ class Draft(Displayed):
             known = {one.name: one for one in view.attributes}
             rows = [
                 (
-                    Code(remark.attribute),
+                    remark.attribute,
                     *_described_attribute(known.get(remark.attribute)),
                     remark.text,
                 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from redveil.display import Code, Displayed, Listing, Note, Part
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.schema import Side
 from redveil.schema.view import plural
 
@@ -122,7 +122,7 @@ class LoadReport(Displayed):
     def __repr__(self) -> str:
         return f"<LoadReport: {self._counted(self.joined)} in both views; NOT private>"
 
-    def _shown(self) -> Iterator[Part]:
+    def _shown(self) -> Iterator[Block]:
         yield Note("NOT PRIVATE: true counts, for the data owner only")
         for warning in self.warnings():
             yield Note(f"warning: {warning}")
@@ -133,7 +133,7 @@ class LoadReport(Displayed):
             rows = [
                 (
                     one.side.value,
-                    Code(one.attribute),
+                    one.attribute,
                     *(f"{n:,}" for n in (one.missing, one.clamped, one.undeclared, one.unreadable)),
                 )
                 for one in counted

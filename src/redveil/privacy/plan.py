@@ -134,7 +134,7 @@ class Plan(Displayed):
     >>> third, rest = Fraction(1, 3), Fraction(2, 3)
     >>> tree, table = StepKey(StepKind.TREE), StepKey(StepKind.LEAF_TABLE)
     >>> Plan(Fraction(1), (Step(tree, "choose", third), Step(table, "count", rest)))
-    Plan(ε = 1, 2 steps)
+    <Plan: ε = 1, 2 steps>
     >>> Plan(Fraction(1), (Step(tree, "choose", third),))
     Traceback (most recent call last):
     redveil.errors.PlanError: the steps cost 1/3, not 1
@@ -153,7 +153,7 @@ class Plan(Displayed):
             raise PlanError("two steps of the plan are the same")
 
     def __repr__(self) -> str:
-        return f"Plan({_unit(self.price)} = {self.price}, {len(self.steps)} steps)"
+        return f"<Plan: {_unit(self.price)} = {self.price}, {len(self.steps)} steps>"
 
     def _shown(self) -> Iterator[Listing]:
         yield steps_listing(self.steps)

@@ -15,8 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from redveil.display import Displayed, Folded, Listing, Note
-from redveil.display import Part as Displayable
+from redveil.display import Block, Displayed, Folded, Listing, Note
 from redveil.errors import QueryError
 from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
@@ -172,7 +171,7 @@ class CertificatePart(Displayed, Part):
     def __repr__(self) -> str:
         return f"<Certificate: {self.promise}, {self.guarantee}, {len(self.steps)} steps>"
 
-    def _shown(self) -> Iterator[Displayable]:
+    def _shown(self) -> Iterator[Block]:
         yield self.listing()
         yield Folded("Steps and prices", steps_listing(self.steps))
 

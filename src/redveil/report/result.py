@@ -65,10 +65,8 @@ class Result:
 
     def __repr__(self) -> str:
         promise = self.certificate
-        return (
-            f"Result({len(self)} redescriptions, {promise.promise}, {promise.guarantee}, "
-            f"{promise.algorithm})"
-        )
+        found = f"{len(self)} redescription{'' if len(self) == 1 else 's'}"
+        return f"<Result: {found}, {promise.promise}, {promise.guarantee}, {promise.algorithm}>"
 
     def __str__(self) -> str:
         from redveil.display import rendered, text_width

@@ -55,7 +55,8 @@ def without(schema: Schema, name: str, side: str | None) -> Schema:
     """Return a schema without an attribute; its column will be ignored."""
     where = _side(schema, name, side)
     if where is None or name not in schema.view(where).names:
-        raise SchemaError(f"attribute {name}: in {where or 'neither'} view; check the name")
+        place = "in neither view" if where is None else f"not in the {where} view"
+        raise SchemaError(f"attribute {name}: {place}; check the name")
     kept = tuple(one for one in schema.view(where).attributes if one.name != name)
     return _with_attributes(schema, where, kept)
 
@@ -91,13 +92,13 @@ def _with_attributes(schema: Schema, side: Side, attributes: tuple[Attribute, ..
 def _field(
     name: str, earlier: Attribute | None, known: Mapping[str, Any], place: str
 ) -> dict[str, Any]:
-    """Return a field of a descriptor: the earlier one if the kind stays, with what is known."""
+    """Return a field of a descriptor: what is known and, if it suits the kind, what was before."""
     kind = _kind(earlier, known, place)
     for key in known:
         if key not in (*_SUITABLE[kind], "kind", "required"):
             raise SchemaError(f"{place}: {key} does nothing for a {kind} attribute; leave it out")
     field: dict[str, Any] = {"name": name, "type": _TYPES.get(kind, "string")}
-    if earlier is not None and earlier.kind is kind:
+    if earlier is not None and _SUITABLE[earlier.kind] == _SUITABLE[kind]:
         field = describe_attribute(earlier)
     extras = {**field.get("redveil", {}), "kind": kind.value}
     constraints = dict(field.get("constraints", {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redveil.display import MOST_ROWS, Code, Listing, shortened
+from redveil.display import MOST_ROWS, Listing, shortened
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.view import Side, View
 
@@ -17,7 +17,7 @@ def view_listing(view: View, side: Side) -> Listing:
     [('age', 'numeric', '0 to 110', '18, 65', 'yes')]
     """
     shown = view.attributes[:MOST_ROWS]
-    rows: list[tuple[str, ...]] = [(Code(one.name), *declared(one)) for one in shown]
+    rows: list[tuple[str, ...]] = [(one.name, *declared(one)) for one in shown]
     more = len(view.attributes) - MOST_ROWS
     if more > 0:
         rows.append((f"… and {more:,} more", "", "", "", ""))

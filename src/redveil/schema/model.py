@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from redveil.display import Displayed, Note, Part
+from redveil.display import Block, Displayed, Note
 from redveil.schema import editing
 from redveil.schema.descriptor import describe
 from redveil.schema.listing import view_listing
@@ -166,7 +166,7 @@ correct redveil.cuts.values
         left, right = len(self.left.attributes), len(self.right.attributes)
         return f"<Schema {self.name} ({self.status}): {left} left and {right} right attributes>"
 
-    def _shown(self) -> Iterator[Part]:
+    def _shown(self) -> Iterator[Block]:
         if self.status is Status.DRAFT:
             yield Note("draft: NOT private; replace what was taken from the data, then accept it")
         budget = "" if self.budget is None else f", budget ε = {self.budget}"
