@@ -17,7 +17,17 @@ import redveil
 from redveil.data.dataset import Dataset
 from redveil.data.report import AttributeCounts, LoadReport, Slip, ViewCounts
 from redveil.data.table import Table
-from redveil.display import MOST_ROWS, Code, Displayed, Folded, Listing, Note, html, text
+from redveil.display import (
+    MOST_ROWS,
+    Code,
+    Displayed,
+    Folded,
+    Listing,
+    Note,
+    html,
+    rendered,
+    text,
+)
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval, Statistics
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
@@ -31,6 +41,11 @@ from support.results import CERTIFICATE, document, redescription
 CONTROL = "a\x1b[31mred\x07"
 MARKUP = "[bold]x[/bold] [link=http://x]y[/link] :smile:"
 NAMES = [*HOSTILE, CONTROL, MARKUP]
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
 
 
 def schema_with(name: str) -> Schema:
@@ -88,10 +103,7 @@ def test_names_are_shown_and_do_nothing_on_a_page(kind: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", SHOWN)
-def test_names_are_shown_and_do_nothing_on_a_terminal(
-    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "400")
+def test_names_are_shown_and_do_nothing_on_a_terminal(kind: str, name: str) -> None:
     seen = str(SHOWN[kind](name))
     assert "".join(c if c.isprintable() else " " for c in name) in seen
     assert seen.replace("\n", "").isprintable()
@@ -113,6 +125,10 @@ def test_any_text_comes_out_as_it_went_in(one: str, other: str) -> None:
     assert page.text.replace("\r", "\n") == (
         (one + other + one + one + one + other + one + other + other + one).replace("\r", "\n")
     )
+
+
+def test_text_rendered_by_rich_has_no_control_characters() -> None:
+    assert rendered(["a\x1b[31mb"]).isprintable()
 
 
 @given(st.text(), st.text())
