@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
-    from redveil.data.loading import load
+    from redveil.data.loading import examine, load
     from redveil.data.report import LoadReport
     from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
@@ -40,6 +40,7 @@ __all__ = [
     "buy_cuts",
     "diagnose",
     "draft",
+    "examine",
     "load",
     "load_report",
     "mine",
@@ -63,6 +64,7 @@ _HOMES = {
     "buy_cuts": "redveil.buying",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
+    "examine": "redveil.data.loading",
     "load": "redveil.data.loading",
     "load_report": "redveil.owner",
     "mine": "redveil.api",

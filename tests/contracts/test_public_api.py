@@ -29,6 +29,7 @@ PUBLIC = {
     "buy_cuts",
     "diagnose",
     "draft",
+    "examine",
     "load",
     "load_report",
     "mine",

@@ -154,7 +154,7 @@ VarianceThreshold = Annotated[
     float | None,
     _option(
         "--variance-threshold",
-        say="published walks stop when their scores vary less [default: 0.005]",
+        say="published: end a Markov chain once its scores vary less [default: 0.005]",
         panel=SEARCH,
     ),
 ]

@@ -148,11 +148,14 @@ class Draft(Displayed):
 def draft(
     left: object, right: object, *, key: str | None = None, right_key: str | None = None
 ) -> Draft:
-    """Propose a schema for two tables, which are given as for `load`.
+    """Propose a schema for two tables. NOT private until its owner has edited it.
 
-    The entity key is `key` (in the right table `right_key`, if its name differs), or else a column
-    named id in both tables, or else the first common column whose values all differ. The schema's
-    status is `draft` until its owner changes it.
+    left, right: paths or tables, as for `load`
+    key:         the entity key; by default a column named id in both tables, or else the first
+                 common column whose values all differ
+    right_key:   the entity key of the right table, if its name differs
+
+    The schema's status is `draft` until its owner accepts it.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
