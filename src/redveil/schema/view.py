@@ -39,6 +39,9 @@ class Status(StrEnum):
 class View:
     """One of the two tables: its entity key and its attributes in declared order.
 
+    delimiter: of a text file; None if the file's name tells
+    sheet:     of a workbook, its name or its number from 1; None for the first
+
     >>> from redveil.schema import Kind
     >>> View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)).names
     ('asthma',)
@@ -49,8 +52,9 @@ class View:
     attributes: tuple[Attribute, ...]
     path: str | None = None
     missing_values: tuple[str, ...] = ("",)
-    delimiter: str = ","
+    delimiter: str | None = None
     encoding: str = "utf-8"
+    sheet: str | int | None = None
 
     def __post_init__(self) -> None:
         # Every resource of a data package has a path; with a default, saving changes nothing.
