@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from redveil.data.columns import Converted, convert
 from redveil.data.dataset import Dataset
 from redveil.data.join import entity_keys, join
-from redveil.data.layout import Layout
 from redveil.data.raw import RawTable, quietly, shown
 from redveil.data.report import AttributeCounts, LoadReport
 from redveil.data.source import check_columns, open_source
@@ -126,7 +125,7 @@ class _RawView:
 
 def _read(given: object, side: Side, view: View) -> _RawView:
     """Open a table, check that it has the declared columns, and read them."""
-    source = open_source(given, side, Layout(view.delimiter, view.encoding))
+    source = open_source(given, side, view)
     wanted = check_columns(source, view)
     declared = frozenset(wanted)
     ignored = tuple(name for name in source.names if name not in declared)

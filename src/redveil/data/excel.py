@@ -1,0 +1,207 @@
+"""Read workbooks: Excel (.xlsx, .xlsb, .xls) and OpenDocument (.ods).
+
+Each cell becomes text on its own: a number in the fewest digits, a date in ISO 8601. Errors such as
+#N/A and empty cells are missing. The first row with a cell is the header.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from redveil.data.distinct import label
+from redveil.data.layout import Layout
+from redveil.data.raw import RawTable, check_names, quietly, shown
+from redveil.data.text_file import OLE_MAGIC, ZIP_MAGIC, check_file
+from redveil.errors import LoadError
+
+SUFFIXES: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+# The reader holds every cell of a sheet's rectangle, also empty ones: 32 bytes each.
+MOST_CELLS: Final = 50_000_000
+# Of all parts of a workbook together; stops decompression bombs.
+MOST_BYTES: Final = 2 * 2**30
+_PIECE: Final = 2**20
+# The place of a cell in a part of an .xlsx file, as in r="AB12".
+_CELL: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{1,4})\$?([0-9]{1,10})["']""")
+_LONGEST_CELL: Final = 32
+
+# What the reader returns for a cell; an empty text for an empty cell or an error.
+Cell: TypeAlias = str | bool | int | float | date | datetime | time | timedelta
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExcelSheet:
+    """One sheet of a workbook whose header has been read.
+
+    columns: the position of each named column; columns without a name are ignored
+    header:  the number of the header's row, from 0
+
+    >>> ExcelSheet("book.xlsx, sheet Labs", ("id",), Layout(), (0,), 0, None).names
+    ('id',)
+    """
+
+    place: str
+    names: tuple[str, ...]
+    layout: Layout
+    columns: tuple[int, ...]
+    header: int
+    sheet: Any
+
+    def read(self, wanted: Sequence[str]) -> RawTable:
+        """Read some of the columns as text."""
+        positions = [self.columns[self.names.index(name)] for name in wanted]
+        texts: list[list[str | None]] = [[] for _ in wanted]
+        typed: list[list[bool]] = [[] for _ in wanted]
+        for _, cells in self._rows():
+            for place, position in enumerate(positions):
+                cell = cells[position]
+                texts[place].append(cell_text(cell))
+                typed[place].append(not isinstance(cell, str))
+        columns = {
+            name: pa.chunked_array([pa.array(column, pa.string())])
+            for name, column in zip(wanted, texts, strict=True)
+        }
+        rows = len(texts[0]) if texts else 0
+        return RawTable(self.place, rows, columns, self._where)
+
+    def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
+        """Yield the number, from 1, and the cells of each row below the header, if it has any."""
+        for number, cells in enumerate(self.sheet.iter_rows(), start=1):
+            if number > self.header + 1 and any(cells[place] != "" for place in self.columns):
+                yield number, cells
+
+    def _where(self, row: int) -> str:
+        numbers = [number for number, _ in self._rows()]
+        return f"{self.place}, row {numbers[row]}"
+
+
+def cell_text(cell: Cell) -> str | None:
+    """Return a cell as text; None if it is empty.
+
+    >>> [cell_text(cell) for cell in (3.0, 0.5, True, date(2019, 12, 31), "")]
+    ['3', '0.5', 'true', '2019-12-31', None]
+    """
+    if isinstance(cell, str):
+        return cell or None
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return str(cell)
+    return label(cell)
+
+
+def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
+    """Read a sheet's header: the sheet with a name or number (from 1), or the first.
+
+    >>> open_excel(Path("nowhere.xlsx"), None, "nowhere.xlsx")
+    Traceback (most recent call last):
+    redveil.errors.LoadError: nowhere.xlsx: no such file; check the path
+    """
+    check_file(path, place)
+    _check_magic(path, place)
+    damaged = f"{place}: cannot be read as a workbook; save it again, without a password, or as CSV"
+    if zipfile.is_zipfile(path):
+        quietly(lambda: _check_size(path, place), damaged)
+    book = quietly(lambda: _workbook(path), damaged)
+    position = _position(book, sheet, place)
+    name = book.sheet_names[position]
+    place = f"{place}, sheet {shown(name)}"
+    opened = quietly(lambda: book.get_sheet_by_index(position), damaged)
+    for number, cells in enumerate(opened.iter_rows()):
+        header = [cell_text(cell) for cell in cells]
+        named = tuple(i for i, text in enumerate(header) if text is not None and text.strip())
+        if named:
+            names = check_names([header[i] or "" for i in named], place)
+            layout = Layout(sheet=None if sheet is None and position == 0 else name)
+            return ExcelSheet(place, names, layout, named, number, opened)
+    raise LoadError(f"{place}: no cells; name another sheet (dialect.sheetName)")
+
+
+def _workbook(path: Path) -> Any:
+    try:
+        import python_calamine
+    except ImportError:
+        message = "reading Excel files needs python-calamine; install redveil[excel]"
+        raise LoadError(message) from None
+    # By content, not by name: many programs write .xls files that are .xlsx.
+    with path.open("rb") as file:
+        return python_calamine.CalamineWorkbook.from_filelike(file)
+
+
+def _position(book: Any, sheet: str | int | None, place: str) -> int:
+    """Return the position of the declared sheet, or of the first that has rows and columns."""
+    names = list(book.sheet_names)
+    if isinstance(sheet, str):
+        if sheet in names:
+            return names.index(sheet)
+        close = get_close_matches(sheet, names, n=1)
+        remedy = f"did you mean {shown(close[0])}?" if close else "check dialect.sheetName"
+        raise LoadError(f"{place}: no sheet {shown(sheet)}; {remedy}")
+    if sheet is not None:
+        if sheet <= len(names):
+            return sheet - 1
+        raise LoadError(f"{place}: {len(names)} sheets; check dialect.sheetNumber")
+    for position, one in enumerate(book.sheets_metadata):
+        if str(one.typ).endswith("WorkSheet"):
+            return position
+    raise LoadError(f"{place}: no sheet with cells; save it as CSV")
+
+
+def _check_magic(path: Path, place: str) -> None:
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == OLE_MAGIC and path.suffix.lower() != ".xls":
+        raise LoadError(
+            f"{place}: protected by a password, or an old .xls file; save it without a password"
+        )
+    if start not in (ZIP_MAGIC, OLE_MAGIC):
+        raise LoadError(f"{place}: not a workbook; if it is text, rename it to end in .csv or .tsv")
+
+
+def _check_size(path: Path, place: str) -> None:
+    """Refuse workbooks that would not fit in memory, without reading them.
+
+    A single cell far from the others makes the rectangle of a sheet huge.
+    """
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
+        if sum(part.file_size for part in parts) > MOST_BYTES:
+            raise LoadError(f"{place}: more than {MOST_BYTES} bytes; save it as CSV or Parquet")
+        for part in parts:
+            rows, columns = _extent(archive, part)
+            if rows * columns > MOST_CELLS:
+                raise LoadError(
+                    f"{place}: a cell in row {rows} or column {columns} makes the sheet too large; "
+                    "delete empty rows and columns, or save it as CSV"
+                )
+
+
+def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> tuple[int, int]:
+    """Return the largest row and column of the cells in a part of an .xlsx file."""
+    rows = columns = 0
+    with archive.open(part) as file:
+        rest = b""
+        while piece := file.read(_PIECE):
+            text = rest + piece
+            for letters, digits in set(_CELL.findall(text)):
+                rows = max(rows, int(digits))
+                columns = max(columns, _column_number(letters))
+            rest = text[-_LONGEST_CELL:]
+    return rows, columns
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - ord("A") + 1
+    return number
