@@ -11,9 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil.api import load, mine, plan
+    from redveil.api import mine, plan
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
+    from redveil.data.loading import load
     from redveil.diagnosis import diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
@@ -51,7 +52,7 @@ _HOMES = {
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
     "diagnose": "redveil.diagnosis",
-    "load": "redveil.api",
+    "load": "redveil.data.loading",
     "mine": "redveil.api",
     "plan": "redveil.api",
     "truth": "redveil.owner",

@@ -1,4 +1,4 @@
-"""The public functions: load, plan, mine."""
+"""The public functions plan and mine."""
 
 from __future__ import annotations
 
@@ -17,21 +17,6 @@ if TYPE_CHECKING:
     from redveil.findings.reporting import Constraints
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
-
-
-def load(left: Any, right: Any, schema: Schema | str | Path) -> Dataset:
-    """Load two tables that describe the same entities, and seal them.
-
-    left, right: paths (CSV, CSV in gzip, Parquet, ARFF) or pandas, Polars or Arrow tables
-    schema:      a Schema, or the path of a `datapackage.json`
-
-    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
-    >>> load(*clinic_frames(100), clinic_schema())
-    <Dataset clinic: 18 left and 14 right attributes>
-    """
-    from redveil.data.loading import load as load_tables
-
-    return load_tables(left, right, schema)
 
 
 def plan(
@@ -89,9 +74,9 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 
     The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given, because
     the trees' shape follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
-    tree-pair; `profile` hardened or published (for data that is not sensitive). A schema with a
-    budget needs a `ledger` file. `progress` is called with the share that is done.
+    tree-pair; `profile` hardened or published (not for sensitive data). A budget needs a `ledger`.
 
+    >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2)
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)

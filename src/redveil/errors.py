@@ -11,6 +11,10 @@ RedveilError
 └── PlanError            a run tried to spend something that is not in its plan
 """
 
+from __future__ import annotations
+
+import traceback
+
 
 class RedveilError(Exception):
     """The base class of all errors that this package raises deliberately.
@@ -87,3 +91,20 @@ class PlanError(RedveilError):
     >>> issubclass(PlanError, RedveilError)
     True
     """
+
+
+def innermost(error: BaseException) -> str:
+    """Return the type of an unexpected error and the place in our code, never its message.
+
+    >>> innermost(ValueError("secret"))
+    'ValueError'
+    """
+    ours = [
+        frame
+        for frame in traceback.walk_tb(error.__traceback__)
+        if str(frame[0].f_globals.get("__name__", "")).split(".")[0] == "redveil"
+    ]
+    if not ours:
+        return type(error).__name__
+    frame, line = ours[-1]
+    return f"{type(error).__name__} in {frame.f_globals['__name__']}, line {line}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from redveil.data.columns import parse_number
 from redveil.data.distinct import Value, distinct, label
 from redveil.data.frame import Frame, ParquetFile
-from redveil.data.join import entity_keys
+from redveil.data.join import check_keys
+from redveil.data.markers import Markers
 from redveil.data.raw import RawTable, Source, shown
 from redveil.data.source import open_source
 from redveil.data.table import FloatArray
@@ -189,7 +190,9 @@ class _RawSide:
     def proposals(self, key: str) -> dict[str, Proposal]:
         """Return the proposals for all columns but the key, in the table's order."""
         return {
-            name: propose(name, self.summaries.get(name), {*self.markers, *self.raw.markers})
+            name: propose(
+                name, self.summaries.get(name), Markers.of((*self.markers, *self.raw.markers))
+            )
             for name in self.source.names
             if name != key
         }
@@ -197,7 +200,7 @@ class _RawSide:
     def is_key(self, name: str) -> bool:
         """Return whether a column can be the entity key."""
         try:
-            entity_keys(self.raw, name, self.markers)
+            check_keys(self.raw, name, self.markers)
         except LoadError:
             return False
         return True
@@ -210,6 +213,8 @@ def _read(given: object, side: Side) -> _RawSide:
         # Columns of unsupported types, such as dates, are left out and do not raise an error.
         names = tuple(name for name in names if _is_readable(source, name)) or names
     raw = source.read(names)
+    if not raw.rows:
+        raise LoadError(f"{source.place}: no rows to draft a schema from; name a table with rows")
     summaries: dict[str, Summary] = {}
     seen: set[str] = set()
     for name, column in raw.columns.items():
@@ -243,7 +248,7 @@ def _keys(
     else:
         found = _named_id(left, right) or _first_unique(left, right)
     for table, name in zip((left, right), found, strict=True):
-        entity_keys(table.raw, name, table.markers)
+        check_keys(table.raw, name, table.markers)
     return found
 
 
@@ -306,16 +311,16 @@ class Proposal:
     rule: CutRule | None = None
 
 
-def propose(name: str, summary: Summary | None, markers: Collection[str]) -> Proposal:
+def propose(name: str, summary: Summary | None, markers: Markers) -> Proposal:
     """Propose an attribute for a column; columns that cannot be read have no summary.
 
-    >>> propose("sex", Summary(["f", "m", ""], np.array([3, 4, 1])), {""}).remark
+    >>> propose("sex", Summary(["f", "m", ""], np.array([3, 4, 1])), Markers.of([""])).remark
     '2 categories taken from the data; some missing values'
     """
     if summary is None:
         return Proposal("left out: not text, numbers or Booleans")
     texts = [label(value) for value in summary.values]
-    present = [i for i, text in enumerate(texts) if text is not None and text not in markers]
+    present = [i for i, text in enumerate(texts) if text is not None and text not in markers.texts]
     if not present:
         return Proposal("left out: no values")
     labels = {text for i in present if (text := texts[i]) is not None}

@@ -72,7 +72,10 @@ class ExcelSheet:
             for name, column in zip(wanted, texts, strict=True)
         }
         rows = len(texts[0]) if texts else 0
-        return RawTable(self.place, rows, columns, self._where)
+        mixed = {
+            name: np.array(cells, dtype=np.bool_) for name, cells in zip(wanted, typed, strict=True)
+        }
+        return RawTable(self.place, rows, columns, self._where, mixed=mixed)
 
     def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
         """Yield the number, from 1, and the cells of each row below the header, if it has any."""
@@ -80,9 +83,9 @@ class ExcelSheet:
             if number > self.header + 1 and any(cells[place] != "" for place in self.columns):
                 yield number, cells
 
-    def _where(self, row: int) -> str:
+    def _where(self, rows: Sequence[int]) -> list[str]:
         numbers = [number for number, _ in self._rows()]
-        return f"{self.place}, row {numbers[row]}"
+        return [f"{self.place}, row {numbers[row]}" for row in rows]
 
 
 def cell_text(cell: Cell) -> str | None:

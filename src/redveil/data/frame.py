@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet, types
 
-from redveil.data.distinct import distinct
+from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
 from redveil.data.raw import RawTable, check_names, quietly, shown
 from redveil.data.text_file import check_file
 from redveil.errors import LoadError
 
 _PARQUET_MAGIC: Final = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Typed:
+    """A column as text, numbers or Booleans; dates are text in ISO 8601.
+
+    exact: whether the texts were written from numbers, so that none is rounded, or from dates
+
+    >>> Typed(pa.chunked_array([["1.5"]]), exact=True).exact
+    True
+    """
+
+    column: pa.ChunkedArray
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,36 +49,41 @@ class Frame:
 
     place: str
     names: tuple[str, ...]
-    fetch: Callable[[int], pa.ChunkedArray]
+    fetch: Callable[[int], Typed | None]
     layout: Layout = field(default_factory=Layout)
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns."""
         columns = {name: self._column(name) for name in wanted}
-        rows = max((len(column) for column in columns.values()), default=0)
-        if rows == 0:
-            raise LoadError(f"{self.place}: no rows; pass a table with rows")
-        return RawTable(self.place, rows, columns, self._where)
+        rows = max((len(one.column) for one in columns.values()), default=0)
+        return RawTable(
+            self.place,
+            rows,
+            {name: one.column for name, one in columns.items()},
+            self._where,
+            typed=frozenset(name for name, one in columns.items() if one.exact),
+        )
 
-    def _column(self, name: str) -> pa.ChunkedArray:
+    def _column(self, name: str) -> Typed:
         complaint = (
             f"{self.place}, column {shown(name)}: mixed or unsupported types; "
-            "convert it to text, numbers or Booleans"
+            "convert it to text, numbers, dates or Booleans"
         )
         position = self.names.index(name)
-        column = quietly(lambda: simplified(self.fetch(position)), complaint)
+        column = quietly(lambda: self.fetch(position), complaint)
         if column is None:
             raise LoadError(complaint)
         return column
 
-    def _where(self, row: int) -> str:
-        return f"{self.place}, row {row + 1}"
+    def _where(self, rows: Sequence[int]) -> list[str]:
+        return [f"{self.place}, row {row + 1}" for row in rows]
 
 
-def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def simplified(column: pa.ChunkedArray) -> Typed | None:
     """Return a column as text, numbers or Booleans, or None if it has another type.
 
-    >>> simplified(pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])).to_pylist()
+    >>> names = pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])
+    >>> simplified(names).column.to_pylist()
     ['a', 'b', 'a']
     """
     if isinstance(column.type, pa.BaseExtensionType):
@@ -69,13 +92,17 @@ def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         column = column.cast(column.type.value_type)
     kind = column.type
     if types.is_null(kind) or types.is_string_view(kind) or types.is_binary(kind):
-        return column.cast(pa.string())
-    if types.is_large_binary(kind):
-        return column.cast(pa.large_string())
-    if types.is_float16(kind):
-        return column.cast(pa.float64())
+        return Typed(column.cast(pa.string()))
+    if types.is_large_binary(kind) or types.is_float16(kind):
+        return Typed(column.cast(pa.float64() if types.is_float16(kind) else pa.large_string()))
     if types.is_decimal(kind):
-        return _decimal_texts(column)
+        values, index = distinct(column)
+        texts = pa.array([label(value) for value in values], pa.string())
+        return Typed(pa.chunked_array([texts.take(pa.array(index))]), exact=True)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        # A time zone only says how moments are displayed; they are stored in UTC.
+        plain_type = pa.timestamp(kind.unit) if types.is_timestamp(kind) else pa.date32()
+        return Typed(column.cast(plain_type).cast(pa.string()), exact=True)
     plain = (
         types.is_boolean,
         types.is_integer,
@@ -83,22 +110,7 @@ def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         types.is_string,
         types.is_large_string,
     )
-    return column if any(fits(kind) for fits in plain) else None
-
-
-def _decimal_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return decimals as text without trailing zeros.
-
-    Libraries give all values of a column the same number of decimal places. The text of one
-    entity's value must not depend on other entities, so trailing zeros are removed.
-    """
-    values, index = distinct(column)
-    texts = [None if value is None else _plain(f"{value:f}") for value in values]
-    return pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(index))])
-
-
-def _plain(digits: str) -> str:
-    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return Typed(column) if any(fits(kind) for fits in plain) else None
 
 
 def open_frame(given: object, place: str) -> Frame:
@@ -123,19 +135,89 @@ def _not_a_table(place: str) -> str:
 
 
 def _pandas(given: Any, place: str) -> Frame:
-    def fetch(position: int) -> pa.ChunkedArray:
-        array = pa.array(given.iloc[:, position], from_pandas=True)
-        return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    def fetch(position: int) -> Typed | None:
+        series = given.iloc[:, position]
+        # Categories can be objects of any type.
+        if series.dtype == object or str(series.dtype) == "category":
+            objects = series.astype(object)
+            return typed_objects(objects.to_numpy(), objects.notna().to_numpy())
+        array = pa.array(series, from_pandas=True)
+        return simplified(
+            array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+        )
 
     return Frame(place, tuple(str(name) for name in given.columns), fetch)
+
+
+def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Typed | None:
+    """Return a column of Python objects as text, numbers or Booleans; None if it mixes them.
+
+    values:  object[N]
+    present: bool[N], where a value is not missing
+
+    Numbers become text, each on its own, because no type holds integers, floats and decimals of
+    any size without rounding some. So one value never changes how the others are read.
+
+    >>> numbers = np.array([7, 0.5, Decimal("1.50")], dtype=object)
+    >>> typed_objects(numbers, np.array([True, True, True])).column.to_pylist()
+    ['7', '0.5', '1.5']
+    >>> typed_objects(np.array([True, 1], dtype=object), np.array([True, True])) is None
+    True
+    """
+    families = {_family(kind) for kind in set(map(type, values[present]))}
+    if not families:
+        return Typed(pa.chunked_array([pa.nulls(len(values), pa.string())]))
+    if len(families) > 1 or None in families:
+        return None
+    (family,) = families
+    plain = np.full(len(values), None, dtype=object)
+    writers: dict[str | None, tuple[Callable[[Any], Any], pa.DataType]] = {
+        "text": (_text, pa.large_string()),
+        "Boolean": (bool, pa.bool_()),
+        "number": (_number_text, pa.large_string()),
+        "date": (_date_text, pa.large_string()),
+    }
+    write, kind = writers[family]
+    plain[present] = [write(value) for value in values[present]]
+    return Typed(pa.chunked_array([pa.array(plain, kind)]), exact=family in ("number", "date"))
+
+
+def _family(kind: type) -> str | None:
+    """Return what the values of a Python type are, or None if they are not supported."""
+    families: dict[str, tuple[type, ...]] = {
+        "text": (str, bytes),
+        # Before numbers: bool is a subclass of int.
+        "Boolean": (bool, np.bool_),
+        "number": (int, float, Decimal, np.integer, np.floating),
+        # A datetime is a date too.
+        "date": (date, np.datetime64),
+    }
+    return next((name for name, kinds in families.items() if issubclass(kind, kinds)), None)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def _date_text(value: date | np.datetime64) -> str:
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return moment.isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _number_text(value: Any) -> str | None:
+    if isinstance(value, np.integer | np.floating):
+        value = value.item()
+    return label(value)
 
 
 def _polars(given: Any, place: str) -> Frame:
     import polars as pl
 
-    def fetch(position: int) -> pa.ChunkedArray:
+    def fetch(position: int) -> Typed | None:
         column = given.to_series(position).to_frame()
-        return column.to_arrow(compat_level=pl.CompatLevel.oldest()).column(0)
+        return simplified(column.to_arrow(compat_level=pl.CompatLevel.oldest()).column(0))
 
     if not isinstance(given, pl.DataFrame):
         raise LoadError(f"{place}: not a Polars DataFrame; collect or convert it first")
@@ -144,7 +226,8 @@ def _polars(given: Any, place: str) -> Frame:
 
 def _arrow(given: Any, place: str) -> Frame:
     table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
-    return Frame(place, tuple(table.column_names), table.column)
+    names = tuple(table.column_names)
+    return Frame(place, names, lambda position: simplified(table.column(position)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from redveil.data.dataset import Dataset
 from redveil.data.loading import load
-from redveil.data.report import AttributeCounts, LoadReport
+from redveil.data.report import AttributeCounts, LoadReport, ViewCounts
 from redveil.data.table import CodedColumn, NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import open_for_owner
@@ -228,7 +228,7 @@ def test_rows_may_come_in_any_order(left: list[int], right: list[int], common: i
     assert values_of(dataset, "age") == [10 * key for key in order]
     assert values_of(dataset, "one", Side.RIGHT) == [key % 2 for key in order]
     report = open_for_owner(dataset.report)
-    assert (report.joined, report.left_only, report.right_only) == (common, 6 - common, 0)
+    assert (report.joined, report.left.only, report.right.only) == (common, 6 - common, 0)
 
 
 def test_only_joined_entities_are_counted() -> None:
@@ -239,13 +239,12 @@ def test_only_joined_entities_are_counted() -> None:
     )
     assert open_for_owner(dataset.report) == LoadReport(
         joined=2,
-        left_only=1,
-        right_only=1,
+        left=ViewCounts(only=1, ignored=("note",)),
+        right=ViewCounts(only=1),
         attributes=(
             AttributeCounts(Side.LEFT, "age", missing=1, clamped=1),
             AttributeCounts(Side.RIGHT, "one"),
         ),
-        ignored_left=("note",),
     )
 
 
