@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ _PIECE: Final = 2**20
 _CELL: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{1,4})\$?([0-9]{1,10})["']""")
 _LONGEST_CELL: Final = 32
 
+T = TypeVar("T")
 # What the reader returns for a cell; an empty text for an empty cell or an error.
 Cell: TypeAlias = str | bool | int | float | date | datetime | time | timedelta
 
@@ -79,7 +80,7 @@ class ExcelSheet:
 
     def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
         """Yield the number, from 1, and the cells of each row below the header, if it has any."""
-        for number, cells in enumerate(self.sheet.iter_rows(), start=1):
+        for number, cells in enumerate(_cells(self.sheet), start=1):
             if number > self.header + 1 and any(cells[place] != "" for place in self.columns):
                 yield number, cells
 
@@ -115,12 +116,12 @@ def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
     damaged = f"{place}: cannot be read as a workbook; save it again, without a password, or as CSV"
     if zipfile.is_zipfile(path):
         quietly(lambda: _check_size(path, place), damaged)
-    book = quietly(lambda: _workbook(path), damaged)
+    book = _calmly(lambda: _workbook(path), damaged)
     position = _position(book, sheet, place)
     name = book.sheet_names[position]
     place = f"{place}, sheet {shown(name)}"
-    opened = quietly(lambda: book.get_sheet_by_index(position), damaged)
-    for number, cells in enumerate(opened.iter_rows()):
+    opened = _calmly(lambda: book.get_sheet_by_index(position), damaged)
+    for number, cells in enumerate(_cells(opened)):
         header = [cell_text(cell) for cell in cells]
         named = tuple(i for i, text in enumerate(header) if text is not None and text.strip())
         if named:
@@ -128,6 +129,22 @@ def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
             layout = Layout(sheet=None if sheet is None and position == 0 else name)
             return ExcelSheet(place, names, layout, named, number, opened)
     raise LoadError(f"{place}: no cells; name another sheet (dialect.sheetName)")
+
+
+def _cells(sheet: Any) -> Iterator[list[Cell]]:
+    # Some versions of the reader fail on a sheet without cells.
+    return iter(()) if sheet.start is None else iter(sheet.iter_rows())
+
+
+def _calmly(action: Callable[[], T], message: str) -> T:
+    """Return the result of an action of the reader, or raise a LoadError, also if it panics."""
+    try:
+        return quietly(action, message)
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
+        pass
+    raise LoadError(message)
 
 
 def _workbook(path: Path) -> Any:

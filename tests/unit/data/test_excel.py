@@ -242,6 +242,23 @@ def test_an_old_file_that_is_damaged(tmp_path: Path) -> None:
         loaded(path)
 
 
+class Panic(BaseException):
+    """What a failed assertion in the reader looks like."""
+
+
+def test_a_panic_of_the_reader_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [HEADER, (1, 2, None, None)]})
+    for raised, shown in ((Panic, LoadError), (KeyboardInterrupt, KeyboardInterrupt)):
+
+        def fail(_: Path, kind: type[BaseException] = raised) -> None:
+            raise kind("secret")
+
+        monkeypatch.setattr(excel, "_workbook", fail)
+        with pytest.raises(shown) as caught:
+            open_excel(path, None, "left.xlsx")
+        assert raised is KeyboardInterrupt or "secret" not in str(caught.value)
+
+
 def test_the_reader_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [HEADER, (1, 2, None, None)]})
     plain = builtins.__import__
