@@ -46,6 +46,7 @@ class ExcelSheet:
 
     columns: the position of each named column; columns without a name are ignored
     header:  the number of the header's row, from 0
+    sheets:  how many the workbook has
 
     >>> ExcelSheet("book.xlsx, sheet Labs", ("id",), Layout(), (0,), 0, None).names
     ('id',)
@@ -57,6 +58,7 @@ class ExcelSheet:
     columns: tuple[int, ...]
     header: int
     sheet: Any
+    sheets: int = 1
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns as text."""
@@ -77,6 +79,17 @@ class ExcelSheet:
             name: np.array(cells, dtype=np.bool_) for name, cells in zip(wanted, typed, strict=True)
         }
         return RawTable(self.place, rows, columns, self._where, mixed=mixed)
+
+    def unnamed(self) -> list[str]:
+        """Return the letters of columns that have cells, but no name."""
+        width = len(next(iter(self._rows()), (0, []))[1])
+        filled = {
+            place
+            for _, cells in self._rows()
+            for place in set(range(width)).difference(self.columns)
+            if cells[place] != ""
+        }
+        return [_column_letters(place + 1) for place in sorted(filled)]
 
     def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
         """Yield the number, from 1, and the cells of each row below the header, if it has any."""
@@ -126,8 +139,9 @@ def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
         named = tuple(i for i, text in enumerate(header) if text is not None and text.strip())
         if named:
             names = check_names([header[i] or "" for i in named], place)
-            layout = Layout(sheet=None if sheet is None and position == 0 else name)
-            return ExcelSheet(place, names, layout, named, number, opened)
+            sheets = len(book.sheet_names)
+            layout = Layout(sheet=name if sheets > 1 else None)
+            return ExcelSheet(place, names, layout, named, number, opened, sheets)
     raise LoadError(f"{place}: no cells; name another sheet (dialect.sheetName)")
 
 
@@ -225,3 +239,11 @@ def _column_number(letters: bytes) -> int:
     for letter in letters.upper():
         number = 26 * number + letter - ord("A") + 1
     return number
+
+
+def _column_letters(number: int) -> str:
+    letters = ""
+    while number:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters

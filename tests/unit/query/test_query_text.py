@@ -119,7 +119,7 @@ def test_other_spellings_are_read(text: str, query: str) -> None:
             "[5 < 6 <= 7]",
             "position 6: expected an attribute; quote a name that looks like a number",
         ),
-        ("[a <= low]", "position 7: expected a number or a label in double quotes"),
+        ("[a <= low]", "position 7: expected a number, a date or a label in double quotes"),
         ("[a <= 1e999]", "position 7: literal on 'a': the number must be finite"),
         ('[a = "b]', "position 6: this quote is not closed"),
         ('["\\x"]', "position 3: expected an escape"),
