@@ -3,7 +3,7 @@
 RedveilError
 ├── InputError           the input cannot be used (exit code 2)
 │   ├── SchemaError      a declaration is missing, contradictory or unreadable
-│   ├── LoadError        a file or frame does not fit its schema
+│   ├── LoadError        a file or frame cannot be read with its schema
 │   ├── QueryError       a query cannot be parsed or evaluated
 │   └── ResultError      a result file is unreadable or of another version
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
@@ -42,7 +42,7 @@ class SchemaError(InputError):
 
 
 class LoadError(InputError):
-    """A file or frame does not fit its schema. Seen by the data owner only.
+    """A file or frame cannot be read with its schema. Seen by the data owner only.
 
     >>> raise LoadError("left.csv, line 7: 4 fields, expected 5")
     Traceback (most recent call last):

@@ -199,3 +199,24 @@ def test_a_view_without_splits_is_refused_before_anything_is_charged(
     with pytest.raises(InputError, match="stays: no attribute can be split; declare cut points"):
         redveil.mine(dataset, 1, algorithm=algorithm, ledger=ledger)
     assert not ledger.exists()
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"algorithm": "alt-expm"},
+        {"algorithm": "alt-mcmc", "sampler": "walk", "walk_steps": 200},
+        {"algorithm": "tree-pair", "walk_steps": 200},
+        {"algorithm": "tree-pair", "pair_score": "purity", "walk_steps": 200},
+        {"profile": "published"},
+        {"delta": "1e-6"},
+    ],
+)
+def test_a_data_set_of_nobody_is_mined_like_any_other(
+    rows: int, parameters: dict[str, Any]
+) -> None:
+    left, right = clinic_frames(3)
+    result = redveil.mine(redveil.load(left[:rows], right, clinic_schema()), 1, **parameters)
+    assert result.certificate.epsilon == "1"

@@ -206,6 +206,14 @@ LedgerFile = Annotated[
         panel=FILES,
     ),
 ]
+Strict = Annotated[
+    bool,
+    _option(
+        "--strict",
+        say="Stop if a value cannot be read or an entity would be left out.",
+        panel=FILES,
+    ),
+]
 Quiet = Annotated[
     bool, _option("--quiet", "-q", say="Write the file and print only warnings.", panel=FILES)
 ]

@@ -17,7 +17,8 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import progress, say
+from redveil.cli.console import say
+from redveil.cli.loading import load_tables
 
 
 def diagnose(
@@ -39,7 +40,6 @@ def diagnose(
     ] = None,
 ) -> None:
     """Check whether Markov chains converge on this data. NOT PRIVATE: for the data owner only."""
-    from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
     from redveil.diagnosis import walking
     from redveil.report.figures import traces
@@ -48,9 +48,8 @@ def diagnose(
     # Refuse bad parameters before reading any data.
     with naming_options():
         walking(algorithm, epsilon, walks, **given)
-    declared, _ = find_schema(schema, left)
-    with progress("loading") as report:
-        dataset = load(left, right, declared, progress=lambda _, share: report(share))
+    declared, schema_path = find_schema(schema, left)
+    dataset = load_tables(left, right, declared, schema_path, quiet=True)
     say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():

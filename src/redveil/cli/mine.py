@@ -30,15 +30,16 @@ from redveil.cli.arguments import (
     SchemaFile,
     StartName,
     Steps,
+    Strict,
     TreeShare,
     Trials,
     find_schema,
     naming_options,
 )
 from redveil.cli.console import output, progress, say
+from redveil.cli.loading import load_tables
 from redveil.files import keep_earlier, must_be_writable
 from redveil.privacy.loss import Loss, parse_loss
-from redveil.schema import Schema, Status
 
 if TYPE_CHECKING:
     from redveil.algorithms.profile import Profile
@@ -79,6 +80,7 @@ def mine(
     schema: SchemaFile = None,
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
+    strict: Strict = False,
     quiet: Quiet = False,
 ) -> None:
     """Mine redescriptions with ε- or (ε, δ)-differential privacy.
@@ -108,7 +110,7 @@ def mine(
     declared, schema_path = find_schema(schema, left)
     if how.warning:
         say(how.warning, "bold red")
-    dataset = _load(left, right, declared, schema_path, quiet)
+    dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
     given |= {"constraints": constraints, "prune": prune}
     given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
     _run_and_save(dataset, loss, given, result, quiet)
@@ -129,25 +131,6 @@ def _checked(
     how.check_loss(loss)
     usual = how.reporting(None, read_prune(prune)).constraints.max_disjuncts
     return how, Constraints(*limits, usual if max_disjuncts is None else max_disjuncts)
-
-
-def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:
-    """Load the tables, print the load report, and warn of a draft."""
-    from redveil import owner
-    from redveil.data.loading import load
-
-    with progress("loading") as report:
-        dataset = load(left, right, schema, progress=lambda _, share: report(share))
-    if not quiet:
-        for line in owner.load_report(dataset).lines():
-            say(f"owner only: {line}", "dim")
-    if schema.status is Status.DRAFT:
-        say(
-            "warning: the schema is a draft; values from the data in it are not private. "
-            f"Review it, then run `redveil schema accept {schema_path}`.",
-            "bold yellow",
-        )
-    return dataset
 
 
 def _run_and_save(

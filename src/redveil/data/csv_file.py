@@ -20,7 +20,8 @@ from redveil.data.raw import RawTable, check_names, quietly
 from redveil.data.text_file import decode, line_number
 from redveil.errors import LoadError
 
-# Large blocks, so that wide tables do not have thousands of chunks.
+# Large blocks, so that wide tables do not have thousands of chunks. A file of one block is read
+# without Arrow's threads: a program that ends soon after using them may abort (apache/arrow#34314).
 _BLOCK: Final = 8 * 2**20
 _LARGEST_BLOCK: Final = 2**31 - 1
 # Text after the closing quotation mark belongs to the field.
@@ -152,7 +153,9 @@ def text_columns(
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(body),
-                read_options=arrow_csv.ReadOptions(column_names=names, block_size=block),
+                read_options=arrow_csv.ReadOptions(
+                    column_names=names, block_size=block, use_threads=len(body) > _BLOCK
+                ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=delimiter,
                     quote_char=quote,

@@ -76,7 +76,7 @@ def test_all_heavy_tails_at_once_to_another_file(clinic_files: Clinic, command: 
     assert clinic_files.schema.read_bytes() == before
     assert Ledger(ledger).spent("clinic").epsilon == Fraction(1, 2)
     assert f"charges are recorded in {ledger}" in done.err.replace("\n", "")
-    again = command(*buy(clinic_files, "--heavy-tailed", "--epsilon", "1", "-o", path))
+    again = command(*buy(clinic_files, "--heavy-tailed", "--epsilon", "1", "-o", path, "-q"))
     assert again.code == 3
     assert is_one_line(again.err)
     assert not path.with_name("bought.json.1").exists()
