@@ -19,14 +19,17 @@ _SPACES = " ".join(
 Rows = Iterable[Sequence[Any]]
 
 
-def write_xlsx(path: Path, sheets: Mapping[str, Rows]) -> Path:
-    """Write sheets of cells; None is an empty cell."""
+def write_xlsx(path: Path, sheets: Mapping[str, Rows], *, formulas: bool = False) -> Path:
+    """Write sheets of cells; None is an empty cell, and "=…" a text unless it is a formula."""
     book = openpyxl.Workbook()
     book.remove(book["Sheet"])
     for name, rows in sheets.items():
         sheet = book.create_sheet(name)
         for row in rows:
             sheet.append(list(row))
+            for cell in sheet[sheet.max_row] if row and not formulas else ():
+                if cell.data_type == "f":
+                    cell.data_type = "s"
     book.save(path)
     return path
 

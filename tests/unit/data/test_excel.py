@@ -67,7 +67,8 @@ def test_each_cell_is_read_by_its_own_type(
 def test_cells_as_text(tmp_path: Path) -> None:
     cells = [3.0, 0.5, 1e20, True, date(2018, 3, 1), datetime(2018, 3, 1, 12), time(3, 4)]
     cells += [timedelta(hours=30), "#N/A", "=1/0", None, " x ", "007"]
-    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [["id"], *([cell] for cell in cells)]})
+    sheets: dict[str, Rows] = {"Labs": [["id"], *([cell] for cell in cells)]}
+    path = write_xlsx(tmp_path / "left.xlsx", sheets, formulas=True)
     # A formula that was never calculated has no value, and a row without cells is no row.
     assert open_excel(path, None, "left.xlsx").read(["id"]).columns["id"].to_pylist() == [
         *("3", "0.5", "100000000000000000000", "true", "2018-03-01", "2018-03-01T12:00:00"),
