@@ -145,8 +145,9 @@ def _proposal(
     """Return a proposal; slips count as missing."""
     required = column.required and not odd
     whether = ("required",) if required else ()
+    note = column.note.replace("no", "no other") if column.required and odd else column.note
     return Proposal(
-        f"{what}; {column.note}", replace(attribute, required=required), cuts, (*taken, *whether)
+        f"{what}; {note}", replace(attribute, required=required), cuts, (*taken, *whether)
     )
 
 
@@ -259,7 +260,7 @@ def _dated(column: Column, guess: DateGuess) -> Proposal:
         date=DateRule(minimum, maximum, guess.type, guess.format),
     )
     odd = len(guess.days) - len(known)
-    what = f"dates, cut at {period}{_date_words(guess)}{_except(odd)}"
+    what = f"dates{_date_words(guess)}, cut at {period}{_except(odd)}"
     if len(days) < len(known):
         what += "; dates far away are clamped"
     unit = "years" if years else "months"
@@ -268,7 +269,7 @@ def _dated(column: Column, guess: DateGuess) -> Proposal:
 
 
 def _date_words(guess: DateGuess) -> str:
-    written = "" if guess.format == DEFAULT else f", as in {guess_dates.example(guess.format)}"
+    written = "" if guess.format == DEFAULT else f" as in {guess_dates.example(guess.format)}"
     doubt = " (day and month could be swapped: check the format)" if guess.ambiguous else ""
     return written + doubt
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from redveil.schema.attribute import Attribute
+from redveil.schema.attribute import Attribute, Kind
 
 
 class Side(StrEnum):
@@ -42,7 +42,6 @@ class View:
     delimiter: of a text file; None if the file's name tells
     sheet:     of a workbook, its name or its number from 1; None for the first
 
-    >>> from redveil.schema import Kind
     >>> View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)).names
     ('asthma',)
     """
@@ -65,6 +64,11 @@ class View:
     def names(self) -> tuple[str, ...]:
         """The attributes' names, in order."""
         return tuple(a.name for a in self.attributes)
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The categories of each ordinal attribute, lowest first."""
+        return {a.name: a.categories for a in self.attributes if a.kind is Kind.ORDINAL}
 
     @property
     def split_count(self) -> int:

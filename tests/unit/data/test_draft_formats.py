@@ -179,6 +179,7 @@ def test_slips_are_told_however_few_values_there_are(
     found = drafted(tmp_path, values)
     attribute, remark = proposed(found)
     assert remark.startswith(f"{what}; ")
+    assert remark.endswith("; no other missing values")
     assert not attribute.required
     assert "required" not in found.proposals[Side.LEFT, "x"].taken
     report = open_for_owner(
@@ -200,22 +201,22 @@ def test_more_than_one_odd_row_in_ten_makes_categories(tmp_path: Path) -> None:
         (["2010-03-01T10:00:00Z", "2019-05-02 00:00"], "datetime", "default", ""),
         (["2010-03-01 00:00:00", "2019-05-02 00:00:00"], "date", "default", ""),
         (["2010-03", "2019-05"], "yearmonth", "default", ""),
-        (["1.3.2010", "31.05.2019"], "date", "%d.%m.%Y", ", as in 31.12.2019"),
-        (["31/03/2010", "01/05/2019"], "date", "%d/%m/%Y", ", as in 31/12/2019"),
-        (["03/31/2010", "05/01/2019"], "date", "%m/%d/%Y", ", as in 12/31/2019"),
-        (["2010/03/31", "2019/05/01"], "date", "%Y/%m/%d", ", as in 2019/12/31"),
+        (["1.3.2010", "31.05.2019"], "date", "%d.%m.%Y", " as in 31.12.2019"),
+        (["31/03/2010", "01/05/2019"], "date", "%d/%m/%Y", " as in 31/12/2019"),
+        (["03/31/2010", "05/01/2019"], "date", "%m/%d/%Y", " as in 12/31/2019"),
+        (["2010/03/31", "2019/05/01"], "date", "%Y/%m/%d", " as in 2019/12/31"),
         (["31.3.10 7:05", "1.5.19 12:00"], None, "", ""),
         (
             ["31.3.2010 7:05", "1.5.2019 12:00"],
             "datetime",
             "%d.%m.%Y %H:%M",
-            ", as in 31.12.2019 23:59",
+            " as in 31.12.2019 23:59",
         ),
         (
             ["03/04/2010", "05/01/2019"],
             "date",
             "%d/%m/%Y",
-            ", as in 31/12/2019 (day and month could be swapped: check the format)",
+            " as in 31/12/2019 (day and month could be swapped: check the format)",
         ),
     ],
 )
@@ -233,7 +234,7 @@ def test_dates_as_they_are_written(
     assert attribute.date == DateRule(date(2010, 1, 1), last, type_, pattern)  # type: ignore[arg-type]
     assert attribute.categories == tuple(str(year) for year in range(2010, 2020))
     bounds = "minimum and maximum taken from the data, rounded to whole years"
-    assert remark == f"dates, cut at years{words}; {bounds}{SURE}"
+    assert remark == f"dates{words}, cut at years; {bounds}{SURE}"
     assert values_of(tmp_path, found) == [0, 9]
     package: Any = found.to_datapackage()
     field = package["resources"][0]["schema"]["fields"][1]
