@@ -205,7 +205,9 @@ def _check_magic(path: Path, place: str) -> None:
 def _check_size(path: Path, place: str) -> None:
     """Refuse workbooks that would not fit in memory, without reading them.
 
-    A single cell far from the others makes the rectangle of a sheet huge.
+    A single cell far from the others makes the rectangle of a sheet huge. Only .xlsx files are
+    searched for one; the reader limits .ods files, and the format limits .xls files. In an .xlsb
+    file a malicious cell can still exhaust memory.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()

@@ -190,9 +190,12 @@ def test_a_cell_at_the_border_of_two_pieces_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(excel, "_PIECE", 7)
-    path = patched(tmp_path / "l.xlsx", lambda data: data.replace(b'"B2"', b'"XFD1048576"'))
-    with pytest.raises(LoadError, match="row 1048576 or column 16384 makes the sheet too large"):
+    monkeypatch.setattr(excel, "MOST_CELLS", 1000)
+    path = patched(tmp_path / "left.xlsx", lambda data: data.replace(b'"B2"', b'"AB99"'))
+    with pytest.raises(LoadError, match="row 99 or column 28 makes the sheet too large"):
         loaded(path)
+    patched(path, lambda data: data.replace(b'"B2"', b'"J99"'))
+    assert loaded(path).rows == 1
 
 
 def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

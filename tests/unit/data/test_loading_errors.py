@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -390,7 +391,8 @@ def test_a_lazy_frame_has_to_be_collected(frame: object) -> None:
     "values",
     [
         pd.Series([1, "a"], dtype=object),
-        pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])),
+        pd.Series(pd.to_timedelta(["1 day", "2 days"])),
+        pd.Series([date(2020, 1, 1), 7], dtype=object),
         pd.Series([[1], [2]]),
         pd.Series([1j, 2j]),
         pd.Series([b"\xff", b"1"]),
