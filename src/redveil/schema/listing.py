@@ -41,6 +41,11 @@ def declared(attribute: Attribute) -> tuple[str, str, str, str]:
     >>> declared(Attribute("sex", Kind.CATEGORICAL, required=True, categories=("f", "m")))
     ('categorical', 'f, m', '', 'no')
     """
+    if attribute.date is not None:
+        rule = attribute.date
+        cuts = shortened(attribute.categories[:-1])
+        values = f"{rule.minimum.isoformat()} to {rule.maximum.isoformat()}"
+        return rule.type, values, cuts, "no" if attribute.required else "yes"
     values = {
         Kind.BOOLEAN: "true, false",
         Kind.NUMERIC: f"{attribute.minimum:.12g} to {attribute.maximum:.12g}",
