@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pytest
 from pyarrow import parquet
 
 import redveil
+from redveil.csv_text import csv_text
 from redveil.data.table import NumericColumn
 from redveil.errors import InputError, LoadError
 from redveil.owner import load_report
@@ -242,9 +244,9 @@ def result_with_names() -> redveil.Result:
         View("right", "id", (Attribute(BOLD, Kind.CATEGORICAL, categories=LABELS),)),
         unit=LABELS[1],
     )
-    wanted = redveil.Constraints(max_p_value=1, min_jaccard=0, min_support=0, max_support=1)
+    anything: dict[str, Any] = {"max_p_value": 1, "min_jaccard": 0, "min_support": 0}
     dataset = redveil.load(left, right, schema)
-    return redveil.mine(dataset, 20, depth=1, trials=1, constraints=wanted)
+    return redveil.mine(dataset, 20, depth=1, trials=1, max_support=1, **anything)
 
 
 def test_names_and_labels_are_no_markup_on_a_page(result_with_names: redveil.Result) -> None:
@@ -260,7 +262,7 @@ def test_names_and_labels_are_no_markup_on_a_page(result_with_names: redveil.Res
 def test_names_and_labels_are_no_formulas_in_a_spreadsheet(
     result_with_names: redveil.Result,
 ) -> None:
-    lines = list(csv.reader(io.StringIO(result_with_names.to_frame().write_csv())))
+    lines = list(csv.reader(io.StringIO(csv_text(result_with_names.to_arrow()))))
     texts = [cell for line in lines for cell in line if not _is_number(cell)]
     assert [cell for cell in texts if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
+from redveil.algorithms.names import WalkingName
 from redveil.cli.arguments import (
     Epsilon,
     Left,
     PairScoreName,
+    ProfileName,
     Right,
     SchemaFile,
     Steps,
@@ -26,11 +28,10 @@ def diagnose(
     right: Right,
     epsilon: Epsilon,
     schema: SchemaFile = None,
-    algorithm: Annotated[
-        Literal["tree-pair", "alt-mcmc"], typer.Option(help="Algorithm to diagnose.")
-    ] = "tree-pair",
+    algorithm: Annotated[WalkingName, typer.Option(help="Algorithm to diagnose.")] = "tree-pair",
+    profile: ProfileName = None,
     depth: Annotated[
-        int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2]")
+        int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2; published: 4]")
     ] = None,
     steps: Steps = None,
     pair_score: PairScoreName = None,
@@ -44,7 +45,12 @@ def diagnose(
     from redveil.diagnosis import walking
     from redveil.report.figures import traces
 
-    given: dict[str, Any] = {"depth": depth, "walk_steps": steps, "pair_score": pair_score}
+    given: dict[str, Any] = {
+        "profile": profile,
+        "depth": depth,
+        "walk_steps": steps,
+        "pair_score": pair_score,
+    }
     # Refuse bad parameters before reading any data.
     with naming_options():
         walking(algorithm, epsilon, walks, **given)

@@ -33,6 +33,7 @@ from redveil.cli.arguments import (
     Strict,
     TreeShare,
     Trials,
+    VarianceThreshold,
     find_schema,
     naming_options,
 )
@@ -44,7 +45,6 @@ from redveil.privacy.loss import Loss, parse_loss
 if TYPE_CHECKING:
     from redveil.algorithms.profile import Profile
     from redveil.data.dataset import Dataset
-    from redveil.findings.reporting import Constraints
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
@@ -52,6 +52,8 @@ NOTES: Final = (
     "The published profile has other defaults: the paper's, and --prune auto. Limits on what to "
     "report apply to the unfavourable end of each interval (hardened profile)."
 )
+
+LIMITS: Final = ("max_p_value", "min_jaccard", "min_support", "max_support", "max_disjuncts")
 
 
 def mine(
@@ -71,6 +73,7 @@ def mine(
     pair_score: PairScoreName = None,
     sampler: SamplerName = None,
     start: StartName = None,
+    variance_threshold: VarianceThreshold = None,
     max_p_value: MaxPValue = 0.01,
     min_jaccard: MinJaccard = 0.1,
     min_support: MinSupport = 10,
@@ -100,37 +103,35 @@ def mine(
         "root_score": root_score,
         "sampler": sampler,
         "start": start,
+        "variance_threshold": variance_threshold,
     }
-    limits = (max_p_value, min_jaccard, min_support, max_support)
+    values = max_p_value, min_jaccard, min_support, max_support, max_disjuncts
+    limits: dict[str, Any] = dict(zip(LIMITS, values, strict=True))
     # Refuse bad parameters before reading any data.
     with naming_options():
         loss = parse_loss(epsilon, delta)
-        how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
+        how = _checked(given, loss, limits, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     if how.warning:
         say(how.warning, "bold red")
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
-    given |= {"constraints": constraints, "prune": prune}
+    given |= limits | {"prune": prune}
     given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
     _run_and_save(dataset, loss, given, result, quiet)
 
 
 def _checked(
-    given: dict[str, Any],
-    loss: Loss,
-    limits: tuple[float, float, int, float],
-    max_disjuncts: int | None,
-    prune: str | None,
-) -> tuple[Profile, Constraints]:
-    """Return the profile, and the constraints with the profile's default number of disjuncts."""
+    given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str | None
+) -> Profile:
+    """Return the profile, or refuse parameters."""
     from redveil.algorithms.catalogue import make_algorithm
-    from redveil.findings.reporting import Constraints, read_prune
+    from redveil.findings.reporting import read_prune
 
     how = make_algorithm(**given).profile
     how.check_loss(loss)
-    usual = how.reporting(None, read_prune(prune)).constraints.max_disjuncts
-    return how, Constraints(*limits, usual if max_disjuncts is None else max_disjuncts)
+    how.reporting(how.constraints(**limits), read_prune(prune))
+    return how
 
 
 def _run_and_save(

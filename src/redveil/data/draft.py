@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -20,11 +20,14 @@ from redveil.data.proposal import Column, Proposal, propose
 from redveil.data.raw import RawTable, Source, shown
 from redveil.data.source import open_source, split_sheet
 from redveil.data.summary import Summary, summarise
+from redveil.display import Block, Displayed, Listing
+from redveil.display import Note as Paragraph
 from redveil.errors import LoadError
 from redveil.files import write_text
-from redveil.schema import Schema, Side, Status, View
+from redveil.schema import Attribute, Schema, Side, Status, View
 from redveil.schema.cuts import CutRule
 from redveil.schema.dates import DatePeriod
+from redveil.schema.listing import declared, view_caption
 
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 
@@ -46,7 +49,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Displayed):
     """A proposed schema with a remark on every column. NOT private until its owner has edited it.
 
     notes: what was noticed about the two tables
@@ -74,7 +77,7 @@ values
         default_factory=lambda: MappingProxyType({})
     )
 
-    def to_datapackage(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return the schema's descriptor, with a note on each field under `redveil.draft`.
 
         A note has a remark, and all declarations that were taken from the data. Columns that are
@@ -82,14 +85,14 @@ values
 
         >>> import pyarrow as pa
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
-        >>> package = draft(table, table).to_datapackage()
+        >>> package = draft(table, table).to_dict()
         >>> extras = package["resources"][0]["schema"]["fields"][1]["redveil"]
         >>> extras["cuts"]
         {'method': 'equal-width', 'count': 20}
         >>> extras["draft"]["taken"]
         {'minimum': 0.2, 'maximum': 7.5, 'required': True}
         """
-        package: Any = self.schema.to_datapackage()
+        package: Any = self.schema.to_dict()
         for side, resource in zip(Side, package["resources"], strict=True):
             fields = resource["schema"]["fields"]
             known = {entry["name"]: entry for entry in fields}
@@ -104,6 +107,32 @@ values
                 _annotate(known[remark.attribute], proposal)
         return dict(package)
 
+    def __repr__(self) -> str:
+        left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
+        return f"<Draft: {left} left and {right} right attributes; NOT private>"
+
+    def _shown(self) -> Iterator[Block]:
+        yield Paragraph(
+            "draft: NOT private; replace what was taken from the data with what you know from "
+            "elsewhere"
+        )
+        for note in self.notes:
+            yield Paragraph(str(note))
+        for side in Side:
+            view = self.schema.view(side)
+            known = {one.name: one for one in view.attributes}
+            rows = [
+                (
+                    remark.attribute,
+                    *_described_attribute(known.get(remark.attribute)),
+                    remark.text,
+                )
+                for remark in self.remarks
+                if remark.side is side
+            ]
+            heads = ("attribute", "kind", "values", "cut points", "taken from the data")
+            yield Listing(heads, rows, caption=view_caption(view, side))
+
     def save(self, path: str | Path) -> None:
         """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
 
@@ -115,18 +144,21 @@ values
         ...     Schema.read(Path(folder) / "datapackage.json") == proposal.schema
         True
         """
-        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n")
 
 
 def draft(
     left: object, right: object, *, key: str | None = None, right_key: str | None = None
 ) -> Draft:
-    """Propose a schema for two tables, which are given as for `load`.
+    """Propose a schema for two tables. NOT private until its owner has edited it.
 
-    The entity key is `key` (in the right table `right_key`, if its name differs), or else a column
-    named id in both tables, or else the first common column whose values all differ. The schema's
-    status is `draft` until its owner changes it.
+    left, right: paths or tables, as for `load`
+    key:         the entity key; by default a column named id in both tables, or else the first
+                 common column whose values all differ
+    right_key:   the entity key of the right table, if its name differs
+
+    The schema's status is `draft` until its owner accepts it.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -173,6 +205,11 @@ def draft(
     return Draft(schema, tuple(remarks), tuple(notes), proposals)
 
 
+def _described_attribute(attribute: Attribute | None) -> tuple[str, ...]:
+    """Return kind, values and cut points of an attribute; the key and unused columns have none."""
+    return ("", "", "") if attribute is None else declared(attribute)[:3]
+
+
 def _annotate(entry: dict[str, Any], proposal: Proposal) -> None:
     """Add the rule for cut points, and what was taken from the data, to a field."""
     extras = entry.setdefault("redveil", {})
@@ -182,8 +219,8 @@ def _annotate(entry: dict[str, Any], proposal: Proposal) -> None:
             del extras["cuts"]
         case CutRule() | str():
             extras["cuts"] = _described(proposal.cuts)
-    declared = {**entry.get("constraints", {}), "cuts": extras.get("cuts")}
-    taken = {name: declared[name] for name in proposal.taken}
+    present = {**entry.get("constraints", {}), "cuts": extras.get("cuts")}
+    taken = {name: present[name] for name in proposal.taken}
     extras["draft"] = {"remark": proposal.remark, "taken": taken}
 
 

@@ -1,4 +1,4 @@
-"""Read typed tables: pandas, Polars and PyArrow tables, and Parquet files."""
+"""Read typed tables: pandas and Polars frames, Arrow tables of any library, and Parquet files."""
 
 from __future__ import annotations
 
@@ -115,24 +115,29 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
 
 
 def open_frame(given: object, place: str) -> Frame:
-    """Wrap a pandas, Polars or PyArrow table, without importing libraries that are not used.
+    """Wrap a table, without importing libraries that are not used.
+
+    given: a pandas or Polars DataFrame, or anything with the Arrow PyCapsule interface, such as a
+           PyArrow table or a DuckDB relation
 
     >>> open_frame([1, 2], "left")
     Traceback (most recent call last):
-    redveil.errors.LoadError: left: not a table; pass a path or a pandas, Polars or PyArrow table
+    redveil.errors.LoadError: left: not a table; pass a path, or a pandas, Polars or Arrow table
     """
     libraries = {base.__module__.partition(".")[0] for base in type(given).__mro__}
-    openers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
-    for library, opener in openers.items():
-        if library in libraries:
-            frame = quietly(partial(opener, given, place), _not_a_table(place))
-            check_names(frame.names, place)
-            return frame
-    raise LoadError(_not_a_table(place))
-
-
-def _not_a_table(place: str) -> str:
-    return f"{place}: not a table; pass a path or a pandas, Polars or PyArrow table"
+    complaint = f"{place}: not a table; pass a path, or a pandas, Polars or Arrow table"
+    # pandas has the Arrow interface too, but types columns of objects by looking at all rows.
+    if "pandas" in libraries:
+        opener = _pandas
+    elif "polars" in libraries:
+        opener = _polars
+    elif any(hasattr(given, name) for name in ("__arrow_c_stream__", "__arrow_c_array__")):
+        opener = _arrow
+    else:
+        raise LoadError(complaint)
+    frame = quietly(partial(opener, given, place), complaint)
+    check_names(frame.names, place)
+    return frame
 
 
 def _pandas(given: Any, place: str) -> Frame:
@@ -226,7 +231,7 @@ def _polars(given: Any, place: str) -> Frame:
 
 
 def _arrow(given: Any, place: str) -> Frame:
-    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
+    table = given if isinstance(given, pa.Table) else pa.table(given)
     names = tuple(table.column_names)
     return Frame(place, names, lambda position: simplified(table.column(position)))
 

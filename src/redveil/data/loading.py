@@ -40,7 +40,7 @@ def load(
     """Load two tables that describe the same entities, and seal them.
 
     left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`) or
-                 pandas, Polars or PyArrow tables
+                 tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out or unreadable
     progress:    called with the stage and the completed share of the work
@@ -48,7 +48,7 @@ def load(
     The schema is applied to each entity alone. Numbers out of bounds are clamped. Values that
     cannot be read and undeclared categories become missing. Entities that lack a required value,
     have several rows in a view or are in one view only are left out. The sealed load report counts
-    all of this for the data owner (`redveil.owner.load_report`). Only what cannot be parsed as a
+    all of this for the data owner (`redveil.load_report`). Only what cannot be parsed as a
     table with the declared columns raises a LoadError.
 
     >>> import pyarrow as pa

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.schema import Side
 from redveil.schema.view import plural
 
@@ -94,7 +95,7 @@ class Slip:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadReport:
+class LoadReport(Displayed):
     r"""True counts. NOT private, for the data owner only.
 
     joined:     the entities that were loaded
@@ -118,8 +119,35 @@ class LoadReport:
     slips: tuple[Slip, ...] = ()
     unit: str = "entity"
 
+    def __repr__(self) -> str:
+        return f"<LoadReport: {self._counted(self.joined)} in both views; NOT private>"
+
+    def _shown(self) -> Iterator[Block]:
+        yield Note("NOT PRIVATE: true counts, for the data owner only")
+        for warning in self.warnings():
+            yield Note(f"warning: {warning}")
+        yield from self._overall()
+        counted = [one for one in self.attributes if one.line() is not None]
+        if counted:
+            heads = ("view", "attribute", "missing", "clamped", "undeclared", "unreadable")
+            rows = [
+                (
+                    one.side.value,
+                    one.attribute,
+                    *(f"{n:,}" for n in (one.missing, one.clamped, one.undeclared, one.unreadable)),
+                )
+                for one in counted
+            ]
+            yield Listing(heads, rows, right=range(2, 6))
+        yield from self.details()
+
     def lines(self) -> list[str]:
         """Return the report as lines, without zeros and with long lists shortened."""
+        counts = [line for line in (a.line() for a in self.attributes) if line is not None]
+        return self._overall() + _shortened(counts)
+
+    def _overall(self) -> list[str]:
+        """Return what is not about single attributes, as lines."""
         lines = [f"{self._counted(self.joined)} in both views"]
         sides = ((Side.LEFT, self.left), (Side.RIGHT, self.right))
         for side, view in sides:
@@ -138,8 +166,7 @@ class LoadReport:
             if view.ignored:
                 listed = ", ".join(_shortened(view.ignored))
                 lines.append(f"{side}, columns not in the schema: {listed}")
-        counts = [line for line in (a.line() for a in self.attributes) if line is not None]
-        return lines + _shortened(counts)
+        return lines
 
     def warnings(self) -> list[str]:
         """Return a line for everything that affects more than one entity in a hundred.

@@ -27,7 +27,7 @@ _TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
 
 
 def open_source(given: object, side: Side, view: View | None) -> Source:
-    """Open a file, by the suffix of its path, or a pandas, Polars or PyArrow table.
+    """Open a file, by the suffix of its path, or a pandas, Polars or Arrow table.
 
     The view declares the layout of the file. Without a view, it is guessed.
 

@@ -236,12 +236,12 @@ def test_dates_as_they_are_written(
     bounds = "minimum and maximum taken from the data, rounded to whole years"
     assert remark == f"dates{words}, cut at years; {bounds}{SURE}"
     assert values_of(tmp_path, found) == [0, 9]
-    package: Any = found.to_datapackage()
+    package: Any = found.to_dict()
     field = package["resources"][0]["schema"]["fields"][1]
     assert field["redveil"]["cuts"] == "years"
     assert field["redveil"]["draft"]["taken"] == field["constraints"]
     assert list(Package.metadata_validate(package)) == []
-    assert Schema.from_datapackage(package) == found.schema
+    assert Schema.from_dict(package) == found.schema
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_sheets_are_drafted_and_recorded(tmp_path: Path) -> None:
         f"{book}, sheet Lab Results: no name in row 1, the header, so ignored: column C",
         "2 of 2 keys are in both tables",
     ]
-    package: Any = found.to_datapackage()
+    package: Any = found.to_dict()
     assert package["resources"][1]["dialect"] == {"sheetName": "Lab Results"}
     # The sheets are in the schema, so the file is enough.
     assert open_for_owner(load(book, book, found.schema).report).joined == 2
@@ -375,5 +375,5 @@ def test_any_column_can_be_drafted_and_loaded(values: list[str], delimiter: str)
     ids = list(range(len(values)))
     left = pa.table({"id": ids, "x": values, "y": [0] * len(ids)})
     found = draft(left, left)
-    assert Schema.from_datapackage(found.to_datapackage()) == found.schema
+    assert Schema.from_dict(found.to_dict()) == found.schema
     load(left, left, found.schema)

@@ -376,7 +376,7 @@ def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
 )
 def test_other_objects_are_not_tables(frame: object) -> None:
     assert complaint(frame, schema_of(AGE)) == (
-        "left frame: not a table; pass a path or a pandas, Polars or PyArrow table"
+        "left frame: not a table; pass a path, or a pandas, Polars or Arrow table"
     )
 
 
