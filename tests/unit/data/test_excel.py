@@ -5,12 +5,15 @@ from __future__ import annotations
 import builtins
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from redveil.data import excel
 from redveil.data.excel import open_excel
@@ -243,6 +246,19 @@ def test_an_old_file_that_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "left.xls"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     with pytest.raises(LoadError, match="cannot be read as a workbook; save it again"):
+        loaded(path)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
+def test_a_file_with_changed_bytes_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "changed.xlsx"
+    data = bytearray(write_xlsx(path, {"Labs": [HEADER, (1, 2, None, None)]}).read_bytes())
+    for place, byte in changes:
+        data[place % len(data)] = byte
+    path.write_bytes(data)
+    with suppress(LoadError):
         loaded(path)
 
 

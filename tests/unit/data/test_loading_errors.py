@@ -284,6 +284,7 @@ def test_a_path_that_leads_nowhere(tmp_path: Path, name: str, message: str) -> N
 def test_a_path_with_a_nul_or_a_newline() -> None:
     assert complaint("a.xlsx#Labs", schema_of(AGE)) == "a.xlsx: no such file; check the path"
     assert "cannot be read" in complaint("a\0b.xlsx#Labs", schema_of(AGE))
+    assert "cannot be read" in complaint("a" * 5000 + ".xlsx#Labs", schema_of(AGE))
     assert "cannot be read" in complaint("a\0b.csv", schema_of(AGE))
     assert complaint("a\nb.csv", schema_of(AGE)) == "a b.csv: no such file; check the path"
 
