@@ -29,6 +29,10 @@ from redveil.schema.cuts import CutRule
 from redveil.schema.dates import DatePeriod
 from redveil.schema.listing import declared, view_caption
 
+# The least share of rows with a key of their own: of a column that is found, and of one that the
+# owner names.
+_NEARLY_ALL: Final = 0.99
+_MOST: Final = 0.5
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 
 
@@ -182,7 +186,7 @@ def draft(
                 f"{table.source.place}: no attributes besides the entity key; "
                 "add columns of numbers, dates, categories or Booleans"
             )
-        remarks.append(Remark(table.side, key_name, "entity key, different in every row"))
+        remarks.append(Remark(table.side, key_name, table.key_remark(key_name)))
         for column, proposal in proposed.items():
             remarks.append(Remark(table.side, column, proposal.remark))
             proposals[table.side, column] = proposal
@@ -265,13 +269,17 @@ class _RawSide:
         """Return the entity keys in a column."""
         return read_keys(self.raw, name, self.markers)
 
-    def is_key(self, name: str) -> bool:
-        """Return whether a column can be the entity key."""
-        try:
-            check_keys(self.raw, name, self.markers)
-        except LoadError:
-            return False
-        return True
+    def is_key(self, name: str, share: float = _NEARLY_ALL) -> bool:
+        """Return whether a column identifies the entity of at least this share of the rows."""
+        return int(self.entity_keys(name).alone.sum()) >= share * self.raw.rows
+
+    def key_remark(self, name: str) -> str:
+        """Return how well a column identifies entities."""
+        others = self.raw.rows - int(self.entity_keys(name).alone.sum())
+        if not others:
+            return "entity key, different in every row"
+        rows = "1 row" if others == 1 else f"{others:,} rows"
+        return f"entity key; left out are {rows} that repeat a key or have none"
 
 
 def _read(given: object, side: Side) -> _RawSide:
@@ -312,7 +320,9 @@ def _keys(
     else:
         found = _named_id(left, right) or _first_unique(left, right)
     for table, name in zip((left, right), found, strict=True):
-        check_keys(table.raw, name, table.markers)
+        # A slip in the data is no reason not to draft a schema, but most rows must have a key.
+        if not table.is_key(name, _MOST):
+            check_keys(table.raw, name, table.markers)
     return found
 
 
@@ -329,7 +339,7 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
         if name in right.raw.columns and left.is_key(name) and right.is_key(name):
             return name, name
     raise LoadError(
-        f"{left.source.place} and {right.source.place}: no common column differs in every row; "
+        f"{left.source.place} and {right.source.place}: no common column differs in nearly every row; "
         "name the entity key with --key (and --right-key if its name differs)"
     )
 

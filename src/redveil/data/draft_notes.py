@@ -92,4 +92,7 @@ def key_notes(left: Keys, right: Keys) -> list[Note]:
         only = f"only {common:,}" if common else "none"
         text = f"{only} of {fewest:,} keys are in both tables; check the key columns"
         return [Note(text, is_warning=True)]
-    return [Note(f"{common:,} of {fewest:,} keys are in both tables")]
+    several = left.repeated_entities + right.repeated_entities
+    more = f"; {several:,} with several rows {'is' if several == 1 else 'are'} left out"
+    text = f"{common:,} of {fewest:,} keys are in both tables{more if several else ''}"
+    return [Note(text, is_warning=several > 0)]

@@ -241,7 +241,7 @@ def test_no_key_is_found(tmp_path: Path) -> None:
     with pytest.raises(LoadError) as caught:
         draft(left, right)
     assert str(caught.value) == (
-        f"{left} and {right}: no common column differs in every row; name the entity "
+        f"{left} and {right}: no common column differs in nearly every row; name the entity "
         "key with --key (and --right-key if its name differs)"
     )
 
@@ -427,3 +427,24 @@ def test_layouts_are_guessed(data: bytes, layout: Layout) -> None:
 def test_tabs_are_preferred_in_files_named_after_them() -> None:
     assert guess_layout(b"a,b,c\td", "\t") == Layout("\t")
     assert guess_layout(b"a;b;c", "\t") == Layout(";")
+
+
+def test_a_few_repeated_keys_do_not_stop_a_draft() -> None:
+    left = pa.table({"patient": [*range(299), 5], "age": range(300)})
+    right = pa.table({"patient": range(300), "pulse": range(300)})
+    found = draft(left, right)
+    assert found.schema.left.key == "patient"
+    assert str(found.remarks[0]) == (
+        "left, patient: entity key; left out are 2 rows that repeat a key or have none"
+    )
+    assert found.notes[-1].is_warning
+    assert str(found.notes[-1]) == (
+        "298 of 300 keys are in both tables; 1 with several rows is left out"
+    )
+
+
+def test_a_named_key_identifies_at_least_half_of_the_rows() -> None:
+    left = pa.table({"ward": [1, 1, 2, 2, 3], "age": range(5)})
+    right = pa.table({"ward": range(5), "pulse": range(5)})
+    with pytest.raises(LoadError, match="column ward: 2 rows repeat keys; keep one row per entity"):
+        draft(left, right, key="ward")
