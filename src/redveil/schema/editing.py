@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from redveil.errors import SchemaError
-from redveil.schema.attribute import Attribute, Kind
+from redveil.schema.attribute import Attribute
 from redveil.schema.descriptor import describe_attribute
 from redveil.schema.field import FieldReader
 from redveil.schema.view import Side
@@ -15,18 +16,20 @@ from redveil.schema.view import Side
 if TYPE_CHECKING:
     from redveil.schema.model import Schema
 
-Cuts: TypeAlias = str | Sequence[float] | Mapping[str, object]
+Bound: TypeAlias = float | str | date
+Cuts: TypeAlias = str | Sequence[Bound] | Mapping[str, object]
 
+# What can be declared about each kind, besides whether values can be missing. A date attribute is
+# ordinal, but is declared by bounds and cut points.
 _NUMBERS: Final = ("minimum", "maximum", "cuts")
-_LABELS: Final = ("categories",)
-# What can be declared about each kind, besides whether values can be missing.
-_SUITABLE: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.NUMERIC: _NUMBERS,
-    Kind.CATEGORICAL: _LABELS,
-    Kind.ORDINAL: _LABELS,
-    Kind.BOOLEAN: ("true_values", "false_values"),
+_SUITABLE: Final[dict[str, tuple[str, ...]]] = {
+    "numeric": _NUMBERS,
+    "date": _NUMBERS,
+    "categorical": ("categories",),
+    "ordinal": ("categories",),
+    "boolean": ("true_values", "false_values"),
 }
-_TYPES: Final = {Kind.NUMERIC: "number", Kind.BOOLEAN: "boolean"}
+_TYPES: Final = {"numeric": "number", "date": "date", "boolean": "boolean"}
 
 
 def with_attribute(
@@ -93,14 +96,14 @@ def _field(
     name: str, earlier: Attribute | None, known: Mapping[str, Any], place: str
 ) -> dict[str, Any]:
     """Return a field of a descriptor: what is known and, if it suits the kind, what was before."""
-    kind = _kind(earlier, known, place)
+    before, kind = _kind_of(earlier), _kind(_kind_of(earlier), known, place)
     for key in known:
         if key not in (*_SUITABLE[kind], "kind", "required"):
             raise SchemaError(f"{place}: {key} does nothing for a {kind} attribute; leave it out")
     field: dict[str, Any] = {"name": name, "type": _TYPES.get(kind, "string")}
-    if earlier is not None and _SUITABLE[earlier.kind] == _SUITABLE[kind]:
+    if earlier is not None and (kind == before or {kind, before} == {"categorical", "ordinal"}):
         field = describe_attribute(earlier)
-    extras = {**field.get("redveil", {}), "kind": kind.value}
+    extras = {**field.get("redveil", {}), **({} if kind == "date" else {"kind": kind})}
     constraints = dict(field.get("constraints", {}))
     if earlier is not None:
         constraints["required"] = earlier.required
@@ -115,29 +118,38 @@ def _field(
     return field | {"constraints": constraints, "redveil": extras}
 
 
-def _kind(earlier: Attribute | None, known: Mapping[str, Any], place: str) -> Kind:
+def _kind_of(attribute: Attribute | None) -> str | None:
+    if attribute is None:
+        return None
+    return "date" if attribute.date is not None else attribute.kind.value
+
+
+def _kind(before: str | None, known: Mapping[str, Any], place: str) -> str:
     """Return the kind that is given, or that what is given implies."""
     if "kind" in known:
-        if known["kind"] not in list(Kind):
-            raise SchemaError(f"{place}: unknown kind; use one of {', '.join(Kind)}")
-        return Kind(known["kind"])
-    if earlier is not None and (
-        known.keys() <= {"required"} or known.keys() & {*_SUITABLE[earlier.kind]}
-    ):
-        return earlier.kind
-    for kind in (Kind.NUMERIC, Kind.CATEGORICAL, Kind.BOOLEAN):
+        if known["kind"] not in _SUITABLE:
+            raise SchemaError(f"{place}: unknown kind; use one of {', '.join(_SUITABLE)}")
+        return str(known["kind"])
+    if before is not None and (known.keys() <= {"required"} or known.keys() & {*_SUITABLE[before]}):
+        return before
+    for kind in ("numeric", "categorical", "boolean"):
         if known.keys() & {*_SUITABLE[kind]}:
             return kind
     raise SchemaError(f"{place}: nothing declared; give bounds, categories or a kind")
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays, series and NumPy numbers as Python lists and numbers.
+    """Return arrays and series as lists, NumPy numbers as Python's, and dates in ISO 8601.
 
     >>> import numpy as np
     >>> _plain(np.array([18, 65])), _plain(np.float64(3)), _plain(range(2)), _plain("decades")
     ([18, 65], 3.0, [0, 1], 'decades')
+    >>> _plain([date(2019, 12, 31), "2020"])
+    ['2019-12-31', '2020']
     """
     if hasattr(value, "tolist"):
-        return value.tolist()
-    return list(value) if isinstance(value, range | tuple) else value
+        value = value.tolist()
+    if isinstance(value, date):
+        # A datetime, such as a pandas Timestamp, is a date too.
+        return value.strftime("%Y-%m-%d")
+    return [_plain(one) for one in value] if isinstance(value, range | tuple | list) else value

@@ -85,9 +85,9 @@ class Schema(Displayed):
         name: str,
         *,
         side: Literal["left", "right"] | None = None,
-        kind: Literal["boolean", "categorical", "ordinal", "numeric"] | None = None,
-        minimum: float | None = None,
-        maximum: float | None = None,
+        kind: Literal["boolean", "categorical", "ordinal", "numeric", "date"] | None = None,
+        minimum: editing.Bound | None = None,
+        maximum: editing.Bound | None = None,
         cuts: editing.Cuts | None = None,
         categories: Sequence[str] | None = None,
         true_values: Sequence[str] | None = None,
@@ -97,12 +97,13 @@ class Schema(Displayed):
         """Return the schema with an attribute declared anew; what is not given stays as it was.
 
         side:             left or right; needed if both views have the attribute, or to add it
-        kind:             boolean, categorical, ordinal or numeric; by default as before, or as
-            what is given implies
-        minimum, maximum: the bounds of a number; values beyond them are moved to them
-        cuts:             where a number may be split: a list, `"equal-width"`, `"decades"`,
-            `"symmetric-decades"`, or a method with its options as in the schema file; new bounds
-            without `cuts` have cut points of equal width
+        kind:             boolean, categorical, ordinal, numeric or date; by default as before, or
+            as what is given implies
+        minimum, maximum: the bounds of a number or date; values beyond them are moved to them
+        cuts:             where a number or date may be split: a list; for numbers also
+            `"equal-width"`, `"decades"` or `"symmetric-decades"`, or a method with its options as
+            in the schema file; for dates also `"years"`, `"months"` or `"days"`; new bounds
+            without `cuts` have the usual cut points
         categories:       the labels; in order, if the kind is ordinal
         true_values, false_values: how a Boolean is written
         required:         whether no value can be missing

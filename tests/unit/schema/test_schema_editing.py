@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import SchemaError
 from redveil.schema import Attribute, Kind, Schema, Side, Status, View
+from redveil.schema.dates import DateRule
 
 CLINIC = clinic_schema()
 
@@ -108,6 +110,35 @@ def test_an_attribute_of_another_kind_replaces_the_old_one(
         assert attribute(edited, name).required == before.required
 
 
+def test_dates_have_bounds_and_cut_points() -> None:
+    first: Any = pd.Timestamp("2015-01-01")
+    added = CLINIC.with_attribute(
+        "admitted", side="left", kind="date", minimum=first, maximum=date(2019, 12, 31)
+    )
+    made = attribute(added, "admitted")
+    assert made.date == DateRule(date(2015, 1, 1), date(2019, 12, 31))
+    assert made.categories == ("2015", "2016", "2017", "2018", "2019")
+    longer = attribute(added.with_attribute("admitted", maximum="2021-12-31"), "admitted")
+    assert longer.categories[-1] == "2021"
+    cut = attribute(added.with_attribute("admitted", cuts=["2016", date(2018, 6, 30)]), "admitted")
+    assert cut.categories == ("2016", "2018-06-30", "2019-12-31")
+    required = attribute(added.with_attribute("admitted", required=True), "admitted")
+    assert required == replace(made, required=True)
+    listed = attribute(added.with_attribute("admitted", categories=["early", "late"]), "admitted")
+    assert (listed.date, listed.categories) == (None, ("early", "late"))
+    with pytest.raises(SchemaError, match=r"constraints.minimum is not a date; write it as"):
+        added.with_attribute("admitted", minimum="spring")
+
+
+def test_an_integer_stays_one() -> None:
+    field = {"name": "children", "type": "integer", "constraints": {"minimum": 0, "maximum": 3}}
+    package: Any = CLINIC.to_dict()
+    package["resources"][0]["schema"]["fields"].append(field)
+    edited = attribute(Schema.from_dict(package).with_attribute("children", maximum=5), "children")
+    assert edited.integer
+    assert edited.cuts == (0.0, 1.0, 2.0, 3.0, 4.0)
+
+
 def test_how_a_boolean_is_written() -> None:
     edited = attribute(CLINIC.with_attribute("gout", true_values=["yes"]), "gout")
     assert edited.true_values == ("yes",)
@@ -146,7 +177,7 @@ def test_an_attribute_of_both_views_needs_its_side() -> None:
         (lambda s: s.with_attribute("age", cuts="sometimes"), "unknown redveil.cuts.method"),
         (lambda s: s.with_attribute("sex", categories=["f"]), "left, attribute sex: 1 categories"),
         (lambda s: s.with_attribute("sex", categories="fm"), "is not a list"),
-        (lambda s: s.with_attribute("sex", kind="odd"), "unknown kind; use one of boolean"),
+        (lambda s: s.with_attribute("sex", kind="odd"), "unknown kind; use one of numeric"),
         (lambda s: s.with_attribute("age", kind="boolean", cuts=[1]), "cuts does nothing for a b"),
         (lambda s: s.with_attribute("age", cuts=[1], categories=["a"]), "categories does nothing"),
         (lambda s: s.with_attribute("age", required=3), "constraints.required is not true or"),
