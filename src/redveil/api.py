@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
 from redveil.privacy.loss import parse_loss
@@ -82,6 +83,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     variance_threshold: float | None = None,
     constraints: Constraints | None = None,
     prune: float | str | None = None,
+    result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -90,7 +92,9 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given, because
     the trees' shape follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
     tree-pair; `profile` hardened or published (for data that is not sensitive). A schema with a
-    budget needs a `ledger` file. `progress` is called with the share that is done.
+    budget needs a `ledger` file; without one, nothing is recorded. The ledger also records the
+    `result_name`, under which you will keep the result. `progress` is called with the share that is
+    done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2)
@@ -119,7 +123,9 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     reporting = wanted.profile.reporting(constraints, read_prune(prune))
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_minable(dataset)
-    charge(dataset.schema, loss, ledger, "mine")
+    parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
+    paid_for = PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
+    charge(dataset.schema, loss, ledger, paid_for)
     mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
 

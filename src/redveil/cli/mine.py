@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from redveil.budget.charging import must_be_chargeable
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
@@ -36,6 +37,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import output, progress, say
+from redveil.cli.ledger import announcing, find_ledger
 from redveil.files import keep_earlier, must_be_writable
 from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema, Status
@@ -106,11 +108,13 @@ def mine(
         how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
+    charges = find_ledger(ledger, schema_path, result)
+    must_be_chargeable(declared, loss, charges)
     if how.warning:
         say(how.warning, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
     given |= {"constraints": constraints, "prune": prune}
-    given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
+    given |= {"ledger": charges, "result_name": result.name}
     _run_and_save(dataset, loss, given, result, quiet)
 
 
@@ -157,7 +161,7 @@ def _run_and_save(
     from redveil.api import mine as run
     from redveil.report.text import result_view
 
-    with progress("mining") as report:
+    with announcing(), progress("mining") as report:
         found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
     kept = keep_earlier(result)
     found.save(result)
@@ -166,4 +170,5 @@ def _run_and_save(
         console.print(result_view(found.document, width=console.width))
         if kept:
             say(f"previous result kept as {kept}")
+        say(f"recorded in {given['ledger']}")
         say(f"written to {result}")
