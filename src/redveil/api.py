@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
+from redveil.findings.reporting import read_prune
 from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema, Side
 
 if TYPE_CHECKING:
+    from redveil.algorithms.algorithm import Algorithm
     from redveil.data.dataset import Dataset
-    from redveil.findings.reporting import Constraints
+    from redveil.findings.reporting import Constraints, Reporting
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
 
@@ -89,12 +91,10 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 ) -> Result:
     """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
-    The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given, because
-    the trees' shape follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or
-    tree-pair; `profile` hardened or published (for data that is not sensitive). A schema with a
-    budget needs a `ledger` file; without one, nothing is recorded. The ledger also records the
-    `result_name`, under which you will keep the result. `progress` is called with the share that is
-    done.
+    The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given: the shape
+    of trees follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or tree-pair;
+    `profile` hardened or published (for data that is not sensitive). A `ledger` file records the
+    run and its `result_name`; a schema with a budget needs one. `progress` gets the share done.
 
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2)
@@ -103,7 +103,6 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     """
     from redveil import mining
     from redveil.algorithms.catalogue import make_algorithm
-    from redveil.findings.reporting import read_prune
 
     wanted = make_algorithm(
         algorithm,
@@ -123,11 +122,15 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     reporting = wanted.profile.reporting(constraints, read_prune(prune))
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_minable(dataset)
-    parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
-    paid_for = PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
-    charge(dataset.schema, loss, ledger, paid_for)
+    charge(dataset.schema, loss, ledger, _paid_for(wanted, reporting, result_name))
     mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
+
+
+def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) -> PaidFor:
+    """Return what a run pays for; what the tuning rule sets is not known before it."""
+    parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
+    return PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
 
 
 def _must_be_minable(dataset: object) -> None:

@@ -108,13 +108,12 @@ def mine(
         how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
-    charges = find_ledger(ledger, schema_path, result)
-    must_be_chargeable(declared, loss, charges)
+    given |= {"ledger": find_ledger(ledger, schema_path, result), "result_name": result.name}
+    must_be_chargeable(declared, loss, given["ledger"])
     if how.warning:
         say(how.warning, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
     given |= {"constraints": constraints, "prune": prune}
-    given |= {"ledger": charges, "result_name": result.name}
     _run_and_save(dataset, loss, given, result, quiet)
 
 
