@@ -78,7 +78,17 @@ class Charge:
         >>> one.is_to("hospital", "7e57"), one.is_to("clinic", None), one.is_to("school", "5c00")
         (True, True, False)
         """
-        return self.name == name or (identifier is not None and self.identifier == identifier)
+        known = None if identifier is None else storable(identifier)
+        return self.name == storable(name) or (known is not None and self.identifier == known)
+
+
+def storable(text: str) -> str:
+    r"""Return a text as a ledger stores it: file names and JSON may contain lone surrogates.
+
+    >>> storable("r\udce9sultat.json")
+    'r\\udce9sultat.json'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def total(charges: Iterable[Charge]) -> Loss:

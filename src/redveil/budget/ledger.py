@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from redveil.budget.charges import Charge, PaidFor, missing_purchases, total
+from redveil.budget.charges import Charge, PaidFor, missing_purchases, storable, total
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
 from redveil.schema.purchase import Purchase
@@ -37,6 +37,7 @@ _INSERT: Final = (
     "INSERT INTO charges (dataset, epsilon, delta, purpose, made_at, identifier, result, "
     "algorithm, parameters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_CONTENTS: Final = {("table", "charges"), ("table", "sqlite_sequence")}
 # Names that are no files for SQLite, or for the command line.
 _NO_FILES: Final = ("", "-", ":memory:")
 _AMOUNT: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
@@ -110,16 +111,20 @@ datapackage.ledger.sqlite
     ) -> None:
         """Raise what `charge` would raise now. Writes nothing, and creates no file."""
         self._refuse(loss, cap, self.charges(name, identifier), identifier, bought)
-        with self._named_errors():
-            # SQLite writes a journal beside the file.
-            written = [self._path.resolve().parent, *([self._path] * self._path.exists())]
-            if not all(os.access(one, os.W_OK) for one in written):
-                raise sqlite3.DatabaseError("write-protected")
+        # SQLite writes a journal beside the file.
+        written = [self._path.resolve().parent, *([self._path] * self._path.exists())]
+        if not all(os.access(one, os.W_OK) for one in written):
+            raise InputError(
+                f"{self._path}: cannot be written; make the ledger and its folder writable, "
+                "or keep it elsewhere with --ledger (ledger=)"
+            )
 
     def add_purchases(
         self, name: str, identifier: str | None, bought: Sequence[Purchase]
     ) -> tuple[Purchase, ...]:
         """Record the purchases that are missing from the ledger, and return them."""
+        if not missing_purchases(bought, self.charges(name, identifier)):
+            return ()
         with self._transaction() as connection:
             charges = [one for one in _read(connection) if one.is_to(name, identifier)]
             missing = missing_purchases(bought, charges)
@@ -192,10 +197,12 @@ datapackage.ledger.sqlite
                 )
 
     def _announce(self, name: str, *, new: bool) -> None:
-        what = "new ledger begun" if new else f"first charge to {name} in this ledger"
+        what, other = "new ledger begun", "to another ledger, use that one"
+        if not new:
+            what, other = f"first charge to {name}", "under another name and id, restore them"
         warnings.warn(
-            f"{what}: {self._path}; if earlier runs on the same data were charged to another "
-            "ledger, use that one from now on: what is in different ledgers is not added up",
+            f"{what}: {self._path}; if earlier runs on the same data were charged {other}, or they "
+            "are not added up",
             LedgerWarning,
             stacklevel=5,
         )
@@ -238,7 +245,7 @@ datapackage.ledger.sqlite
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 remedy = "another run is using it; try again later"
             else:
-                remedy = "check that it is a ledger and can be written, or restore a copy"
+                remedy = "name a ledger, or restore a copy of this one"
             raise InputError(f"{self._path}: not a usable ledger; {remedy}") from None
 
 
@@ -254,9 +261,10 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 def _columns(connection: sqlite3.Connection) -> list[str]:
     """Return the columns of the table, none in an empty file; refuse any other database."""
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master")]
+    contents = set(connection.execute("SELECT type, name FROM sqlite_master"))
     names = [row[1] for row in connection.execute("PRAGMA table_info(charges)")]
-    if tables and not set(_FIRST) <= set(names):
+    # Nothing else: a trigger could take back what is charged.
+    if contents - _CONTENTS or (contents and not set(_FIRST) <= set(names)):
         raise sqlite3.DatabaseError("another database")
     return names
 
@@ -309,10 +317,9 @@ def _write(
     """Insert a charge."""
     # To the second and no finer: how long a run takes depends on the rows.
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    connection.execute(
-        _INSERT,
-        (
-            *(name, str(loss.epsilon), str(loss.delta), paid_for.purpose, made_at, identifier),
-            *(paid_for.result, paid_for.algorithm, json.dumps(dict(paid_for.parameters))),
-        ),
+    parameters = json.dumps(dict(paid_for.parameters))
+    values = (
+        *(name, str(loss.epsilon), str(loss.delta), paid_for.purpose, made_at, identifier),
+        *(paid_for.result, paid_for.algorithm, parameters),
     )
+    connection.execute(_INSERT, [None if one is None else storable(one) for one in values])

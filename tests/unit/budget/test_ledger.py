@@ -211,14 +211,18 @@ def _another_table(path: Path) -> None:
     connection.close()
 
 
-def _changed(what: str) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
+def _altered(statement: str) -> Callable[[Path], None]:
+    def alter(path: Path) -> None:
         Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE))
         with sqlite3.connect(path) as connection:
-            connection.execute(f"UPDATE charges SET {what}")
+            connection.execute(statement)
         connection.close()
 
-    return change
+    return alter
+
+
+def _changed(what: str) -> Callable[[Path], None]:
+    return _altered(f"UPDATE charges SET {what}")
 
 
 DAMAGE: dict[str, Callable[[Path], None]] = {
@@ -226,8 +230,12 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "one line": _one_line,
     "another program's": _another_program,
     "another table": _another_table,
+    "a shared database": _altered("CREATE TABLE cookies (name TEXT)"),
+    "a trigger": _altered(
+        "CREATE TRIGGER back AFTER INSERT ON charges BEGIN DELETE FROM charges; END"
+    ),
     "no amount": _changed("epsilon = 'much'"),
-    "a float": _changed("epsilon = x'00'"),
+    "bytes": _changed("epsilon = x'00'"),
     "division by zero": _changed("epsilon = '1/0'"),
     "money back": _changed("epsilon = '-1'"),
     "huge": _changed("epsilon = '1e999999999'"),
@@ -292,7 +300,7 @@ def test_a_ledger_that_cannot_be_written_can_be_read_but_not_charged(tmp_path: P
     if os.access(path, os.W_OK):
         pytest.skip("this user may write everywhere")
     assert Ledger(path).spent("clinic").epsilon == 1
-    with pytest.raises(InputError, match="not a usable ledger; check that it"):
+    with pytest.raises(InputError, match="cannot be written; make the ledger and its folder"):
         Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
 
 
@@ -319,7 +327,7 @@ def test_a_refusal_begins_no_ledger(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     nowhere = Ledger(tmp_path / "nowhere" / "ledger.sqlite")
     assert nowhere.spent("clinic").epsilon == 0
-    with pytest.raises(InputError, match="not a usable ledger"):
+    with pytest.raises(InputError, match="cannot be written; make the ledger and its folder"):
         nowhere.charge("clinic", Loss(ONE), MINED, Loss(ONE))
 
 
@@ -389,7 +397,7 @@ def test_the_first_charge_to_a_data_set_with_a_budget_is_announced(tmp_path: Pat
     path = tmp_path / "ledger.sqlite"
     with pytest.warns(LedgerWarning, match=r"^new ledger begun: .*ledger\.sqlite; if earlier runs"):
         Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)), identifier="7e57")
-    with pytest.warns(LedgerWarning, match=r"^first charge to school in this ledger: "):
+    with pytest.warns(LedgerWarning, match=r"^first charge to school: .*under another name"):
         Ledger(path).charge("school", Loss(ONE), MINED, Loss(Fraction(9)), identifier="5c00")
 
 
@@ -458,3 +466,13 @@ def test_purchases_can_be_added_to_a_ledger_that_lacks_them(tmp_path: Path) -> N
     ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(11, 10)), bought=[BOUGHT])
     with pytest.raises(OverBudgetError, match="0 left"):
         ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(11, 10)), bought=[BOUGHT])
+
+
+def test_names_that_are_no_proper_text_are_kept_apart_and_found_again(tmp_path: Path) -> None:
+    """A file's name may be any bytes, and JSON may contain half a character."""
+    ledger, odd = Ledger(tmp_path / "ledger.sqlite"), "clinic\udce9"
+    ledger.charge(odd, Loss(ONE), PaidFor("mine", "r\udce9sultat.json"), Loss(ONE), identifier=odd)
+    assert ledger.spent(odd).epsilon == ledger.spent("other", odd).epsilon == 1
+    assert ledger.spent("clinic").epsilon == 0
+    with pytest.raises(OverBudgetError):
+        ledger.charge(odd, Loss(ONE), MINED, Loss(ONE))
