@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Constraints', 'Dataset', 'InputError']
+['Answer', 'Dataset', 'Diagnosis', 'Draft']
 """
 
 from __future__ import annotations
@@ -11,29 +11,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil.api import load, mine, plan
+    from redveil.api import mine, plan
     from redveil.buying import buy_cuts
     from redveil.data.dataset import Dataset
-    from redveil.diagnosis import diagnose
+    from redveil.data.draft import Draft, draft
+    from redveil.data.loading import examine, load
+    from redveil.data.report import LoadReport
+    from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
-    from redveil.findings.reporting import Constraints
-    from redveil.owner import truth
+    from redveil.owner import load_report, truth
+    from redveil.privacy.plan import Plan
     from redveil.report.result import Result
     from redveil.schema import Schema
 
 __all__ = [
     "Answer",
-    "Constraints",
     "Dataset",
+    "Diagnosis",
+    "Draft",
     "InputError",
+    "LoadReport",
     "OverBudgetError",
+    "Plan",
     "RedveilError",
     "Result",
     "Schema",
     "buy_cuts",
     "diagnose",
+    "draft",
+    "examine",
     "load",
+    "load_report",
     "mine",
     "plan",
     "truth",
@@ -42,16 +51,22 @@ __all__ = [
 # The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
-    "Constraints": "redveil.findings.reporting",
     "Dataset": "redveil.data.dataset",
+    "Diagnosis": "redveil.diagnosis",
+    "Draft": "redveil.data.draft",
     "InputError": "redveil.errors",
+    "LoadReport": "redveil.data.report",
     "OverBudgetError": "redveil.errors",
+    "Plan": "redveil.privacy.plan",
     "RedveilError": "redveil.errors",
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
     "diagnose": "redveil.diagnosis",
-    "load": "redveil.api",
+    "draft": "redveil.data.draft",
+    "examine": "redveil.data.loading",
+    "load": "redveil.data.loading",
+    "load_report": "redveil.owner",
     "mine": "redveil.api",
     "plan": "redveil.api",
     "truth": "redveil.owner",

@@ -1,4 +1,4 @@
-"""The public functions: load, plan, mine."""
+"""The public functions plan and mine."""
 
 from __future__ import annotations
 
@@ -16,52 +16,87 @@ from redveil.schema import Schema, Side
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
+    from redveil.algorithms.names import (
+        AlgorithmName,
+        CountsName,
+        PairScoreName,
+        ProfileName,
+        RootScoreName,
+        SamplerName,
+        StartName,
+    )
     from redveil.data.dataset import Dataset
-    from redveil.findings.reporting import Constraints, Reporting
+    from redveil.findings.reporting import Reporting
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
 
 
-def load(left: Any, right: Any, schema: Schema | str | Path) -> Dataset:
-    """Load two tables that describe the same entities, and seal them.
-
-    left, right: paths (CSV, CSV in gzip, Parquet, ARFF) or pandas, Polars or Arrow tables
-    schema:      a Schema, or the path of a `datapackage.json`
-
-    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
-    >>> load(*clinic_frames(100), clinic_schema())
-    <Dataset clinic: 18 left and 14 right attributes>
-    """
-    from redveil.data.loading import load as load_tables
-
-    return load_tables(left, right, schema)
-
-
-def plan(
+def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
     epsilon: str | float | Fraction,
     entities: float = 10_000,
     schema: Schema | None = None,
     *,
     delta: str | float | Fraction | None = None,
-    algorithm: str | None = None,
-    profile: str | None = None,
-    **parameters: Any,
+    algorithm: AlgorithmName | None = None,
+    profile: ProfileName | None = None,
+    depth: int | None = None,
+    trials: int | None = None,
+    alternations: int | None = None,
+    walk_steps: int | None = None,
+    tree_share: str | float | Fraction | None = None,
+    counts: CountsName | None = None,
+    pair_score: PairScoreName | None = None,
+    root_score: RootScoreName | None = None,
+    sampler: SamplerName | None = None,
+    start: StartName | None = None,
+    variance_threshold: float | None = None,
+    max_p_value: float = 0.01,
+    min_jaccard: float = 0.1,
+    min_support: int = 10,
+    max_support: float = 0.8,
+    max_disjuncts: int | None = None,
+    prune: float | str | None = None,
 ) -> Plan:
-    """Return what a run would spend on what. Needs no data; takes the parameters of `mine`.
+    """Return what a run would spend on what. Needs no data.
 
     The price is the same for every data set. How it is spent follows, by a public rule, from the
     noisy number of entities and from the schema's number of splits: give the number you expect.
     With `delta`, prices are in ρ, and add up to the largest ρ that keeps (ε, δ).
 
+    epsilon:  the privacy loss ε
+    entities: about how many entities the data has
+    schema:   the schema, for its number of splits
+
+    All other parameters are those of `mine`. Those that decide what is reported are checked, but
+    they do not change the plan.
+
     >>> [step.name for step in plan(1, entities=1000).steps]
     ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
     """
-    from redveil.algorithms.catalogue import make_algorithm
-
-    # What is reported of the released tables does not change what they cost.
-    priced = {k: v for k, v in parameters.items() if k not in ("constraints", "prune")}
-    loss, wanted = parse_loss(epsilon, delta), make_algorithm(algorithm, profile, **priced)
-    wanted.profile.check_loss(loss)
+    search = {
+        "algorithm": algorithm,
+        "profile": profile,
+        "depth": depth,
+        "trials": trials,
+        "alternations": alternations,
+        "walk_steps": walk_steps,
+        "tree_share": tree_share,
+        "counts": counts,
+        "pair_score": pair_score,
+        "root_score": root_score,
+        "sampler": sampler,
+        "start": start,
+        "variance_threshold": variance_threshold,
+    }
+    limits = {
+        "max_p_value": max_p_value,
+        "min_jaccard": min_jaccard,
+        "min_support": min_support,
+        "max_support": max_support,
+        "max_disjuncts": max_disjuncts,
+    }
+    wanted, _ = _understood(search, limits, prune)
+    wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     return wanted.tuned(schema, entities, loss.price).plan(loss.price)
 
 
@@ -70,20 +105,24 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     epsilon: str | float | Fraction,
     *,
     delta: str | float | Fraction | None = None,
-    algorithm: str | None = None,
-    profile: str | None = None,
+    algorithm: AlgorithmName | None = None,
+    profile: ProfileName | None = None,
     depth: int | None = None,
     trials: int | None = None,
     alternations: int | None = None,
     walk_steps: int | None = None,
     tree_share: str | float | Fraction | None = None,
-    counts: str | None = None,
-    pair_score: str | None = None,
-    root_score: str | None = None,
-    sampler: str | None = None,
-    start: str | None = None,
+    counts: CountsName | None = None,
+    pair_score: PairScoreName | None = None,
+    root_score: RootScoreName | None = None,
+    sampler: SamplerName | None = None,
+    start: StartName | None = None,
     variance_threshold: float | None = None,
-    constraints: Constraints | None = None,
+    max_p_value: float = 0.01,
+    min_jaccard: float = 0.1,
+    min_support: int = 10,
+    max_support: float = 0.8,
+    max_disjuncts: int | None = None,
     prune: float | str | None = None,
     result_name: str | None = None,
     ledger: str | Path | None = None,
@@ -91,40 +130,94 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 ) -> Result:
     """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
-    The price is `epsilon`, exactly: `1`, `0.25` or `"1/3"`. Nothing else has to be given: the shape
-    of trees follows from a private size. `algorithm` is twin, alt-expm, alt-mcmc or tree-pair;
-    `profile` hardened or published (for data that is not sensitive). A `ledger` file records the
-    run and its `result_name`; a schema with a budget needs one. `progress` gets the share done.
+    Only the data and ε have to be given. By default, the number and depth of trees follow from a
+    noisy number of entities, which costs a hundredth of ε. The whole run costs ε exactly.
 
+    dataset: what `load` returned
+    epsilon: the privacy loss ε: `1`, `0.25` or `"1/3"`
+    delta:   the δ of (ε, δ)-privacy, as in `1e-6`; 0, pure ε, by default
+    profile: hardened, or published: the paper's method, NOT for sensitive data
+
+    How to search. A parameter that does nothing for the algorithm is refused.
+
+    algorithm:    twin, alt-expm, alt-mcmc or tree-pair; twin by default, alt-expm if published
+    depth:        depth of the trees, 1 to 6
+    trials:       repetitions, which share ε
+    alternations: alt-expm, alt-mcmc: trees after the first; 0 for a private start alone
+    start:        alt-expm, alt-mcmc: how to choose the first target, private or random
+    sampler:      alt-mcmc: how to draw trees, exact (up to depth 2) or walk
+    walk_steps:   alt-mcmc, tree-pair: steps of each Markov chain, 10,000 by default
+    root_score:   twin, private start: score of the first splits, leverage or agreement
+    pair_score:   tree-pair: score of a pair of trees, association or purity
+    tree_share:   twin, tree-pair: share of ε for trees and not for counts, 1/2 by default
+    counts:       what to count: cells, or margins too (least-squares, two-pass)
+    variance_threshold: published alt-mcmc, tree-pair: a Markov chain stops when the variance of
+        its last 500 scores falls below this number, 0.005 by default
+
+    What to report. In the hardened profile, limits apply to the unfavourable end of each interval.
+
+    max_p_value:   largest p-value
+    min_jaccard:   smallest Jaccard index
+    min_support:   smallest overlap, in entities
+    max_support:   largest share of the entities that a query may cover
+    max_disjuncts: most leaves joined in one query, 3 by default, 4 if published
+    prune:         drop redescriptions whose noisy support is below this number; `"auto"` drops
+        those whose overlap may be noise alone, the default if published
+
+    Around the run.
+
+    result_name: the name under which you will keep the result, for the ledger
+    ledger:      the file that records the run; a schema with a budget needs one, and without one
+        nothing is recorded
+    progress:    called with the share of the work that is done
+
+    >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
-    >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2)
+    >>> result = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=2, max_support=0.5)
     >>> sum(Fraction(step.epsilon) for step in result.certificate.steps)
     Fraction(2, 1)
     """
     from redveil import mining
-    from redveil.algorithms.catalogue import make_algorithm
 
-    wanted = make_algorithm(
-        algorithm,
-        profile,
-        variance_threshold=variance_threshold,
-        depth=depth,
-        trials=trials,
-        alternations=alternations,
-        walk_steps=walk_steps,
-        tree_share=tree_share,
-        counts=counts,
-        pair_score=pair_score,
-        root_score=root_score,
-        sampler=sampler,
-        start=start,
-    )
-    reporting = wanted.profile.reporting(constraints, read_prune(prune))
+    search = {
+        "algorithm": algorithm,
+        "profile": profile,
+        "depth": depth,
+        "trials": trials,
+        "alternations": alternations,
+        "walk_steps": walk_steps,
+        "tree_share": tree_share,
+        "counts": counts,
+        "pair_score": pair_score,
+        "root_score": root_score,
+        "sampler": sampler,
+        "start": start,
+        "variance_threshold": variance_threshold,
+    }
+    limits = {
+        "max_p_value": max_p_value,
+        "min_jaccard": min_jaccard,
+        "min_support": min_support,
+        "max_support": max_support,
+        "max_disjuncts": max_disjuncts,
+    }
+    wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_minable(dataset)
     charge(dataset.schema, loss, ledger, _paid_for(wanted, reporting, result_name))
     mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
+
+
+def _understood(
+    search: dict[str, Any], limits: dict[str, float | None], prune: object
+) -> tuple[Algorithm, Reporting]:
+    """Return how to search and what to report, or refuse a parameter."""
+    from redveil.algorithms.catalogue import make_algorithm
+
+    wanted = make_algorithm(**search)
+    limited = wanted.profile.constraints(**limits)
+    return wanted, wanted.profile.reporting(limited, read_prune(prune))
 
 
 def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) -> PaidFor:

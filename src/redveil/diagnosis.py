@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -13,10 +14,18 @@ from numpy.typing import NDArray
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.names import (
+    CountsName,
+    PairScoreName,
+    ProfileName,
+    StartName,
+    WalkingName,
+)
 from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
@@ -37,13 +46,18 @@ FEWEST_WALK_STEPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Diagnosis:
+class Diagnosis(Displayed):
     """How some parallel walks went. NOT private.
+
+    `print` shows the verdict and all numbers.
 
     rhat:       split-R̂ over the second halves of the walks; below 1.01 is good
     effective:  how many independent scores all walks together amount to; 400 or more is good
     acceptance: the share of proposals that were accepted
     traces:     the scores, float64[walks, walk_steps]
+
+    >>> Diagnosis(1.002, 900, 0.25, np.zeros((4, 1000)))
+    <Diagnosis of 4 walks: converged>
     """
 
     rhat: float
@@ -56,40 +70,69 @@ class Diagnosis:
         """Whether the second halves of the walks look alike."""
         return self.rhat < LARGEST_RHAT and self.effective >= ENOUGH_SCORES
 
+    @property
+    def verdict(self) -> str:
+        """Whether the walks converged, and what to do if not."""
+        if self.converged:
+            return "converged"
+        return "NOT converged: use longer walks, or an exact algorithm"
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis of {len(self.traces)} walks: {self.verdict}>"
+
+    def _shown(self) -> Iterator[Block]:
+        yield Note("NOT PRIVATE: computed from the data without noise. For the data owner only.")
+        yield Listing((), self._facts())
+
     def lines(self) -> list[str]:
         """Return the diagnosis as lines of text for the owner."""
+        (walks, verdict), *others = self._facts()
+        return [f"{walks}: {verdict}", *(f"{name} {fact}" for name, fact in others)]
+
+    def _facts(self) -> list[tuple[str, str]]:
         walks, walk_steps = self.traces.shape
         late = walks * (walk_steps - walk_steps // 2)
-        verdict = (
-            "converged"
-            if self.converged
-            else "NOT converged: use longer walks, or an exact algorithm"
-        )
+        last, first = (float(np.median(self.traces[:, place])) for place in (-1, 0))
+        good = f"(below {LARGEST_RHAT} is good), over the second halves"
         return [
-            f"{walks} walks of {walk_steps:,} steps: {verdict}",
-            f"split-R̂ {self.rhat:.4f} (below {LARGEST_RHAT} is good), over the second halves",
-            f"effective sample size {self.effective:,.0f} of {late:,}",
-            f"acceptance rate {100 * self.acceptance:.1f} %",
-            f"score at the end {np.median(self.traces[:, -1]):,.2f} (median), "
-            f"at the start {np.median(self.traces[:, 0]):,.2f}",
+            (f"{walks} walks of {walk_steps:,} steps", self.verdict),
+            ("split-R̂", f"{self.rhat:.4f} {good}"),
+            ("effective sample size", f"{self.effective:,.0f} of {late:,}"),
+            ("acceptance rate", f"{100 * self.acceptance:.1f} %"),
+            ("score at the end", f"{last:,.2f} (median), at the start {first:,.2f}"),
         ]
 
 
-def diagnose(
+def diagnose(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
     dataset: Dataset,
     epsilon: str | float | Fraction,
     *,
-    algorithm: str = "tree-pair",
+    algorithm: WalkingName = "tree-pair",
+    profile: ProfileName | None = None,
     walks: int = 4,
     target: str | None = None,
-    **parameters: Any,
+    depth: int | None = None,
+    trials: int | None = None,
+    alternations: int | None = None,
+    walk_steps: int | None = None,
+    tree_share: str | float | Fraction | None = None,
+    counts: CountsName | None = None,
+    pair_score: PairScoreName | None = None,
+    start: StartName | None = None,
 ) -> Diagnosis:
     """Run parallel walks from random starts, and compare their scores. NOT private.
 
-    The walks are those of the first tree, or pair of trees, of a run with these parameters (those
-    of `mine`) and a random start. `target` names the attribute that is the initial target, if the
-    algorithm has one; without it, the target is random. Early stopping is left out, so that all
-    walks have one length.
+    The walks are those of the first tree, or pair of trees, of a run with these parameters and a
+    random start. Early stopping is left out, so that all walks have one length.
+
+    dataset:   what `load` returned
+    epsilon:   the privacy loss ε of the run; a diagnosis itself is not charged
+    algorithm: tree-pair or alt-mcmc
+    profile:   hardened or published
+    walks:     how many walks to compare, at least 2
+    target:    the attribute that is the initial target, if the algorithm has one; random by default
+
+    All other parameters are those of `mine`.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -97,7 +140,20 @@ def diagnose(
     >>> diagnose(dataset, 1, depth=1, walk_steps=400).traces.shape
     (4, 400)
     """
-    wanted, price = walking(algorithm, epsilon, walks, **parameters)
+    wanted, price = walking(
+        algorithm,
+        epsilon,
+        walks,
+        profile=profile,
+        depth=depth,
+        trials=trials,
+        alternations=alternations,
+        walk_steps=walk_steps,
+        tree_share=tree_share,
+        counts=counts,
+        pair_score=pair_score,
+        start=start,
+    )
     observed = wanted.profile.observed(dataset)
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
@@ -128,13 +184,10 @@ def walking(
     """
     # At small depths alt-mcmc would draw exactly, and there would be nothing to diagnose.
     if algorithm == "alt-mcmc":
-        parameters.setdefault("sampler", "walk")
+        parameters["sampler"] = "walk"
     wanted = make_algorithm(algorithm, **parameters)
     if not wanted.walks:
-        raise InputError(
-            "this configuration runs no Markov chain; diagnose tree-pair, or alt-mcmc with "
-            "sampler = walk"
-        )
+        raise InputError("this algorithm runs no Markov chain; diagnose tree-pair or alt-mcmc")
     if wanted.walk_length < FEWEST_WALK_STEPS:
         raise InputError(f"walk_steps must be at least {FEWEST_WALK_STEPS} for a diagnosis")
     if walks < 2:

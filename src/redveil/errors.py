@@ -3,7 +3,7 @@
 RedveilError
 ├── InputError           the input cannot be used (exit code 2)
 │   ├── SchemaError      a declaration is missing, contradictory or unreadable
-│   ├── LoadError        a file or frame does not fit its schema
+│   ├── LoadError        a file or frame cannot be read with its schema
 │   ├── QueryError       a query cannot be parsed or evaluated
 │   └── ResultError      a result file is unreadable or of another version
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
@@ -12,6 +12,10 @@ RedveilError
 
 LedgerWarning: a ledger was charged for a data set for the first time.
 """
+
+from __future__ import annotations
+
+import traceback
 
 
 class RedveilError(Exception):
@@ -40,7 +44,7 @@ class SchemaError(InputError):
 
 
 class LoadError(InputError):
-    """A file or frame does not fit its schema. Seen by the data owner only.
+    """A file or frame cannot be read with its schema. Seen by the data owner only.
 
     >>> raise LoadError("left.csv, line 7: 4 fields, expected 5")
     Traceback (most recent call last):
@@ -97,3 +101,20 @@ class LedgerWarning(UserWarning):
     >>> issubclass(LedgerWarning, Warning)
     True
     """
+
+
+def innermost(error: BaseException) -> str:
+    """Return the type of an unexpected error and the place in our code, never its message.
+
+    >>> innermost(ValueError("secret"))
+    'ValueError'
+    """
+    ours = [
+        frame
+        for frame in traceback.walk_tb(error.__traceback__)
+        if str(frame[0].f_globals.get("__name__", "")).split(".")[0] == "redveil"
+    ]
+    if not ours:
+        return type(error).__name__
+    frame, line = ours[-1]
+    return f"{type(error).__name__} in {frame.f_globals['__name__']}, line {line}"

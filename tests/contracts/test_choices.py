@@ -1,66 +1,90 @@
-"""What users can choose on the command line is what there is."""
+"""What users can choose, in Python and on the command line, is what there is."""
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Callable
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any, get_args
 
 import pytest
 
 import redveil
+from redveil.algorithms import names
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Sampler, Start
 from redveil.algorithms.catalogue import ALGORITHMS, PROFILES
 from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.published import Published
 from redveil.algorithms.tree_pair import PairScore
 from redveil.algorithms.twin import RootScore
 from redveil.audit.cases import cases
-from redveil.cli import arguments
 from redveil.cli.mine import mine
 from redveil.cli.plan import plan
+from redveil.findings.reporting import Constraints
 
 # The command line calls the length of a walk its steps; `show --plan` lists the plan's.
 OPTIONS = {"walk_steps": "steps"}
-NOT_PRICED = {"walk_steps", "pair_score"}
 
 
 @pytest.mark.parametrize(
     ("offered", "known"),
     [
-        (arguments.Algorithm, ALGORITHMS),
-        (arguments.Profile, PROFILES),
+        (names.AlgorithmName, ALGORITHMS),
+        (names.ProfileName, PROFILES),
     ],
 )
-def test_names_on_the_command_line_are_those_of_the_catalogue(
-    offered: Any, known: dict[str, object]
-) -> None:
+def test_names_are_those_of_the_catalogue(offered: Any, known: dict[str, object]) -> None:
     assert list(get_args(offered)) == list(known)
 
 
 @pytest.mark.parametrize(
     ("offered", "known"),
     [
-        (arguments.Counts, Counts),
-        (arguments.Sampler, Sampler),
-        (arguments.Start, Start),
-        (arguments.RootScore, RootScore),
-        (arguments.PairScore, PairScore),
+        (names.CountsName, Counts),
+        (names.SamplerName, Sampler),
+        (names.StartName, Start),
+        (names.RootScoreName, RootScore),
+        (names.PairScoreName, PairScore),
     ],
 )
-def test_values_on_the_command_line_are_those_of_the_parameters(
-    offered: Any, known: type[StrEnum]
-) -> None:
+def test_values_are_those_of_the_parameters(offered: Any, known: type[StrEnum]) -> None:
     assert list(get_args(offered)) == [one.value for one in known]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 def test_every_parameter_can_be_given(algorithm: type[Algorithm]) -> None:
-    names = set(algorithm.parameter_names())
-    assert names <= set(inspect.signature(redveil.mine).parameters)
-    options = {OPTIONS.get(name, name) for name in names}
-    assert options <= set(inspect.signature(mine).parameters)
-    assert names - NOT_PRICED <= set(inspect.signature(plan).parameters)
+    known = {*algorithm.parameter_names(), *(one.name for one in fields(Published))}
+    for function in (redveil.mine, redveil.plan):
+        assert known <= set(inspect.signature(function).parameters)
+    options = {OPTIONS.get(name, name) for name in known}
+    for command in (mine, plan):
+        assert options <= set(inspect.signature(command).parameters)
+
+
+def test_names_of_walks_are_those_of_algorithms_that_can_walk() -> None:
+    walking = {name for name, one in ALGORITHMS.items() if "walk_steps" in one.parameter_names()}
+    assert set(get_args(names.WalkingName)) == walking
+
+
+@pytest.mark.parametrize("function", [redveil.mine, redveil.plan, mine])
+def test_limits_have_one_default(function: Callable[..., object]) -> None:
+    given = inspect.signature(function).parameters
+    for limit in fields(Constraints):
+        # None: the profile's.
+        usual = None if limit.name == "max_disjuncts" else limit.default
+        assert given[limit.name].default == usual
+
+
+@pytest.mark.parametrize("function", [redveil.mine, redveil.plan])
+def test_every_parameter_is_documented(function: Callable[..., object]) -> None:
+    documented = inspect.getdoc(function) or ""
+    if function is redveil.plan:
+        documented += inspect.getdoc(redveil.mine) or ""
+    for name in inspect.signature(function).parameters:
+        assert re.search(rf"^{name}: ", documented, re.MULTILINE), name
 
 
 @pytest.mark.parametrize("profile", PROFILES)

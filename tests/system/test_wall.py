@@ -36,6 +36,7 @@ from rich.pretty import pretty_repr
 import redveil
 from redveil.algorithms.trial import Trial
 from redveil.budget.ledger import Ledger
+from redveil.csv_text import csv_text
 from redveil.data.dataset import Dataset
 from redveil.errors import SealedError
 from redveil.mining import report
@@ -227,7 +228,7 @@ def test_a_result_file_holds_no_mark(name: str) -> None:
     values = list(strings_and_numbers(json.loads(result.to_json())))
     assert [text for text in values if MARKS.search(text)] == []
     assert leaks_in_text(result.to_json()) == []
-    assert leaks_in_text(f"{result!r}{result._repr_html_()}{result.to_frame().write_csv()}") == []
+    assert leaks_in_text(f"{result!r}{result._repr_html_()}{csv_text(result.to_arrow())}") == []
 
 
 def public_numbers() -> set[float]:

@@ -66,13 +66,21 @@ def test_progress_rises_to_one() -> None:
 
 
 def test_constraints_are_kept_and_recorded() -> None:
-    wanted = redveil.Constraints(max_p_value=0.001, min_jaccard=0.3, min_support=50)
-    result = redveil.mine(clinic(), 10, constraints=wanted)
-    assert result.certificate.parameters["min_jaccard"] == 0.3
+    limits: dict[str, Any] = {"max_p_value": 0.001, "min_jaccard": 0.3, "min_support": 50}
+    limits |= {"max_support": 0.75, "max_disjuncts": 2}
+    result = redveil.mine(clinic(), 10, **limits)
+    assert limits.items() <= result.certificate.parameters.items()
     for one in result:
         assert one.p_value <= 0.001
         assert one.jaccard.low >= 0.3
         assert one.support.both.low >= 50
+
+
+@pytest.mark.parametrize(("profile", "disjuncts"), [("hardened", 3), ("published", 4)])
+def test_limits_that_are_not_given_are_the_profile_s(profile: Any, disjuncts: int) -> None:
+    result = redveil.mine(clinic(), 1, profile=profile, depth=1, min_jaccard=0.5)
+    known = result.certificate.parameters
+    assert (known["min_jaccard"], known["max_disjuncts"]) == (0.5, disjuncts)
 
 
 def test_results_come_best_first_and_without_true_values() -> None:
@@ -90,24 +98,26 @@ def test_results_come_best_first_and_without_true_values() -> None:
         (lambda: redveil.plan(0), "epsilon must be a number"),
         (lambda: redveil.plan("nan"), "epsilon must be a number"),
         (lambda: redveil.plan(float("inf")), "epsilon must be a number"),
-        (lambda: redveil.plan(1, algorithm="magic"), "unknown algorithm; use one of twin"),
+        (lambda: redveil.plan(1, algorithm="magic"), "unknown algorithm; use one of twin"),  # type: ignore[arg-type]
         (lambda: redveil.plan(1, depth=0), "depth must lie"),
-        (lambda: redveil.plan(1, depth=1.5), "depth must be a whole number"),
-        (lambda: redveil.plan(1, steps=100), "unknown parameter steps"),
+        (lambda: redveil.plan(1, depth=1.5), "depth must be a whole number"),  # type: ignore[arg-type]
         (lambda: redveil.plan(1, walk_steps=100), "walk_steps does nothing for twin"),
-        (lambda: redveil.plan(1, profile="magic"), "unknown profile; use one of hardened"),
+        (lambda: redveil.plan(1, profile="magic"), "unknown profile; use one of hardened"),  # type: ignore[arg-type]
         (lambda: redveil.plan(1, trials=0), "trials must lie"),
         (lambda: redveil.plan(1, algorithm="alt-expm", alternations=1001), "alternations must lie"),
         (lambda: redveil.mine(clinic(), -1), "epsilon must be a number"),
         (lambda: redveil.mine(clinic(), 1, depth=7), "depth must lie"),
-        (lambda: redveil.mine(clinic(), 1, algorithm=""), "unknown algorithm"),
+        (lambda: redveil.mine(clinic(), 1, algorithm=""), "unknown algorithm"),  # type: ignore[arg-type]
         (lambda: redveil.mine(clinic(), 1, prune="some"), "prune must be a number"),
         (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
-        (lambda: redveil.Constraints(max_p_value=-1), "max_p_value must lie"),
-        (lambda: redveil.Constraints(min_support=-1), "min_support must not"),
-        (lambda: redveil.Constraints(max_disjuncts=0), "max_disjuncts must lie"),
-        (lambda: redveil.Constraints(max_support=0), "max_support must be above 0"),
+        (lambda: redveil.mine(clinic(), 1, max_p_value=-1), "max_p_value must lie"),
+        (lambda: redveil.mine(clinic(), 1, min_support=-1), "min_support must not"),
+        (lambda: redveil.plan(1, max_disjuncts=0), "max_disjuncts must lie"),
+        (lambda: redveil.mine(clinic(), 1, max_support=0), "max_support must be above 0"),
+        (lambda: redveil.plan(1, max_support=2), "max_support must lie"),
+        (lambda: redveil.plan(1, prune="some"), "prune must be a number"),
+        (lambda: redveil.plan(1, variance_threshold=0.1), "variance_threshold does nothing for"),
         (lambda: redveil.load("no.csv", "no.csv", "no.json"), "no such file"),
     ],
 )
@@ -222,7 +232,7 @@ def test_a_budget_for_delta_is_the_owners_to_give(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("algorithm", ["twin", "alt-expm", "alt-mcmc", "tree-pair"])
 def test_a_view_without_splits_is_refused_before_anything_is_charged(
-    algorithm: str, tmp_path: Path
+    algorithm: Any, tmp_path: Path
 ) -> None:
     only = Attribute("ward", Kind.CATEGORICAL, categories=("north",))
     left, right = View("stays", "id", (only,)), View("tests", "id", (Attribute("x", Kind.BOOLEAN),))
@@ -232,3 +242,24 @@ def test_a_view_without_splits_is_refused_before_anything_is_charged(
     with pytest.raises(InputError, match="stays: no attribute can be split; declare cut points"):
         redveil.mine(dataset, 1, algorithm=algorithm, ledger=ledger)
     assert not ledger.exists()
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"algorithm": "alt-expm"},
+        {"algorithm": "alt-mcmc", "sampler": "walk", "walk_steps": 200},
+        {"algorithm": "tree-pair", "walk_steps": 200},
+        {"algorithm": "tree-pair", "pair_score": "purity", "walk_steps": 200},
+        {"profile": "published"},
+        {"delta": "1e-6"},
+    ],
+)
+def test_a_data_set_of_nobody_is_mined_like_any_other(
+    rows: int, parameters: dict[str, Any]
+) -> None:
+    left, right = clinic_frames(3)
+    result = redveil.mine(redveil.load(left[:rows], right, clinic_schema()), 1, **parameters)
+    assert result.certificate.epsilon == "1"

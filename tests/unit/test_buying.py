@@ -171,7 +171,7 @@ def test_the_ledger_says_what_for(tmp_path: Path) -> None:
 
 
 def test_the_descriptor_shows_no_more_than_names_and_money() -> None:
-    described = json.loads(json.dumps(buy_cuts(clinic(), "0.1", ["CRP"]).to_datapackage()))
+    described = json.loads(json.dumps(buy_cuts(clinic(), "0.1", ["CRP"]).to_dict()))
     assert described["redveil"]["bought"] == [
         {"epsilon": "1/10", "columns": {"left": [], "right": ["CRP"]}, "software": software()}
     ]

@@ -106,5 +106,5 @@ def test_another_schema_is_refused() -> None:
 
 def test_the_load_report_counts_what_both_files_have() -> None:
     left, right = clinic_frames(60)
-    report = owner.load_report(redveil.load(left.head(50), right, clinic_schema()))
-    assert (report.joined, report.left_only, report.right_only) == (50, 0, 10)
+    report = owner.load_report(redveil.load(left.slice(0, 50), right, clinic_schema()))
+    assert (report.joined, report.left.only, report.right.only) == (50, 0, 10)

@@ -44,7 +44,12 @@ def make_algorithm(
     for key in parameters:
         if key not in wanted.parameter_names():
             _refuse(key, name)
-    return wanted.of(how, **parameters)
+    made = wanted.of(how, **parameters)
+    if variance_threshold is not None and not made.walks:
+        raise InputError(
+            f"variance_threshold does nothing for {name}; it is for alt-mcmc or tree-pair"
+        )
+    return made
 
 
 def _profile(name: str | None, variance_threshold: float | None) -> Profile:

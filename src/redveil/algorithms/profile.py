@@ -7,7 +7,7 @@ code calls a profile's methods, and never tests which profile it has.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from redveil.algorithms.targets import Target, attribute_target
@@ -37,6 +37,8 @@ class Profile:
 
     name: ClassVar[str] = "hardened"
     default_algorithm: ClassVar[str] = "twin"
+    # What a redescription must satisfy, unless a user says otherwise.
+    usual: ClassVar[Constraints] = Constraints()
     # Whether its promise is meant to hold: an audit that refutes it is an alarm.
     is_private: ClassVar[bool] = True
     # Whether the tuning rule sets what is not given.
@@ -73,7 +75,16 @@ class Profile:
 
     def reporting(self, constraints: Constraints | None, prune: float | str | None) -> Reporting:
         """Return what to report; None stands for the profile's default."""
-        return Reporting(constraints or Constraints(), prune)
+        return Reporting(constraints or self.usual, prune)
+
+    def constraints(self, **given: float | None) -> Constraints:
+        """Return what a redescription must satisfy; None stands for the profile's default.
+
+        >>> HARDENED.constraints(min_jaccard=0.5, max_disjuncts=None).max_disjuncts
+        3
+        """
+        known: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+        return replace(self.usual, **known)
 
     def guarantee(self, *, walks: bool) -> Guarantee:
         """Return how far the proof carries."""

@@ -7,6 +7,7 @@ depends on the data or leaks it (docs/explanation/known-limits.md); certificates
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -61,7 +62,14 @@ class Published(Profile):
         "documentation"
     )
 
+    # A simple query has up to three disjuncts more.
+    usual: ClassVar[Constraints] = Constraints(max_disjuncts=4)
+
     variance_threshold: float = 0.005
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.variance_threshold < math.inf:
+            raise InputError("variance_threshold must be a number from 0 on, as in 0.005")
 
     @property
     def rules(self) -> Rules:
@@ -110,8 +118,8 @@ class Published(Profile):
         return PublishedRandomness()  # type: ignore[return-value]
 
     def reporting(self, constraints: Constraints | None, prune: float | str | None) -> Reporting:
-        """Judge by estimates; a simple query has up to three disjuncts more."""
-        wanted = constraints or Constraints(max_disjuncts=4)
+        """Judge by estimates, and prune."""
+        wanted = constraints or self.usual
         return Reporting(wanted, AUTO if prune is None else prune, noise_aware=False)
 
     def guarantee(self, *, walks: bool) -> Guarantee:  # noqa: ARG002 - the same for both

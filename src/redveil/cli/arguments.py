@@ -6,23 +6,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand
 
+from redveil.algorithms import names
 from redveil.errors import InputError
 from redveil.schema import Schema
-
-# Spelled out here, and compared with the algorithms by a test: importing those would make help and
-# completion slow.
-Profile = Literal["hardened", "published"]
-Algorithm = Literal["twin", "alt-expm", "alt-mcmc", "tree-pair"]
-Counts = Literal["cells", "least-squares", "two-pass"]
-Sampler = Literal["exact", "walk"]
-Start = Literal["private", "random"]
-RootScore = Literal["leverage", "agreement"]
-PairScore = Literal["association", "purity"]
 
 PRIVACY: Final = "Privacy"
 SEARCH: Final = "Search"
@@ -32,8 +23,8 @@ FILES: Final = "Files"
 _FROM_SIZE: Final = "from the noisy number of entities"
 
 
-def _option(*names: str, say: str, panel: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=say, rich_help_panel=panel, metavar=metavar)
+def _option(*spellings: str, say: str, panel: str, metavar: str | None = None) -> Any:
+    return typer.Option(*spellings, help=say, rich_help_panel=panel, metavar=metavar)
 
 
 Left = Annotated[
@@ -70,7 +61,7 @@ Delta = Annotated[
     ),
 ]
 ProfileName = Annotated[
-    Profile | None,
+    names.ProfileName | None,
     _option(
         "--profile",
         say="published follows the paper and is NOT for sensitive data [default: hardened]",
@@ -79,7 +70,7 @@ ProfileName = Annotated[
 ]
 
 AlgorithmName = Annotated[
-    Algorithm | None,
+    names.AlgorithmName | None,
     _option(
         "--algorithm", say="Mining algorithm [default: twin; published: alt-expm]", panel=SEARCH
     ),
@@ -122,7 +113,7 @@ TreeShare = Annotated[
     ),
 ]
 CountsName = Annotated[
-    Counts | None,
+    names.CountsName | None,
     _option(
         "--counts",
         say="What to count: cells, or margins too (least-squares, two-pass) [default: cells]",
@@ -130,7 +121,7 @@ CountsName = Annotated[
     ),
 ]
 SamplerName = Annotated[
-    Sampler | None,
+    names.SamplerName | None,
     _option(
         "--sampler",
         say="alt-mcmc: how to draw trees [default: exact up to depth 2, else walk]",
@@ -138,13 +129,13 @@ SamplerName = Annotated[
     ),
 ]
 StartName = Annotated[
-    Start | None,
+    names.StartName | None,
     _option(
         "--start", say="alt-*: how to choose the first target [default: private]", panel=SEARCH
     ),
 ]
 RootScoreName = Annotated[
-    RootScore | None,
+    names.RootScoreName | None,
     _option(
         "--root-score",
         say=f"twin, private start: score of the first splits [default: {_FROM_SIZE}]",
@@ -152,10 +143,18 @@ RootScoreName = Annotated[
     ),
 ]
 PairScoreName = Annotated[
-    PairScore | None,
+    names.PairScoreName | None,
     _option(
         "--pair-score",
         say="tree-pair: score of a pair of trees [default: association]",
+        panel=SEARCH,
+    ),
+]
+VarianceThreshold = Annotated[
+    float | None,
+    _option(
+        "--variance-threshold",
+        say="published: end a Markov chain once its scores vary less [default: 0.005]",
         panel=SEARCH,
     ),
 ]
@@ -206,6 +205,14 @@ LedgerFile = Annotated[
         panel=FILES,
     ),
 ]
+Strict = Annotated[
+    bool,
+    _option(
+        "--strict",
+        say="Stop if a value cannot be read or an entity would be left out.",
+        panel=FILES,
+    ),
+]
 Quiet = Annotated[
     bool, _option("--quiet", "-q", say="Write the file and print only warnings.", panel=FILES)
 ]
@@ -234,7 +241,8 @@ class GroupedCommand(TyperCommand):
 # the start of a message, before " =", or after "use" or "leave out".
 _WORDS: Final = "epsilon|delta|depth|trials|alternations|counts|sampler|start|prune|walks"
 _PARAMETER: Final = re.compile(
-    r"\b(?P<name>walk_steps|tree_share|(?:root|pair)_score|(?:max|min)_[a-z_]+)\b(?: =)?"
+    r"\b(?P<name>walk_steps|tree_share|variance_threshold|(?:root|pair)_score|(?:max|min)_[a-z_]+)"
+    r"\b(?: =)?"
     rf"|(?:^|(?<=\buse )|(?<=\bleave out ))(?P<word>{_WORDS})\b(?: =)?"
     rf"|\b(?P<set>{_WORDS}) ="
 )

@@ -34,7 +34,7 @@ def ask(
     redveil ask result.json '[gout]' '[uric acid > 7.5] | [eGFR <= 60]'
     """
     from redveil.findings.questions import parse_side
-    from redveil.report.answer import answer_json, answer_view
+    from redveil.report.answer import answer_json
     from redveil.report.result import Result
     from redveil.schema import Side
 
@@ -56,7 +56,7 @@ def ask(
     if as_json:
         write(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
     else:
-        output().print(answer_view(answer, read.document))
+        output().print(answer.listing().rich())
 
 
 def _list(read: Result, as_json: bool) -> None:

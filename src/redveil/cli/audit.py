@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from redveil.cli.arguments import Algorithm, Delta, JsonOutput, Profile, naming_options
+from redveil.algorithms.names import AlgorithmName, ProfileName
+from redveil.cli.arguments import Delta, JsonOutput, naming_options
 from redveil.cli.console import output, progress, say
 
 # The published profile leaks in every run, so these suffice.
@@ -31,10 +32,10 @@ def audit(
     ] = "1",
     delta: Delta = None,
     algorithm: Annotated[
-        Algorithm | None, typer.Option(help="Audit this algorithm [default: all]")
+        AlgorithmName | None, typer.Option(help="Audit this algorithm [default: all]")
     ] = None,
     profile: Annotated[
-        Profile | None,
+        ProfileName | None,
         typer.Option(help="Audit this profile [default: both; with --delta: hardened]"),
     ] = None,
     runs: Annotated[

@@ -16,15 +16,17 @@ from redveil.cli.arguments import (
     Quiet,
     Right,
     SchemaFile,
+    Strict,
     find_schema,
     naming_options,
 )
-from redveil.cli.console import output, progress, say
+from redveil.cli.console import output, say
 from redveil.cli.ledger import announcing, find_ledger
+from redveil.cli.loading import load_tables
 from redveil.errors import InputError
 from redveil.files import keep_earlier, must_be_writable, write_text
 from redveil.privacy.loss import Loss, parse_epsilon
-from redveil.schema import Kind, Schema, Side, Status
+from redveil.schema import Kind, Schema, Side
 
 Columns = Annotated[
     list[str] | None,
@@ -62,6 +64,7 @@ def buy_cuts(
     result: SchemaOutput = None,
     ledger: LedgerFile = None,
     again: Again = False,
+    strict: Strict = False,
     quiet: Quiet = False,
 ) -> None:
     """Buy cut points for numeric attributes.
@@ -70,7 +73,6 @@ def buy_cuts(
     schema is public and records the ε spent. Columns bought before are skipped.
     """
     from redveil import buying
-    from redveil.data.loading import load
 
     # Refuse bad requests before reading any data.
     with naming_options():
@@ -87,10 +89,7 @@ def buy_cuts(
             _save(target, raw, quiet)
         return
     must_be_chargeable(declared, Loss(price), charges)
-    if declared.status is Status.DRAFT:
-        say("warning: the schema is a draft; values from the data in it are not private", "yellow")
-    with progress("loading") as report:
-        dataset = load(left, right, declared, progress=lambda _, share: report(share))
+    dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
     with announcing():
         new = buying.buy_cuts(
             dataset,

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
+from redveil.algorithms.names import WalkingName
 from redveil.cli.arguments import (
     Epsilon,
     Left,
     PairScoreName,
+    ProfileName,
     Right,
     SchemaFile,
     Steps,
     find_schema,
     naming_options,
 )
-from redveil.cli.console import progress, say
+from redveil.cli.console import say
+from redveil.cli.loading import load_tables
 
 
 def diagnose(
@@ -25,11 +28,10 @@ def diagnose(
     right: Right,
     epsilon: Epsilon,
     schema: SchemaFile = None,
-    algorithm: Annotated[
-        Literal["tree-pair", "alt-mcmc"], typer.Option(help="Algorithm to diagnose.")
-    ] = "tree-pair",
+    algorithm: Annotated[WalkingName, typer.Option(help="Algorithm to diagnose.")] = "tree-pair",
+    profile: ProfileName = None,
     depth: Annotated[
-        int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2]")
+        int | None, typer.Option(help="Depth of the trees, 1 to 6 [default: 2; published: 4]")
     ] = None,
     steps: Steps = None,
     pair_score: PairScoreName = None,
@@ -39,18 +41,21 @@ def diagnose(
     ] = None,
 ) -> None:
     """Check whether Markov chains converge on this data. NOT PRIVATE: for the data owner only."""
-    from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
     from redveil.diagnosis import walking
     from redveil.report.figures import traces
 
-    given: dict[str, Any] = {"depth": depth, "walk_steps": steps, "pair_score": pair_score}
+    given: dict[str, Any] = {
+        "profile": profile,
+        "depth": depth,
+        "walk_steps": steps,
+        "pair_score": pair_score,
+    }
     # Refuse bad parameters before reading any data.
     with naming_options():
         walking(algorithm, epsilon, walks, **given)
-    declared, _ = find_schema(schema, left)
-    with progress("loading") as report:
-        dataset = load(left, right, declared, progress=lambda _, share: report(share))
+    declared, schema_path = find_schema(schema, left)
+    dataset = load_tables(left, right, declared, schema_path, quiet=True)
     say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():

@@ -31,21 +31,22 @@ from redveil.cli.arguments import (
     SchemaFile,
     StartName,
     Steps,
+    Strict,
     TreeShare,
     Trials,
+    VarianceThreshold,
     find_schema,
     naming_options,
 )
 from redveil.cli.console import output, progress, say
 from redveil.cli.ledger import announcing, find_ledger
+from redveil.cli.loading import load_tables
 from redveil.files import keep_earlier, must_be_writable
 from redveil.privacy.loss import Loss, parse_loss
-from redveil.schema import Schema, Status
 
 if TYPE_CHECKING:
     from redveil.algorithms.profile import Profile
     from redveil.data.dataset import Dataset
-    from redveil.findings.reporting import Constraints
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
@@ -53,6 +54,8 @@ NOTES: Final = (
     "The published profile has other defaults: the paper's, and --prune auto. Limits on what to "
     "report apply to the unfavourable end of each interval (hardened profile)."
 )
+
+LIMITS: Final = ("max_p_value", "min_jaccard", "min_support", "max_support", "max_disjuncts")
 
 
 def mine(
@@ -72,6 +75,7 @@ def mine(
     pair_score: PairScoreName = None,
     sampler: SamplerName = None,
     start: StartName = None,
+    variance_threshold: VarianceThreshold = None,
     max_p_value: MaxPValue = 0.01,
     min_jaccard: MinJaccard = 0.1,
     min_support: MinSupport = 10,
@@ -81,6 +85,7 @@ def mine(
     schema: SchemaFile = None,
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
+    strict: Strict = False,
     quiet: Quiet = False,
 ) -> None:
     """Mine redescriptions with ε- or (ε, δ)-differential privacy.
@@ -100,57 +105,36 @@ def mine(
         "root_score": root_score,
         "sampler": sampler,
         "start": start,
+        "variance_threshold": variance_threshold,
     }
-    limits = (max_p_value, min_jaccard, min_support, max_support)
+    values = max_p_value, min_jaccard, min_support, max_support, max_disjuncts
+    limits: dict[str, Any] = dict(zip(LIMITS, values, strict=True))
     # Refuse bad parameters before reading any data.
     with naming_options():
         loss = parse_loss(epsilon, delta)
-        how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
+        how = _checked(given, loss, limits, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
     given |= {"ledger": find_ledger(ledger, schema_path, result), "result_name": result.name}
     must_be_chargeable(declared, loss, given["ledger"])
     if how.warning:
         say(how.warning, "bold red")
-    dataset = _load(left, right, declared, schema_path, quiet)
-    given |= {"constraints": constraints, "prune": prune}
+    dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
+    given |= limits | {"prune": prune}
     _run_and_save(dataset, loss, given, result, quiet)
 
 
 def _checked(
-    given: dict[str, Any],
-    loss: Loss,
-    limits: tuple[float, float, int, float],
-    max_disjuncts: int | None,
-    prune: str | None,
-) -> tuple[Profile, Constraints]:
-    """Return the profile, and the constraints with the profile's default number of disjuncts."""
+    given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str | None
+) -> Profile:
+    """Return the profile, or refuse parameters."""
     from redveil.algorithms.catalogue import make_algorithm
-    from redveil.findings.reporting import Constraints, read_prune
+    from redveil.findings.reporting import read_prune
 
     how = make_algorithm(**given).profile
     how.check_loss(loss)
-    usual = how.reporting(None, read_prune(prune)).constraints.max_disjuncts
-    return how, Constraints(*limits, usual if max_disjuncts is None else max_disjuncts)
-
-
-def _load(left: Path, right: Path, schema: Schema, schema_path: Path, quiet: bool) -> Dataset:
-    """Load the tables, print the load report, and warn of a draft."""
-    from redveil import owner
-    from redveil.data.loading import load
-
-    with progress("loading") as report:
-        dataset = load(left, right, schema, progress=lambda _, share: report(share))
-    if not quiet:
-        for line in owner.load_report(dataset).lines():
-            say(f"owner only: {line}", "dim")
-    if schema.status is Status.DRAFT:
-        say(
-            "warning: the schema is a draft; values from the data in it are not private. "
-            f"Review it, then run `redveil schema accept {schema_path}`.",
-            "bold yellow",
-        )
-    return dataset
+    how.reporting(how.constraints(**limits), read_prune(prune))
+    return how
 
 
 def _run_and_save(

@@ -16,12 +16,15 @@ from redveil.cli.arguments import (
     Depth,
     Epsilon,
     JsonOutput,
+    PairScoreName,
     ProfileName,
     RootScoreName,
     SamplerName,
     StartName,
+    Steps,
     TreeShare,
     Trials,
+    VarianceThreshold,
     naming_options,
 )
 from redveil.cli.console import output
@@ -61,11 +64,14 @@ def plan(
     depth: Depth = None,
     trials: Trials = None,
     alternations: Alternations = None,
+    steps: Steps = None,
     tree_share: TreeShare = None,
     counts: CountsName = None,
     sampler: SamplerName = None,
     start: StartName = None,
     root_score: RootScoreName = None,
+    pair_score: PairScoreName = None,
+    variance_threshold: VarianceThreshold = None,
     as_json: JsonOutput = False,
 ) -> None:
     """Show how a run would spend its ε. Needs no data; the prices add up exactly.
@@ -86,11 +92,14 @@ def plan(
             depth=depth,
             trials=trials,
             alternations=alternations,
+            walk_steps=steps,
             tree_share=tree_share,
             counts=counts,
             sampler=sampler,
             start=start,
             root_score=root_score,
+            pair_score=pair_score,
+            variance_threshold=variance_threshold,
         )
         wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None
@@ -99,8 +108,8 @@ def plan(
         return
     tuned = wanted.tuned(declared, entities or 0, loss.price)
     if as_json:
-        steps = _steps(tuned.plan(loss.price))
-        _print_json(_promise(loss) | _shape(tuned) | {"steps": steps})
+        planned = _steps(tuned.plan(loss.price))
+        _print_json(_promise(loss) | _shape(tuned) | {"steps": planned})
         return
     output().print(steps_table(tuned.plan(loss.price).steps))
 

@@ -14,7 +14,7 @@ import typer
 from redveil.cli.arguments import Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import output, progress, say, write
-from redveil.errors import InputError, SchemaError
+from redveil.errors import InputError, LoadError, SchemaError
 from redveil.files import keep_earlier, write_text
 from redveil.schema import Schema
 from redveil.schema.identifier import new_id
@@ -78,10 +78,30 @@ def _earlier_id(path: Path) -> str:
     return (earlier and earlier.id) or new_id()
 
 
+LeftData = Annotated[
+    Path | None, typer.Argument(metavar="[LEFT", help="Also check this left table against it.")
+]
+RightData = Annotated[Path | None, typer.Argument(metavar="RIGHT]", help="And this right table.")]
+
+
 @schema.command()
-def check(path: SchemaArgument) -> None:
-    """List every problem of a schema, and how to fix it."""
+def check(
+    path: SchemaArgument,
+    left: LeftData = None,
+    right: RightData = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail if any row does not fit the schema.")
+    ] = False,
+) -> None:
+    """List every problem of a schema, and how to fix it.
+
+    With two tables, also list what would be left out or read as missing, by line and column. That
+    is for the data owner only. Nothing is charged.
+    """
     from redveil.schema.reader import check as list_problems
+
+    if left is not None and right is None:
+        raise InputError("check takes two tables, left and right, or none")
 
     read, problems = list_problems(path, Schema)
     for problem in problems:
@@ -94,6 +114,26 @@ def check(path: SchemaArgument) -> None:
             f"{view.split_count} candidate splits"
         )
     write(f"{path}: valid ({read.status.value}), {read.digest}")
+    if left is not None and right is not None:
+        _check_tables(left, right, read, strict=strict)
+
+
+def _check_tables(left: Path, right: Path, declared: Schema, *, strict: bool) -> None:
+    """Print where rows do not fit the schema. For the data owner only."""
+    from redveil.cli.loading import warn
+    from redveil.data.loading import examine
+
+    with progress("loading") as show:
+        report = examine(left, right, declared, progress=lambda _, share: show(share))
+    say("NOT PRIVATE: what follows depends on the data. For the data owner only.", "bold red")
+    for line in report.lines():
+        write(line)
+    details = report.details()
+    for line in details:
+        write(line)
+    warn(report, "correct the tables or the schema before you mine; nothing was charged")
+    if strict and (details or not report.joined):
+        raise LoadError(f"{left} and {right}: rows do not fit the schema; correct them")
 
 
 @schema.command()

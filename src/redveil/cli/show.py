@@ -32,6 +32,7 @@ def show(
     ] = None,
 ) -> None:
     """Show a result: redescriptions and privacy certificate."""
+    from redveil.csv_text import csv_text
     from redveil.report.html import fragment
     from redveil.report.latex import latex_table
     from redveil.report.result import Result
@@ -41,7 +42,7 @@ def show(
     if read.document.warning and form is not Format.TABLE:
         say(read.document.warning, "bold red")
     if form is Format.CSV:
-        write(read.to_frame().write_csv().removesuffix("\n"))
+        write(csv_text(read.to_arrow()).removesuffix("\n"))
     elif form is Format.LATEX:
         write(latex_table(read.document))
     elif form is Format.HTML:

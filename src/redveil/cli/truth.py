@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from redveil.cli.arguments import Left, ResultFile, Right, SchemaFile, find_schema
-from redveil.cli.console import output, progress, say
+from redveil.cli.console import output, say
+from redveil.cli.loading import load_tables
 from redveil.files import keep_earlier
 
 
@@ -24,14 +25,12 @@ def truth(
 ) -> None:
     """Show a result's true values beside its noisy ones. NOT PRIVATE: for the data owner only."""
     from redveil import owner
-    from redveil.data.loading import load
     from redveil.report.result import Result
     from redveil.report.text import result_view
 
     read = Result.read(result)
-    declared, _ = find_schema(schema, left)
-    with progress("loading") as report:
-        dataset = load(left, right, declared, progress=lambda _, share: report(share))
+    declared, schema_path = find_schema(schema, left)
+    dataset = load_tables(left, right, declared, schema_path, quiet=True)
     compared = owner.truth(read, dataset)
     console = output()
     console.print(result_view(compared.document, width=console.width))

@@ -126,8 +126,8 @@ class ArffFile:
                 f"{len(self.names)} attributes; quote values that contain commas"
             )
 
-    def _where(self, row: int) -> str:
-        return f"{self.place}, line {self.data[row][0]}"
+    def _where(self, rows: Sequence[int]) -> list[str]:
+        return [f"{self.place}, line {self.data[row][0]}" for row in rows]
 
 
 def open_arff(data: bytes, layout: Layout, place: str) -> ArffFile:
@@ -160,8 +160,6 @@ def open_arff(data: bytes, layout: Layout, place: str) -> ArffFile:
             raise LoadError(f"{place}, line {number}: not an ARFF header line; write @attribute")
     if not in_data:
         raise LoadError(f"{place}: no @data line; check that this is an ARFF file")
-    if not rows:
-        raise LoadError(f"{place}: no rows after the header; check that the file is complete")
     plain = Layout(encoding=layout.encoding)
     return ArffFile(place, check_names(names, place), plain, tuple(defaults), tuple(rows))
 

@@ -1,11 +1,12 @@
-"""Convert raw columns to the types that the schema declares, and mark changed values."""
+"""Convert raw columns to the types that the schema declares. Each value is read on its own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final
+from enum import IntEnum
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,45 +14,75 @@ from numpy.typing import NDArray
 from pyarrow import compute, types
 
 from redveil.data.distinct import TRIMMED, Value, distinct, label
+from redveil.data.markers import Markers
+from redveil.data.numbers import read_number
 from redveil.data.raw import RawTable, quietly, shown
-from redveil.data.table import MISSING, BoolArray, CodedColumn, Column, FloatArray, NumericColumn
-from redveil.errors import LoadError
+from redveil.data.table import (
+    MISSING,
+    BoolArray,
+    ByteArray,
+    CodedColumn,
+    Column,
+    FloatArray,
+    NumericColumn,
+)
 from redveil.schema import Attribute, Kind
 
-_NUMBER: Final = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
-)
 _WHOLE: Final = re.compile(r"(-?[0-9]+)\.0+")
 
-# Codes of undeclared values, which become missing and are counted, and of invalid ones.
+# Codes of values that become missing and are counted.
 _UNDECLARED: Final = -1
 _UNREADABLE: Final = -2
+
+# The code of a value, given the value and its text.
+Coder: TypeAlias = Callable[[Value, str], int]
+
+
+class Reading(IntEnum):
+    """How a value was read.
+
+    >>> Reading(0)
+    <Reading.AS_DECLARED: 0>
+    """
+
+    AS_DECLARED = 0
+    CLAMPED = 1
+    UNDECLARED = 2
+    UNREADABLE = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Converted:
-    """A converted column of a whole file, and the values that were changed, bool[N].
+    """A converted column of a whole file, and how each value was read, uint8[rows].
 
-    A number is changed if it is clamped to a bound, a category if it is not declared.
+    A number may be clamped to a bound. A category that is not declared, and a value that is not of
+    the declared type, are missing.
 
-    >>> sick = CodedColumn(Attribute("sick", Kind.BOOLEAN), np.array([0, 1], np.uint8))
-    >>> Converted(sick, np.array([False, False])).changed.any()
-    np.False_
+    >>> sick = CodedColumn(Attribute("sick", Kind.BOOLEAN), np.array([0, 1, 255], np.uint8))
+    >>> Converted(sick, np.zeros(3, np.uint8)).missing.tolist()
+    [False, False, True]
     """
 
     column: Column
-    changed: BoolArray
+    reading: ByteArray
+
+    @property
+    def missing(self) -> BoolArray:
+        """Where there is no value, bool[rows]."""
+        if isinstance(self.column, NumericColumn):
+            return np.isnan(self.column.values)
+        return np.equal(self.column.codes, MISSING)
 
 
 def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]) -> Converted:
     """Convert one column to the type of its attribute.
 
-    >>> raw = RawTable("a.csv", 3, {"age": pa.chunked_array([["30", "", "200"]])}, str)
+    >>> raw = RawTable("a.csv", 4, {"age": pa.chunked_array([["30", "", "200", "old"]])}, list)
     >>> age = convert(raw, Attribute("age", Kind.NUMERIC, minimum=0, maximum=120), [""])
-    >>> age.column.values.tolist(), age.changed.tolist()
-    ([30.0, nan, 120.0], [False, False, True])
+    >>> age.column.values.tolist(), age.reading.tolist()
+    ([30.0, nan, 120.0, nan], [0, 0, 1, 3])
     """
-    markers = frozenset(text.strip(TRIMMED) for text in (*missing_values, *raw.markers))
+    markers = Markers.of((*missing_values, *raw.markers))
     convert_kind = _convert_numeric if attribute.kind is Kind.NUMERIC else _convert_coded
     return quietly(
         lambda: convert_kind(raw, attribute, markers),
@@ -59,39 +90,37 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
     )
 
 
-def _convert_numeric(raw: RawTable, attribute: Attribute, markers: frozenset[str]) -> Converted:
-    column = raw.columns[attribute.name]
-    numbers = _numbers(column, markers)
-    if numbers is None:
-        values, index = distinct(column)
-        parsed = [parse_number(value, markers) for value in values]
-        bad = np.array([number is None for number in parsed], dtype=np.bool_)[index]
-        if bad.any():
-            raise LoadError(
-                f"{raw.cell(int(bad.argmax()), attribute.name)}: not a number; correct it, or list "
-                "it in missingValues if it means missing"
-            )
-        numbers = np.array(parsed, dtype=np.float64)[index]
-    _check_required(raw, attribute, np.isnan(numbers), "a missing value")
+def _convert_numeric(raw: RawTable, attribute: Attribute, markers: Markers) -> Converted:
+    numbers, unreadable = _numbers(raw.columns[attribute.name], markers)
+    if markers.numbers:
+        numbers[np.isin(numbers, list(markers.numbers))] = np.nan
     outside = (numbers < attribute.minimum) | (numbers > attribute.maximum)
+    reading = np.zeros(len(numbers), dtype=np.uint8)
+    reading[outside] = Reading.CLAMPED
+    reading[unreadable] = Reading.UNREADABLE
     clamped = np.clip(numbers, attribute.minimum, attribute.maximum)
-    return Converted(NumericColumn(attribute, clamped), outside)
+    return Converted(NumericColumn(attribute, clamped), reading)
 
 
-def _numbers(column: pa.ChunkedArray, markers: frozenset[str]) -> FloatArray | None:
-    """Return all values as numbers, float64[N], or None if some cannot be converted at once."""
-    if types.is_string(column.type) or types.is_large_string(column.type):
-        absent = compute.is_in(column, value_set=pa.array(sorted(markers), column.type))
-        present = compute.if_else(absent, pa.scalar(None, column.type), column)
-        try:
-            return _floats(present)
-        except pa.ArrowInvalid:
-            return None
-    numbers = _floats(column)
-    absent_numbers = [n for n in (parse_number(text, ()) for text in markers) if n is not None]
-    if absent_numbers:
-        numbers[np.isin(numbers, absent_numbers)] = np.nan
-    return numbers
+def _numbers(column: pa.ChunkedArray, markers: Markers) -> tuple[FloatArray, BoolArray]:
+    """Return all values as numbers, float64[rows], and which are not numbers, bool[rows].
+
+    Both are NaN: missing values and those that are not numbers.
+    """
+    readable = np.zeros(len(column), dtype=np.bool_)
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return _floats(column), readable
+    absent = compute.is_in(column, value_set=pa.array(sorted(markers.texts), column.type))
+    present = compute.if_else(absent, pa.scalar(None, column.type), column)
+    # Faster, if Arrow can read all of them. What Arrow reads, `parse_number` reads as the same
+    # number, so a value does not depend on which of the two reads it.
+    try:
+        return _floats(present), readable
+    except pa.ArrowInvalid:
+        values, index = distinct(column)
+    parsed = [parse_number(value, markers) for value in values]
+    odd = np.array([number is None for number in parsed], dtype=np.bool_)[index]
+    return np.array(parsed, dtype=np.float64)[index], odd
 
 
 def _floats(column: pa.ChunkedArray) -> FloatArray:
@@ -100,43 +129,43 @@ def _floats(column: pa.ChunkedArray) -> FloatArray:
     return np.array(numbers, dtype=np.float64)
 
 
-def parse_number(value: Value, markers: Collection[str]) -> float | None:
+def parse_number(value: Value, markers: Markers) -> float | None:
     """Return a value as a number, NaN if it is missing, None if it is not a number.
 
-    >>> parse_number(" +1.5e3 ", ()), parse_number("NA", ("NA",)), parse_number("1,5", ())
-    (1500.0, nan, None)
+    >>> markers = Markers.of(["NA"])
+    >>> [parse_number(value, markers) for value in (" +1.5e3 ", "NA", 7, "1,5")]
+    [1500.0, nan, 7.0, None]
     """
     text = label(value)
-    if text is None or text in markers:
+    if text is None or text in markers.texts:
         return float("nan")
-    if isinstance(value, str):
-        return float(text) if _NUMBER.fullmatch(text) else None
-    return float(value) if value is not None else float("nan")
+    return read_number(text) if isinstance(value, str) else float(value or 0)
 
 
-def _convert_coded(raw: RawTable, attribute: Attribute, markers: frozenset[str]) -> Converted:
+def _convert_coded(raw: RawTable, attribute: Attribute, markers: Markers) -> Converted:
     values, index = distinct(raw.columns[attribute.name])
-    code_of = _boolean_coder(attribute) if attribute.kind is Kind.BOOLEAN else _coder(attribute)
+    typed = attribute.name in raw.typed
+    code_of = (
+        _boolean_coder(attribute, typed) if attribute.kind is Kind.BOOLEAN else _coder(attribute)
+    )
 
     def code(value: Value) -> int:
         text = label(value)
-        return MISSING if text is None or text in markers else code_of(value, text)
+        if text is None or text in markers.texts:
+            return MISSING
+        found = code_of(value, text)
+        return MISSING if found < 0 and markers.mark(text) else found
 
-    codes: NDArray[np.int16] = np.array([code(value) for value in values], dtype=np.int16)[index]
-    unreadable = codes == _UNREADABLE
-    if unreadable.any():
-        raise LoadError(
-            f"{raw.cell(int(unreadable.argmax()), attribute.name)}: neither true nor false; "
-            "correct it, or list it in trueValues, falseValues or missingValues"
-        )
-    undeclared = codes == _UNDECLARED
-    _check_required(raw, attribute, undeclared, "an undeclared category")
-    codes[undeclared] = MISSING
-    _check_required(raw, attribute, codes == MISSING, "a missing value")
-    return Converted(CodedColumn(attribute, codes.astype(np.uint8)), undeclared)
+    # With no rows there are no values, but an array of codes all the same.
+    codes: NDArray[np.int16] = np.array([*map(code, values), 0], dtype=np.int16)[index]
+    reading = np.zeros(len(codes), dtype=np.uint8)
+    reading[codes == _UNDECLARED] = Reading.UNDECLARED
+    reading[codes == _UNREADABLE] = Reading.UNREADABLE
+    codes[codes < 0] = MISSING
+    return Converted(CodedColumn(attribute, codes.astype(np.uint8)), reading)
 
 
-def _boolean_coder(attribute: Attribute) -> Callable[[Value, str], int]:
+def _boolean_coder(attribute: Attribute, typed: bool) -> Coder:  # noqa: FBT001 - private
     true = {text.strip(TRIMMED) for text in attribute.true_values}
     false = {text.strip(TRIMMED) for text in attribute.false_values}
 
@@ -146,12 +175,14 @@ def _boolean_coder(attribute: Attribute) -> Callable[[Value, str], int]:
         if text in false:
             return 0
         # Booleans and the numbers 0 and 1 need not be declared.
-        return int(value) if not isinstance(value, str) and value in (0, 1) else _UNREADABLE
+        if typed or not isinstance(value, str):
+            return {"1": 1, "true": 1, "0": 0, "false": 0}.get(text, _UNREADABLE)
+        return _UNREADABLE
 
     return code
 
 
-def _coder(attribute: Attribute) -> Callable[[Value, str], int]:
+def _coder(attribute: Attribute) -> Coder:
     codes = {text.strip(TRIMMED): i for i, text in enumerate(attribute.categories)}
 
     def code(_: Value, text: str) -> int:
@@ -162,11 +193,3 @@ def _coder(attribute: Attribute) -> Callable[[Value, str], int]:
         return codes.get(whole[1], _UNDECLARED) if whole else _UNDECLARED
 
     return code
-
-
-def _check_required(raw: RawTable, attribute: Attribute, fails: BoolArray, what: str) -> None:
-    if attribute.required and fails.any():
-        raise LoadError(
-            f"{raw.cell(int(fails.argmax()), attribute.name)}: {what} in a required attribute; "
-            "correct it, or remove required from its constraints"
-        )

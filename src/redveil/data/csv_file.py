@@ -20,7 +20,8 @@ from redveil.data.raw import RawTable, check_names, quietly
 from redveil.data.text_file import decode, line_number
 from redveil.errors import LoadError
 
-# Large blocks, so that wide tables do not have thousands of chunks.
+# Large blocks, so that wide tables do not have thousands of chunks. A file of one block is read
+# without Arrow's threads: a program that ends soon after using them may abort (apache/arrow#34314).
 _BLOCK: Final = 8 * 2**20
 _LARGEST_BLOCK: Final = 2**31 - 1
 # Text after the closing quotation mark belongs to the field.
@@ -63,7 +64,7 @@ class CsvFile:
             raise self._ragged()
         *columns, last = columns
         # A field that is not closed contains all rows below it.
-        if is_open(self.body, last[-1].as_py(), self.layout.delimiter):
+        if len(last) and is_open(self.body, last[-1].as_py(), self.layout.delimiter):
             raise self._ragged()
         named = dict(zip(wanted, columns, strict=True))
         return RawTable(self.place, len(last), named, self._where)
@@ -85,21 +86,22 @@ class CsvFile:
                 return LoadError(f"{place}: {what}; {remedy}")
         return LoadError(f"{self.place}: a row does not have the header's {width} fields; {remedy}")
 
-    def _where(self, row: int) -> str:
-        record = next(islice(self._records(), row, None), None)
-        return (
-            f"{self.place}, row {row + 1}"
-            if record is None
-            else f"{self.place}, line {record.line}"
-        )
+    def _where(self, rows: Sequence[int]) -> list[str]:
+        """Return the places of some rows, which are in increasing order, in one pass."""
+        found = {row: f"{self.place}, row {row + 1}" for row in rows}
+        last = rows[-1] + 1 if rows else 0
+        for row, record in enumerate(islice(self._records(), last)):
+            if row in found:
+                found[row] = f"{self.place}, line {record.line}"
+        return list(found.values())
 
 
 def open_csv(data: bytes, layout: Layout, place: str) -> CsvFile:
     r"""Read the header of a CSV file.
 
-    >>> open_csv(b"id,age\n", Layout(), "left.csv")
+    >>> open_csv(b"\n", Layout(), "left.csv")
     Traceback (most recent call last):
-    redveil.errors.LoadError: left.csv: no rows after the header; check that the file is complete
+    redveil.errors.LoadError: left.csv: the file is empty; export it again
     """
     text = decode(data, layout.encoding, place)
     header = next(records(text, layout.delimiter), None)
@@ -111,8 +113,6 @@ def open_csv(data: bytes, layout: Layout, place: str) -> CsvFile:
             f"{_QUOTE_REMEDY}"
         )
     names = check_names(split(header.text, layout.delimiter), place)
-    if re.compile(r"[^\r\n]").search(text, header.end) is None:
-        raise LoadError(f"{place}: no rows after the header; check that the file is complete")
     body = _body(data, text, header.end, layout.encoding)
     return CsvFile(place, names, layout, body, line_number(text[: header.end]))
 
@@ -139,6 +139,9 @@ def text_columns(
     >>> columns[0].to_pylist()
     ['2', '4']
     """
+    if not body.strip(b"\r\n"):
+        # Arrow refuses files without rows.
+        return [pa.chunked_array([], pa.string()) for _ in wanted]
     ragged: list[int] = []
 
     def note(row: arrow_csv.InvalidRow) -> str:
@@ -150,7 +153,9 @@ def text_columns(
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(body),
-                read_options=arrow_csv.ReadOptions(column_names=names, block_size=block),
+                read_options=arrow_csv.ReadOptions(
+                    column_names=names, block_size=block, use_threads=len(body) > _BLOCK
+                ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=delimiter,
                     quote_char=quote,

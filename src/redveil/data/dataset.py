@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
-from redveil.schema import Schema
+from redveil.display import Block, Displayed
+from redveil.schema import Schema, Side
+from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Dataset:
+class Dataset(Displayed):
     """Two joined views of the same entities. The rows are sealed, even their number.
 
     Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
@@ -33,6 +36,11 @@ class Dataset:
     schema: Schema
     table: Sealed[Table]
     report: Sealed[LoadReport]
+
+    def _shown(self) -> Iterator[Block]:
+        yield f"data set {self.schema.name}: its rows are sealed, its schema is public"
+        for side in Side:
+            yield view_listing(self.schema.view(side), side)
 
     def __repr__(self) -> str:
         left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from typing import Final, TypeAlias
 
@@ -15,6 +14,9 @@ Value: TypeAlias = str | bool | int | float | Decimal | None
 
 # ASCII whitespace; other spaces may be part of a value.
 TRIMMED: Final = " \t\n\v\f\r"
+
+# Far beyond every double. Python refuses to write integers of more than some thousand digits.
+_HUGE: Final = 10**400
 
 
 def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
@@ -31,17 +33,21 @@ def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
 def label(value: Value) -> str | None:
     """Return a value as trimmed text, integers without a decimal point; None if missing.
 
-    >>> label(3.0), label(" x "), label(True), label(float("nan"))
-    ('3', 'x', 'true', None)
+    The text depends on the value alone: decimals of one column have the same number of decimal
+    places, so trailing zeros are removed.
+
+    >>> label(3.0), label(" x "), label(True), label(Decimal("1.50")), label(float("nan"))
+    ('3', 'x', 'true', '1.5', None)
     """
-    if value is None:
+    if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
         return None
     if isinstance(value, str):
         return value.strip(TRIMMED)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if math.isnan(value):
-        return None
-    if math.isfinite(value) and value == int(value):
+    if not -_HUGE < value < _HUGE:
+        return "inf" if value > 0 else "-inf"
+    if value == int(value):
         return str(int(value))
-    return str(value)
+    # Never an exponent for decimals; the shortest text that gives the same number for floats.
+    return f"{value:f}".rstrip("0") if isinstance(value, Decimal) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from redveil.data.columns import parse_number
 from redveil.data.distinct import Value, distinct, label
 from redveil.data.frame import Frame, ParquetFile
-from redveil.data.join import entity_keys
+from redveil.data.join import check_keys
+from redveil.data.markers import Markers
 from redveil.data.raw import RawTable, Source, shown
 from redveil.data.source import open_source
 from redveil.data.table import FloatArray
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.errors import LoadError
 from redveil.files import write_text
 from redveil.schema import Attribute, Kind, Schema, Side, Status, View
 from redveil.schema.cuts import MOST_BINS, CutRule, default_rule
+from redveil.schema.listing import declared, view_caption
 
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 MOST_CATEGORIES: Final = 50
@@ -54,7 +57,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Displayed):
     """A proposed schema with a remark on every column. NOT private until its owner has edited it.
 
     >>> import pyarrow as pa
@@ -74,18 +77,18 @@ class Draft:
     remarks: tuple[Remark, ...]
     rules: Mapping[tuple[Side, str], CutRule] = field(default_factory=lambda: MappingProxyType({}))
 
-    def to_datapackage(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return the schema's descriptor, with the remark on each field under `redveil.draft`.
 
         Columns that are left out are listed too, with `use` set to false.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
-        >>> package = draft(table, table).to_datapackage()
+        >>> package = draft(table, table).to_dict()
         >>> package["resources"][0]["schema"]["fields"][1]["redveil"]["cuts"]
         {'method': 'equal-width', 'count': 20}
         """
-        package: Any = self.schema.to_datapackage()
+        package: Any = self.schema.to_dict()
         for side, resource in zip(Side, package["resources"], strict=True):
             fields = resource["schema"]["fields"]
             known = {entry["name"]: entry for entry in fields}
@@ -103,6 +106,30 @@ class Draft:
                     extras["cuts"] = _described(rule)
         return dict(package)
 
+    def __repr__(self) -> str:
+        left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
+        return f"<Draft: {left} left and {right} right attributes; NOT private>"
+
+    def _shown(self) -> Iterator[Block]:
+        yield Note(
+            "draft: NOT private; replace what was taken from the data with what you know from "
+            "elsewhere"
+        )
+        for side in Side:
+            view = self.schema.view(side)
+            known = {one.name: one for one in view.attributes}
+            rows = [
+                (
+                    remark.attribute,
+                    *_described_attribute(known.get(remark.attribute)),
+                    remark.text,
+                )
+                for remark in self.remarks
+                if remark.side is side
+            ]
+            heads = ("attribute", "kind", "values", "cut points", "taken from the data")
+            yield Listing(heads, rows, caption=view_caption(view, side))
+
     def save(self, path: str | Path) -> None:
         """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
 
@@ -114,18 +141,21 @@ class Draft:
         ...     Schema.read(Path(folder) / "datapackage.json") == proposal.schema
         True
         """
-        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n")
 
 
 def draft(
     left: object, right: object, *, key: str | None = None, right_key: str | None = None
 ) -> Draft:
-    """Propose a schema for two tables, which are given as for `load`.
+    """Propose a schema for two tables. NOT private until its owner has edited it.
 
-    The entity key is `key` (in the right table `right_key`, if its name differs), or else a column
-    named id in both tables, or else the first common column whose values all differ. The schema's
-    status is `draft` until its owner changes it.
+    left, right: paths or tables, as for `load`
+    key:         the entity key; by default a column named id in both tables, or else the first
+                 common column whose values all differ
+    right_key:   the entity key of the right table, if its name differs
+
+    The schema's status is `draft` until its owner accepts it.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -169,6 +199,11 @@ def draft(
     return Draft(schema, tuple(remarks), rules)
 
 
+def _described_attribute(attribute: Attribute | None) -> tuple[str, ...]:
+    """Return kind, values and cut points of an attribute; the key and unused columns have none."""
+    return ("", "", "") if attribute is None else declared(attribute)[:3]
+
+
 def _described(rule: CutRule) -> dict[str, object]:
     """Return a rule as it is written in a descriptor."""
     if rule.method == "equal-width":
@@ -189,7 +224,9 @@ class _RawSide:
     def proposals(self, key: str) -> dict[str, Proposal]:
         """Return the proposals for all columns but the key, in the table's order."""
         return {
-            name: propose(name, self.summaries.get(name), {*self.markers, *self.raw.markers})
+            name: propose(
+                name, self.summaries.get(name), Markers.of((*self.markers, *self.raw.markers))
+            )
             for name in self.source.names
             if name != key
         }
@@ -197,7 +234,7 @@ class _RawSide:
     def is_key(self, name: str) -> bool:
         """Return whether a column can be the entity key."""
         try:
-            entity_keys(self.raw, name, self.markers)
+            check_keys(self.raw, name, self.markers)
         except LoadError:
             return False
         return True
@@ -210,6 +247,8 @@ def _read(given: object, side: Side) -> _RawSide:
         # Columns of unsupported types, such as dates, are left out and do not raise an error.
         names = tuple(name for name in names if _is_readable(source, name)) or names
     raw = source.read(names)
+    if not raw.rows:
+        raise LoadError(f"{source.place}: no rows to draft a schema from; name a table with rows")
     summaries: dict[str, Summary] = {}
     seen: set[str] = set()
     for name, column in raw.columns.items():
@@ -243,7 +282,7 @@ def _keys(
     else:
         found = _named_id(left, right) or _first_unique(left, right)
     for table, name in zip((left, right), found, strict=True):
-        entity_keys(table.raw, name, table.markers)
+        check_keys(table.raw, name, table.markers)
     return found
 
 
@@ -306,16 +345,16 @@ class Proposal:
     rule: CutRule | None = None
 
 
-def propose(name: str, summary: Summary | None, markers: Collection[str]) -> Proposal:
+def propose(name: str, summary: Summary | None, markers: Markers) -> Proposal:
     """Propose an attribute for a column; columns that cannot be read have no summary.
 
-    >>> propose("sex", Summary(["f", "m", ""], np.array([3, 4, 1])), {""}).remark
+    >>> propose("sex", Summary(["f", "m", ""], np.array([3, 4, 1])), Markers.of([""])).remark
     '2 categories taken from the data; some missing values'
     """
     if summary is None:
         return Proposal("left out: not text, numbers or Booleans")
     texts = [label(value) for value in summary.values]
-    present = [i for i, text in enumerate(texts) if text is not None and text not in markers]
+    present = [i for i, text in enumerate(texts) if text is not None and text not in markers.texts]
     if not present:
         return Proposal("left out: no values")
     labels = {text for i in present if (text := texts[i]) is not None}

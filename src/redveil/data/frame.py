@@ -1,23 +1,41 @@
-"""Read typed tables: pandas, Polars and PyArrow tables, and Parquet files."""
+"""Read typed tables: pandas and Polars frames, Arrow tables of any library, and Parquet files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet, types
 
-from redveil.data.distinct import distinct
+from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
 from redveil.data.raw import RawTable, check_names, quietly, shown
 from redveil.data.text_file import check_file
 from redveil.errors import LoadError
 
 _PARQUET_MAGIC: Final = b"PAR1"
+_MANY_ROWS: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Typed:
+    """A column as text, numbers or Booleans.
+
+    exact: whether the texts were written from numbers, so that none is rounded
+
+    >>> Typed(pa.chunked_array([["1.5"]]), exact=True).exact
+    True
+    """
+
+    column: pa.ChunkedArray
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,36 +49,41 @@ class Frame:
 
     place: str
     names: tuple[str, ...]
-    fetch: Callable[[int], pa.ChunkedArray]
+    fetch: Callable[[int], Typed | None]
     layout: Layout = field(default_factory=Layout)
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns."""
         columns = {name: self._column(name) for name in wanted}
-        rows = max((len(column) for column in columns.values()), default=0)
-        if rows == 0:
-            raise LoadError(f"{self.place}: no rows; pass a table with rows")
-        return RawTable(self.place, rows, columns, self._where)
+        rows = max((len(one.column) for one in columns.values()), default=0)
+        return RawTable(
+            self.place,
+            rows,
+            {name: one.column for name, one in columns.items()},
+            self._where,
+            typed=frozenset(name for name, one in columns.items() if one.exact),
+        )
 
-    def _column(self, name: str) -> pa.ChunkedArray:
+    def _column(self, name: str) -> Typed:
         complaint = (
             f"{self.place}, column {shown(name)}: mixed or unsupported types; "
             "convert it to text, numbers or Booleans"
         )
         position = self.names.index(name)
-        column = quietly(lambda: simplified(self.fetch(position)), complaint)
+        column = quietly(lambda: self.fetch(position), complaint)
         if column is None:
             raise LoadError(complaint)
         return column
 
-    def _where(self, row: int) -> str:
-        return f"{self.place}, row {row + 1}"
+    def _where(self, rows: Sequence[int]) -> list[str]:
+        return [f"{self.place}, row {row + 1}" for row in rows]
 
 
-def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def simplified(column: pa.ChunkedArray) -> Typed | None:
     """Return a column as text, numbers or Booleans, or None if it has another type.
 
-    >>> simplified(pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])).to_pylist()
+    >>> names = pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])
+    >>> simplified(names).column.to_pylist()
     ['a', 'b', 'a']
     """
     if isinstance(column.type, pa.BaseExtensionType):
@@ -69,13 +92,15 @@ def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         column = column.cast(column.type.value_type)
     kind = column.type
     if types.is_null(kind) or types.is_string_view(kind) or types.is_binary(kind):
-        return column.cast(pa.string())
+        return Typed(column.cast(pa.string()))
     if types.is_large_binary(kind):
-        return column.cast(pa.large_string())
+        return Typed(column.cast(pa.large_string()))
     if types.is_float16(kind):
-        return column.cast(pa.float64())
+        return Typed(column.cast(pa.float64()))
     if types.is_decimal(kind):
-        return _decimal_texts(column)
+        values, index = distinct(column)
+        texts = pa.array([label(value) for value in values], pa.string())
+        return Typed(pa.chunked_array([texts.take(pa.array(index))]), exact=True)
     plain = (
         types.is_boolean,
         types.is_integer,
@@ -83,59 +108,109 @@ def simplified(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         types.is_string,
         types.is_large_string,
     )
-    return column if any(fits(kind) for fits in plain) else None
-
-
-def _decimal_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return decimals as text without trailing zeros.
-
-    Libraries give all values of a column the same number of decimal places. The text of one
-    entity's value must not depend on other entities, so trailing zeros are removed.
-    """
-    values, index = distinct(column)
-    texts = [None if value is None else _plain(f"{value:f}") for value in values]
-    return pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(index))])
-
-
-def _plain(digits: str) -> str:
-    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return Typed(column) if any(fits(kind) for fits in plain) else None
 
 
 def open_frame(given: object, place: str) -> Frame:
-    """Wrap a pandas, Polars or PyArrow table, without importing libraries that are not used.
+    """Wrap a table, without importing libraries that are not used.
+
+    given: a pandas or Polars DataFrame, or anything with the Arrow PyCapsule interface, such as a
+           PyArrow table or a DuckDB relation
 
     >>> open_frame([1, 2], "left")
     Traceback (most recent call last):
-    redveil.errors.LoadError: left: not a table; pass a path or a pandas, Polars or PyArrow table
+    redveil.errors.LoadError: left: not a table; pass a path, or a pandas, Polars or Arrow table
     """
     libraries = {base.__module__.partition(".")[0] for base in type(given).__mro__}
-    openers = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
-    for library, opener in openers.items():
-        if library in libraries:
-            frame = quietly(partial(opener, given, place), _not_a_table(place))
-            check_names(frame.names, place)
-            return frame
-    raise LoadError(_not_a_table(place))
-
-
-def _not_a_table(place: str) -> str:
-    return f"{place}: not a table; pass a path or a pandas, Polars or PyArrow table"
+    complaint = f"{place}: not a table; pass a path, or a pandas, Polars or Arrow table"
+    # pandas has the Arrow interface too, but types columns of objects by looking at all rows.
+    if "pandas" in libraries:
+        opener = _pandas
+    elif "polars" in libraries:
+        opener = _polars
+    elif any(hasattr(given, name) for name in ("__arrow_c_stream__", "__arrow_c_array__")):
+        opener = _arrow
+    else:
+        raise LoadError(complaint)
+    frame = quietly(partial(opener, given, place), complaint)
+    check_names(frame.names, place)
+    return frame
 
 
 def _pandas(given: Any, place: str) -> Frame:
-    def fetch(position: int) -> pa.ChunkedArray:
-        array = pa.array(given.iloc[:, position], from_pandas=True)
-        return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    def fetch(position: int) -> Typed | None:
+        series = given.iloc[:, position]
+        # Categories can be objects of any type.
+        if series.dtype == object or str(series.dtype) == "category":
+            objects = series.astype(object)
+            return typed_objects(objects.to_numpy(), objects.notna().to_numpy())
+        array = pa.array(series, from_pandas=True)
+        return simplified(
+            array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+        )
 
     return Frame(place, tuple(str(name) for name in given.columns), fetch)
+
+
+def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Typed | None:
+    """Return a column of Python objects as text, numbers or Booleans; None if it mixes them.
+
+    values:  object[N]
+    present: bool[N], where a value is not missing
+
+    Numbers become text, each on its own, because no type holds integers, floats and decimals of
+    any size without rounding some. So one value never changes how the others are read.
+
+    >>> numbers = np.array([7, 0.5, Decimal("1.50")], dtype=object)
+    >>> typed_objects(numbers, np.array([True, True, True])).column.to_pylist()
+    ['7', '0.5', '1.5']
+    >>> typed_objects(np.array([True, 1], dtype=object), np.array([True, True])) is None
+    True
+    """
+    families = {_family(kind) for kind in set(map(type, values[present]))}
+    if not families:
+        return Typed(pa.chunked_array([pa.nulls(len(values), pa.string())]))
+    if len(families) > 1 or None in families:
+        return None
+    (family,) = families
+    plain = np.full(len(values), None, dtype=object)
+    writers: dict[str | None, tuple[Callable[[Any], Any], pa.DataType]] = {
+        "text": (_text, pa.large_string()),
+        "Boolean": (bool, pa.bool_()),
+        "number": (_number_text, pa.large_string()),
+    }
+    write, kind = writers[family]
+    plain[present] = [write(value) for value in values[present]]
+    return Typed(pa.chunked_array([pa.array(plain, kind)]), exact=family == "number")
+
+
+def _family(kind: type) -> str | None:
+    """Return what the values of a Python type are, or None if they are not supported."""
+    families: dict[str, tuple[type, ...]] = {
+        "text": (str, bytes),
+        # Before numbers: bool is a subclass of int.
+        "Boolean": (bool, np.bool_),
+        "number": (int, float, Decimal, np.integer, np.floating),
+    }
+    return next((name for name, kinds in families.items() if issubclass(kind, kinds)), None)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def _number_text(value: Any) -> str | None:
+    if isinstance(value, np.integer | np.floating):
+        value = value.item()
+    return label(value)
 
 
 def _polars(given: Any, place: str) -> Frame:
     import polars as pl
 
-    def fetch(position: int) -> pa.ChunkedArray:
+    def fetch(position: int) -> Typed | None:
         column = given.to_series(position).to_frame()
-        return column.to_arrow(compat_level=pl.CompatLevel.oldest()).column(0)
+        return simplified(column.to_arrow(compat_level=pl.CompatLevel.oldest()).column(0))
 
     if not isinstance(given, pl.DataFrame):
         raise LoadError(f"{place}: not a Polars DataFrame; collect or convert it first")
@@ -143,8 +218,9 @@ def _polars(given: Any, place: str) -> Frame:
 
 
 def _arrow(given: Any, place: str) -> Frame:
-    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
-    return Frame(place, tuple(table.column_names), table.column)
+    table = given if isinstance(given, pa.Table) else pa.table(given)
+    names = tuple(table.column_names)
+    return Frame(place, names, lambda position: simplified(table.column(position)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +239,9 @@ class ParquetFile:
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns."""
         damaged = f"{self.place}: damaged Parquet data; copy or write the file again"
-        table = quietly(lambda: self.file.read(columns=list(wanted)), damaged)
+        # Without Arrow's threads, small files are read as fast (see csv_file).
+        threads = self.file.metadata.num_rows > _MANY_ROWS
+        table = quietly(lambda: self.file.read(columns=list(wanted), use_threads=threads), damaged)
         return open_frame(table, self.place).read(wanted)
 
 

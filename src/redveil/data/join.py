@@ -11,9 +11,39 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute, types
 
-from redveil.data.distinct import TRIMMED, distinct, label
+from redveil.data.distinct import distinct, label
+from redveil.data.markers import Markers
 from redveil.data.raw import RawTable, quietly, shown
+from redveil.data.table import BoolArray
 from redveil.errors import LoadError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """The entity key of each row of a view, as text.
+
+    absent:   bool[rows], rows without a key
+    repeated: bool[rows], rows whose key other rows have too
+
+    >>> columns = {"id": pa.chunked_array([["x", "y", "x", ""]])}
+    >>> keys = read_keys(RawTable("a.csv", 4, columns, list), "id", [""])
+    >>> keys.absent.tolist(), keys.repeated.tolist()
+    ([False, False, False, True], [True, False, True, False])
+    """
+
+    texts: pa.Array
+    absent: BoolArray
+    repeated: BoolArray
+
+    @property
+    def alone(self) -> BoolArray:
+        """The rows that are the only one of their entity, bool[rows]."""
+        return ~(self.absent | self.repeated)
+
+    @property
+    def repeated_entities(self) -> int:
+        """The number of entities with several rows."""
+        return len(compute.unique(self.texts.filter(pa.array(self.repeated))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,54 +60,80 @@ class Join:
     right_only: int
 
 
-def join(left: pa.Array, right: pa.Array) -> Join:
-    """Match the keys of two views; keys are unique within each view.
+def join(left: Keys, right: Keys) -> Join:
+    """Match the entities that have one row in each view.
 
-    >>> both = join(pa.array(["a", "b", "c"]), pa.array(["c", "a"]))
-    >>> both.left_rows.tolist(), both.right_rows.tolist(), both.left_only
-    ([0, 2], [1, 0], 1)
+    >>> def keys(*texts):
+    ...     raw = RawTable("a.csv", len(texts), {"id": pa.chunked_array([texts])}, list)
+    ...     return read_keys(raw, "id", [""])
+    >>> both = join(keys("a", "b", "c"), keys("c", "a", "d", "d"))
+    >>> both.left_rows.tolist(), both.right_rows.tolist(), both.left_only, both.right_only
+    ([0, 2], [1, 0], 1, 0)
     """
-    place = compute.index_in(left, value_set=right)
+    left_alone, right_alone = np.flatnonzero(left.alone), np.flatnonzero(right.alone)
+    left_texts, right_texts = (
+        keys.texts.take(pa.array(rows)) for keys, rows in ((left, left_alone), (right, right_alone))
+    )
+    place = compute.index_in(left_texts, value_set=right_texts)
     found = place.is_valid().to_numpy(zero_copy_only=False)
-    left_rows = np.flatnonzero(found)
-    right_rows = place.fill_null(0).to_numpy().astype(np.int64)[left_rows]
-    common = len(left_rows)
-    return Join(left_rows, right_rows, len(left) - common, len(right) - common)
+    right_rows = right_alone[place.fill_null(0).to_numpy()[found]]
+    return Join(
+        left_alone[found],
+        right_rows,
+        left_only=_outside(left_texts, right.texts),
+        right_only=_outside(right_texts, left.texts),
+    )
 
 
-def entity_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> pa.Array:
-    """Return the key column as text, or raise a LoadError if keys are missing or repeated.
+def _outside(texts: pa.Array, other: pa.Array) -> int:
+    """Return how many texts do not occur in another array."""
+    inside = compute.is_in(texts, value_set=other).to_numpy(zero_copy_only=False)
+    return len(texts) - int(np.count_nonzero(inside))
 
-    >>> columns = {"id": pa.chunked_array([["x", "x"]])}
-    >>> raw = RawTable("a.csv", 2, columns, lambda row: f"a.csv, line {row + 2}")
-    >>> entity_keys(raw, "id", [""])
-    Traceback (most recent call last):
-    redveil.errors.LoadError: a.csv, line 3, column id: 1 row repeats a key; keep one row per entity
+
+def read_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
+    """Read the key column. Rows without a key and repeated keys are marked.
+
+    A key means missing if it is the text of a marker, or the number that a marker is.
     """
     return quietly(
-        lambda: _checked(raw, key, missing_values),
+        lambda: _read(raw, key, missing_values),
         f"{raw.place}, column {shown(key)}: cannot be used as entity keys; use text or integers",
     )
 
 
-def _checked(raw: RawTable, key: str, missing_values: Collection[str]) -> pa.Array:
-    keys = key_texts(raw.columns[key])
-    markers = {"", *(text.strip(TRIMMED) for text in (*missing_values, *raw.markers))}
+def _read(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
+    texts = key_texts(raw.columns[key])
+    markers = Markers.of((*missing_values, *raw.markers))
     absent = compute.or_kleene(
-        compute.is_null(keys), compute.is_in(keys, value_set=pa.array(sorted(markers), keys.type))
+        compute.is_null(texts),
+        compute.is_in(texts, value_set=pa.array(sorted(markers.keys), texts.type)),
     ).to_numpy(zero_copy_only=False)
-    if absent.any():
-        raise LoadError(
-            f"{raw.cell(int(absent.argmax()), key)}: no entity key; give every row a key"
-        )
-    repeats = raw.rows - len(compute.unique(keys))
+    _, index = distinct(pa.chunked_array([texts]))
+    times = np.bincount(index, minlength=1)
+    return Keys(texts, absent, (times[index] > 1) & ~absent)
+
+
+def check_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> None:
+    """Raise a LoadError that names the first row without a key, or with a repeated one.
+
+    >>> columns = {"id": pa.chunked_array([["x", "x"]])}
+    >>> raw = RawTable("a.csv", 2, columns, lambda rows: [f"a.csv, line {row + 2}" for row in rows])
+    >>> check_keys(raw, "id", [""])
+    Traceback (most recent call last):
+    redveil.errors.LoadError: a.csv, line 3, column id: 1 row repeats a key; keep one row per entity
+    """
+    keys = read_keys(raw, key, missing_values)
+    if keys.absent.any():
+        place = raw.cell(int(keys.absent.argmax()), key)
+        raise LoadError(f"{place}: no entity key; give every row a key")
+    repeats = int(np.count_nonzero(keys.repeated)) - keys.repeated_entities
     if repeats:
-        _, first = np.unique(distinct(pa.chunked_array([keys]))[1], return_index=True)
+        _, first = np.unique(distinct(pa.chunked_array([keys.texts]))[1], return_index=True)
         again = np.ones(raw.rows, dtype=np.bool_)
         again[first] = False
         rows = "1 row repeats a key" if repeats == 1 else f"{repeats} rows repeat keys"
         raise LoadError(f"{raw.cell(int(again.argmax()), key)}: {rows}; keep one row per entity")
-    return keys
 
 
 def key_texts(column: pa.ChunkedArray) -> pa.Array:

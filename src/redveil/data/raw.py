@@ -20,23 +20,27 @@ LONGEST_NAME: Final = 60
 class RawTable:
     """The requested columns, each of length `rows`: text from text files, otherwise Arrow types.
 
-    `where` returns the place of a row ("left.csv, line 7"). It may read the file again, so it is
-    for errors only. `markers` are texts that mean missing in the file's format.
+    where:   the places of some rows, in increasing order, as in "left.csv, line 7"; it may read the
+             file again, so it is for messages only
+    markers: texts that mean missing in the file's format
+    typed:   columns of text that was written from numbers, so that none is rounded
 
-    >>> table = RawTable("left.csv", 2, {}, lambda row: f"left.csv, line {row + 2}")
-    >>> table.cell(0, "age")
+    >>> def where(rows):
+    ...     return [f"left.csv, line {row + 2}" for row in rows]
+    >>> RawTable("left.csv", 2, {}, where).cell(0, "age")
     'left.csv, line 2, column age'
     """
 
     place: str
     rows: int
     columns: Mapping[str, pa.ChunkedArray]
-    where: Callable[[int], str]
+    where: Callable[[Sequence[int]], list[str]]
     markers: tuple[str, ...] = ()
+    typed: frozenset[str] = frozenset()
 
     def cell(self, row: int, column: str) -> str:
         """Return the place of one value, never the value."""
-        return f"{self.where(row)}, column {shown(column)}"
+        return f"{self.where([row])[0]}, column {shown(column)}"
 
 
 class Source(Protocol):

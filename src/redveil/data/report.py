@@ -1,22 +1,26 @@
-"""The load report, for the data owner only."""
+"""The load report: what loading left out or read as missing. For the data owner only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from redveil.display import Block, Displayed, Listing, Note
 from redveil.schema import Side
 from redveil.schema.view import plural
 
 _MOST_LISTED: Final = 20
+# The owner is warned if more than this share of the entities is affected.
+ALARMING_SHARE: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeCounts:
-    """The numbers of missing, clamped and undeclared values of one attribute.
+    """How many values of one attribute are missing, or were not read as they are.
 
-    Undeclared values become missing, but are not counted as missing.
+    Unreadable and undeclared values become missing, but are not counted as missing. `lacking`
+    counts entities without a value that the schema requires, whatever the reason.
 
     >>> AttributeCounts(Side.LEFT, "age", missing=2, clamped=1).line()
     'left, age: 2 missing, 1 clamped to a bound'
@@ -27,6 +31,8 @@ class AttributeCounts:
     missing: int = 0
     clamped: int = 0
     undeclared: int = 0
+    unreadable: int = 0
+    lacking: int = 0
 
     def line(self) -> str | None:
         """Return the counts as a line of text, or None if they are all zero."""
@@ -36,48 +42,177 @@ class AttributeCounts:
                 (self.missing, "missing"),
                 (self.clamped, "clamped to a bound"),
                 (self.undeclared, "in undeclared categories, now missing"),
+                (self.unreadable, "unreadable, now missing"),
             )
             if count
         ]
+        if self.lacking:
+            parts.append("required, so left out")
         return f"{self.side}, {self.attribute}: {', '.join(parts)}" if parts else None
 
 
 @dataclass(frozen=True, slots=True)
-class LoadReport:
-    r"""True counts over the joined entities. NOT private, for the data owner only.
+class ViewCounts:
+    """What loading left out of one view before any value was read.
 
-    unit: what one entity is called
+    only:     entities that the other view does not have
+    repeated: entities with several rows
+    keyless:  rows without an entity key
+    ignored:  columns that the schema does not declare
 
-    >>> report = LoadReport(5000, left_only=1, ignored_left=("note",), unit="patient")
+    >>> ViewCounts(only=3).repeated
+    0
+    """
+
+    only: int = 0
+    repeated: int = 0
+    keyless: int = 0
+    ignored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """One way in which rows do not fit the schema: where, what happens to them, and the remedy.
+
+    places: the first of them, as in "left.csv, line 7, column age"; empty unless asked for
+
+    >>> slip = Slip("not a number", "missing", "correct it", 2, ("a.csv, line 7, column age",))
+    >>> slip.lines()
+    ['a.csv, line 7, column age: not a number; correct it', '… and 1 more like it']
+    """
+
+    what: str
+    outcome: str
+    remedy: str
+    count: int
+    places: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return one line for each place, and one for the rest."""
+        lines = [f"{place}: {self.what}; {self.remedy}" for place in self.places]
+        more = self.count - len(self.places)
+        return [*lines, f"… and {more:,} more like it"] if more and lines else lines
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport(Displayed):
+    r"""True counts. NOT private, for the data owner only.
+
+    joined:     the entities that were loaded
+    incomplete: entities in both views that were left out, for want of a required value
+    attributes: counts over the entities in both views, those left out included
+    slips:      where rows do not fit the schema; empty unless asked for
+    unit:       what one entity is called
+
+    >>> report = LoadReport(5000, left=ViewCounts(only=1, ignored=("note",)), unit="patient")
     >>> print("\n".join(report.lines()))
     5,000 patients in both views
-    1 patient in the left view only: dropped
+    1 patient in the left view only: left out
     left, columns not in the schema: note
     """
 
     joined: int
-    left_only: int = 0
-    right_only: int = 0
+    incomplete: int = 0
+    left: ViewCounts = ViewCounts()
+    right: ViewCounts = ViewCounts()
     attributes: tuple[AttributeCounts, ...] = ()
-    ignored_left: tuple[str, ...] = ()
-    ignored_right: tuple[str, ...] = ()
+    slips: tuple[Slip, ...] = ()
     unit: str = "entity"
+
+    def __repr__(self) -> str:
+        return f"<LoadReport: {self._counted(self.joined)} in both views; NOT private>"
+
+    def _shown(self) -> Iterator[Block]:
+        yield Note("NOT PRIVATE: true counts, for the data owner only")
+        for warning in self.warnings():
+            yield Note(f"warning: {warning}")
+        yield from self._overall()
+        counted = [one for one in self.attributes if one.line() is not None]
+        if counted:
+            heads = ("view", "attribute", "missing", "clamped", "undeclared", "unreadable")
+            rows = [
+                (
+                    one.side.value,
+                    one.attribute,
+                    *(f"{n:,}" for n in (one.missing, one.clamped, one.undeclared, one.unreadable)),
+                )
+                for one in counted
+            ]
+            yield Listing(heads, rows, right=range(2, 6))
+        yield from self.details()
 
     def lines(self) -> list[str]:
         """Return the report as lines, without zeros and with long lists shortened."""
-        lines = [f"{self._counted(self.joined)} in both views"]
-        for side, count in ((Side.LEFT, self.left_only), (Side.RIGHT, self.right_only)):
-            if count:
-                lines.append(f"{self._counted(count)} in the {side} view only: dropped")
-        for side, names in ((Side.LEFT, self.ignored_left), (Side.RIGHT, self.ignored_right)):
-            if names:
-                listed = ", ".join(_shortened(names))
-                lines.append(f"{side}, columns not in the schema: {listed}")
         counts = [line for line in (a.line() for a in self.attributes) if line is not None]
-        return lines + _shortened(counts)
+        return self._overall() + _shortened(counts)
+
+    def _overall(self) -> list[str]:
+        """Return what is not about single attributes, as lines."""
+        lines = [f"{self._counted(self.joined)} in both views"]
+        sides = ((Side.LEFT, self.left), (Side.RIGHT, self.right))
+        for side, view in sides:
+            if view.only:
+                lines.append(f"{self._counted(view.only)} in the {side} view only: left out")
+        for side, view in sides:
+            if view.repeated:
+                counted = self._counted(view.repeated)
+                lines.append(f"{counted} with several rows in the {side} view: left out")
+            if view.keyless:
+                rows = "1 row" if view.keyless == 1 else f"{view.keyless:,} rows"
+                lines.append(f"{rows} without an entity key in the {side} view: left out")
+        if self.incomplete:
+            lines.append(f"{self._counted(self.incomplete)} without a required value: left out")
+        for side, view in sides:
+            if view.ignored:
+                listed = ", ".join(_shortened(view.ignored))
+                lines.append(f"{side}, columns not in the schema: {listed}")
+        return lines
+
+    def warnings(self) -> list[str]:
+        """Return a line for everything that affects more than one entity in a hundred.
+
+        >>> age = AttributeCounts(Side.LEFT, "age", unreadable=30)
+        >>> LoadReport(1000, attributes=(age,)).warnings()
+        ['left, age: 3.0 % of the values are unreadable and count as missing']
+        """
+        if not self.joined:
+            return ["no entity was loaded: the two views have no entity in common that fits them"]
+        common = self.joined + self.incomplete
+        found = []
+        for side, view in ((Side.LEFT, self.left), (Side.RIGHT, self.right)):
+            if _is_alarming(view.repeated, common + view.repeated):
+                share = _percent(view.repeated, common + view.repeated)
+                found.append(f"{side}: {share} of the {plural(self.unit)} have several rows")
+            if _is_alarming(view.keyless, common + view.keyless):
+                share = _percent(view.keyless, common + view.keyless)
+                found.append(f"{side}: {share} of the rows have no entity key")
+        if _is_alarming(self.incomplete, common):
+            share = _percent(self.incomplete, common)
+            found.append(f"{share} of the {plural(self.unit)} lack a required value")
+        for one in self.attributes:
+            for count, what in (
+                (one.unreadable, "unreadable"),
+                (one.undeclared, "undeclared categories"),
+            ):
+                if _is_alarming(count, common):
+                    where = f"{one.side}, {one.attribute}: {_percent(count, common)}"
+                    found.append(f"{where} of the values are {what} and count as missing")
+        return found
+
+    def details(self) -> list[str]:
+        """Return where rows do not fit the schema and the remedy, one place a line."""
+        return [line for slip in self.slips for line in slip.lines()]
 
     def _counted(self, count: int) -> str:
         return f"{count:,} {self.unit if count == 1 else plural(self.unit)}"
+
+
+def _is_alarming(count: int, total: int) -> bool:
+    return count > ALARMING_SHARE * total
+
+
+def _percent(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f} %"
 
 
 def _shortened(items: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from redveil.schema import Side, View
 
 
 def open_source(given: object, side: Side, layout: Layout | None) -> Source:
-    """Open a file, by the suffix of its path, or a pandas, Polars or PyArrow table.
+    """Open a file, by the suffix of its path, or a pandas, Polars or Arrow table.
 
     If `layout` is None, the layout of a text file is guessed.
 

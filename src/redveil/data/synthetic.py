@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
+from redveil.csv_text import csv_text
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import CodedColumn, NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.cuts import CutRule
 from redveil.sealed import Sealed
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DIAGNOSES: Final = (
     "diabetes type 2", "hypertension", "chronic kidney disease", "iron deficiency anaemia",
@@ -82,24 +81,22 @@ def clinic_schema() -> Schema:
     return Schema("clinic", left, right, unit="patient", id=CLINIC_ID)
 
 
-def clinic_frames(patients: int = 4000, seed: int = 1) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Generate a clinic's two tables.
+def clinic_frames(patients: int = 4000, seed: int = 1) -> tuple[pa.Table, pa.Table]:
+    """Generate a clinic's two tables, as Arrow tables.
 
     Planted: diabetes ↔ HbA1c and glucose, kidney disease ↔ eGFR and creatinine, anaemia ↔
     ferritin, hypothyroidism ↔ TSH, gout ↔ uric acid, heart failure ↔ NT-proBNP, hepatitis ↔ ALT.
 
     >>> left, right = clinic_frames(100)
-    >>> left.height, right.height
+    >>> left.num_rows, right.num_rows
     (100, 100)
     """
-    import polars as pl
-
     rng = np.random.default_rng(seed)
     age = np.clip(rng.normal(58, 18, patients), 18, 101).round()
     sick = _diagnoses(rng, age)
     laboratory = _laboratory(rng, sick, age)
     key = [f"P{number:06d}" for number in rng.permutation(patients)]
-    left = pl.DataFrame(
+    left = pa.table(
         {
             "patient": key,
             "age": age.astype(np.int64),
@@ -109,9 +106,9 @@ def clinic_frames(patients: int = 4000, seed: int = 1) -> tuple[pl.DataFrame, pl
             **{name: sick[name] for name in DIAGNOSES},
         }
     )
-    right = pl.DataFrame({"patient": key, **laboratory})
+    right = pa.table({"patient": key, **laboratory})
     # In another order than the left view, to exercise the join.
-    return left, right.sample(fraction=1, shuffle=True, seed=seed)
+    return left, right.take(rng.permutation(patients))
 
 
 def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Path, Path, Path]:
@@ -126,7 +123,7 @@ def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Pat
     schema = clinic_schema()
     paths = (folder / "diagnoses.csv", folder / "laboratory.csv", folder / "datapackage.json")
     for frame, path in zip(clinic_frames(patients, seed), paths, strict=False):
-        frame.write_csv(path)
+        path.write_text(csv_text(frame), encoding="utf-8")
     schema.save(paths[2])
     return paths
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 import typer
@@ -22,7 +22,8 @@ import redveil
 from redveil.experiments import datasets
 from redveil.experiments.console import run, show, tracked
 
-SETTINGS = (
+Setting: TypeAlias = tuple[Literal["published", "hardened"], Literal["purity", "association"]]
+SETTINGS: tuple[Setting, ...] = (
     ("published", "purity"),
     ("hardened", "purity"),
     ("hardened", "association"),

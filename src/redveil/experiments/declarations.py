@@ -50,7 +50,7 @@ def schema(name: str, unit: str, left: Sequence[Field], right: Sequence[Field]) 
         for side, declared in (("left", left), ("right", right))
     ]
     descriptor = {"name": name, "resources": resources, "redveil": {"unit": unit}}
-    return redveil.Schema.from_datapackage(descriptor)
+    return redveil.Schema.from_dict(descriptor)
 
 
 def flag(*, required: bool = True) -> Maker:

@@ -43,7 +43,7 @@ class Summary:
 
 
 def summarise(
-    dataset: redveil.Dataset, algorithm: str, profile: str, runs: int, **parameters: Any
+    dataset: redveil.Dataset, algorithm: Any, profile: Any, runs: int, **parameters: Any
 ) -> Summary:
     """Mine several times, pool the runs and compare them with the truth."""
     noisy, true, p_values, empty = [], [], [], 0

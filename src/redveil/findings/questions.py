@@ -6,29 +6,32 @@ times. A pair of queries can be answered if, for some table, each is a union of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from redveil.display import Code, Displayed, Listing
 from redveil.errors import QueryError
 from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.statistics import Statistics, statistics_of
+from redveil.findings.wording import interval_text, p_text
 from redveil.query.coverage import Flags, ReleasedTree, coverage, determines
 from redveil.query.formula import Literal, Query, attributes, literals
 from redveil.query.text import number_text, parse_text, to_text
 from redveil.schema import Side
+from redveil.schema.view import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Displayed):
     """What released tables say about a pair of queries.
 
     `left` and `right` are the queries as they were understood. The intervals in `statistics` hold
     at 95 % for everything that can be asked of the result, together. `table` is the number of the
-    leaf table that the answer comes from, counted from 0 as in the result file. The cost is
-    always 0.
+    leaf table that the answer comes from, counted from 0 as in the result file, `tables` how many
+    there are, and `unit` what one entity is called. The cost is always 0.
 
     >>> from redveil.findings.statistics import Interval
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
@@ -36,13 +39,43 @@ class Answer:
     >>> answer = Answer("[gout]", "[uric acid > 7]", statistics, table=0)
     >>> answer.statistics.jaccard.low, answer.cost
     (0.4, 0)
+    >>> answer
+    <Answer: Jaccard 0.50 [0.40, 0.60], expected if unrelated 0.10, p at most 1e-09>
     """
 
     left: str
     right: str
     statistics: Statistics
     table: int
+    tables: int = 1
+    unit: str = "entity"
     cost: OneOf[0] = 0
+
+    def __repr__(self) -> str:
+        known = self.statistics
+        expected = f"expected if unrelated {known.expected_jaccard:.2f}"
+        p_value = f"p at most {p_text(known.p_value)}"
+        return f"<Answer: Jaccard {interval_text(known.jaccard, 2)}, {expected}, {p_value}>"
+
+    def listing(self) -> Listing:
+        """Return the answer as a table of facts."""
+        known = self.statistics
+        lefts, rights = interval_text(known.support_left, 0), interval_text(known.support_right, 0)
+        jaccard = interval_text(known.jaccard, 2)
+        facts = [
+            ("left", Code(self.left)),
+            ("right", Code(self.right)),
+            ("Jaccard", f"{jaccard} (expected if unrelated {known.expected_jaccard:.2f})"),
+            (plural(self.unit), f"{interval_text(known.support_both, 0)} in both"),
+            ("", f"{lefts} left, {rights} right"),
+            ("p at most", p_text(known.p_value)),
+            ("source", f"leaf table {self.table + 1} of {self.tables}"),
+            ("cost", "nothing: computed from released counts, not from rows"),
+        ]
+        return Listing((), facts)
+
+    def _shown(self) -> Iterator[Listing]:
+        yield self.listing()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,6 +200,7 @@ def _read_off(
         right=to_text(queries[1]),
         statistics=statistics_of(moments, best, critical),
         table=number,
+        tables=len(tables),
     )
 
 

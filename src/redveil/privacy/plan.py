@@ -6,10 +6,12 @@ purse holds the price of one run: each planned step is paid for once, and nothin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Protocol
 
+from redveil.display import Displayed, Listing
 from redveil.errors import PlanError
 from redveil.privacy.loss import Price, Rho, amount, total
 from redveil.sealed import Receipt
@@ -84,17 +86,55 @@ class Step:
         return str(self.key)
 
 
+class Priced(Protocol):
+    """A step of a plan, or of a certificate."""
+
+    @property
+    def name(self) -> str:
+        """The step's name."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that makes the release."""
+
+    @property
+    def price(self) -> Price:
+        """What it costs."""
+
+
+def steps_listing(steps: Iterable[Priced]) -> Listing:
+    """Return steps with their prices, and the sum, as a table.
+
+    >>> from fractions import Fraction
+    >>> size = Step(StepKey(StepKind.SIZE), "count", Fraction(1, 100))
+    >>> steps_listing([size]).rows
+    [('size', 'count', '1/100')]
+    """
+    listed = list(steps)
+    whole = total(step.price for step in listed)
+    return Listing(
+        ("step", "mechanism", _unit(whole)),
+        [(step.name, step.mechanism, str(step.price)) for step in listed],
+        footer=("sum", "", str(whole)),
+        right=(2,),
+    )
+
+
+def _unit(price: Price) -> str:
+    return "ρ" if isinstance(price, Rho) else "ε"
+
+
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Displayed):
     """Steps whose prices add up exactly. Depends on public and released values only.
 
-    Prices are in ε, or all of them in ρ (`Rho`).
+    Prices are in ε, or all of them in ρ (`Rho`). `print` shows every step.
 
     >>> from fractions import Fraction
     >>> third, rest = Fraction(1, 3), Fraction(2, 3)
     >>> tree, table = StepKey(StepKind.TREE), StepKey(StepKind.LEAF_TABLE)
     >>> Plan(Fraction(1), (Step(tree, "choose", third), Step(table, "count", rest)))
-    Plan(ε = 1, 2 steps)
+    <Plan: ε = 1, 2 steps>
     >>> Plan(Fraction(1), (Step(tree, "choose", third),))
     Traceback (most recent call last):
     redveil.errors.PlanError: the steps cost 1/3, not 1
@@ -113,8 +153,10 @@ class Plan:
             raise PlanError("two steps of the plan are the same")
 
     def __repr__(self) -> str:
-        unit = "ρ" if isinstance(self.price, Rho) else "ε"
-        return f"Plan({unit} = {self.price}, {len(self.steps)} steps)"
+        return f"<Plan: {_unit(self.price)} = {self.price}, {len(self.steps)} steps>"
+
+    def _shown(self) -> Iterator[Listing]:
+        yield steps_listing(self.steps)
 
     def first(self, kind: StepKind) -> Step | None:
         """Return the first step of a kind, or None.

@@ -1,4 +1,4 @@
-"""Answers to free questions as tables and JSON, and the list of what can be asked."""
+"""Answers to free questions as JSON, and the list of what can be asked."""
 
 from __future__ import annotations
 
@@ -7,40 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval
-from redveil.report.document import ResultDocument, TreePairPart, TreePart
-from redveil.report.wording import interval_text, p_text
-from redveil.schema.view import plural
+from redveil.report.document import TreePairPart, TreePart
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-
-def answer_view(answer: Answer, document: ResultDocument) -> Table:
-    """Return an answer as a table of facts."""
-    from rich.table import Table
-    from rich.text import Text
-
-    view = Table(box=None, show_header=False)
-    view.add_column(style="bold", no_wrap=True)
-    view.add_column(overflow="fold")
-    number, count = answer.table + 1, len(document.tree_pairs)
-    known, unit = answer.statistics, plural(document.certificate.unit)
-    lefts, rights = interval_text(known.support_left, 0), interval_text(known.support_right, 0)
-    facts = {
-        "left": answer.left,
-        "right": answer.right,
-        "Jaccard": f"{interval_text(known.jaccard, 2)} "
-        f"(expected if unrelated {known.expected_jaccard:.2f})",
-        unit: f"{interval_text(known.support_both, 0)} in both",
-        "": f"{lefts} left, {rights} right",
-        "p at most": p_text(known.p_value),
-        "source": f"leaf table {number} of {count}",
-        "cost": "nothing: computed from released counts, not from rows",
-    }
-    for name, fact in facts.items():
-        # Text, not str: the unit and attribute names may look like markup.
-        view.add_row(Text(name), Text(fact))
-    return view
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -14,13 +15,16 @@ from pydantic import (
     model_validator,
 )
 
+from redveil.display import Block, Displayed, Folded, Listing, Note
 from redveil.errors import QueryError
+from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
-from redveil.privacy.plan import StepKey, StepKind
+from redveil.privacy.plan import StepKey, StepKind, steps_listing
 from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee
 from redveil.query.json_form import from_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
+from redveil.schema.view import plural
 
 FORMAT_VERSION: Final = 1
 
@@ -69,7 +73,7 @@ class StepPart(Part):
         return loss.Rho(Fraction(self.rho)) if self.rho else Fraction(self.epsilon or 0)
 
 
-class CertificatePart(Part):
+class CertificatePart(Displayed, Part):
     """What is promised, to whom, at which price, and on which conditions."""
 
     unit: str = Field(description="what one entity is called")
@@ -134,6 +138,42 @@ class CertificatePart(Part):
     def promise(self) -> str:
         """The loss as text; δ is mentioned if there is one."""
         return str(loss.Loss(Fraction(self.epsilon), Fraction(self.delta)))
+
+    def listing(self, entities: IntervalPart | None = None) -> Listing:
+        """Return the certificate as a table of facts.
+
+        entities: the noisy number of entities, if it is known
+        """
+        pure = ", δ = 0" if self.guarantee == "exact" and self.rho is None else ""
+        spent = loss.total(step.price for step in self.steps)
+        # ε is a bare number, ρ has a name.
+        price = f"ρ = {spent}" if isinstance(spent, loss.Rho) else str(spent)
+        alone = ", private start alone" if self.parameters.get("alternations") == 0 else ""
+        facts: list[tuple[str, str]] = [
+            ("promise", f"{self.promise}{pure}, {self.guarantee}"),
+            ("protects", self.protects),
+            ("against", f"telling apart data sets that differ by {self.neighbouring}"),
+            ("spent in", f"{len(self.steps)} steps that add up to exactly {price}"),
+            ("method", f"{self.algorithm}{alone} ({self.profile}), {self.software}"),
+        ]
+        if entities is not None:
+            facts.append((plural(self.unit), f"{interval_text(entities, 0)} (noisy)"))
+        facts += [
+            ("schema", f"{self.schema_name} ({self.schema_status})"),
+            ("digest", self.schema_digest),
+        ]
+        for number, condition in enumerate(self.conditions):
+            unmet = condition in self.unmet
+            text = Note(condition) if unmet else condition
+            facts.append(("conditions" if number == 0 else "", text))
+        return Listing((), facts, caption="Privacy certificate")
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self.promise}, {self.guarantee}, {len(self.steps)} steps>"
+
+    def _shown(self) -> Iterator[Block]:
+        yield self.listing()
+        yield Folded("Steps and prices", steps_listing(self.steps))
 
 
 class QueryPart(Part):
@@ -208,6 +248,14 @@ class RedescriptionPart(Part):
     p_value_estimate: float = Field(description="at the estimates")
     source: SourcePart
     true: TruePart | None = None
+
+    def __str__(self) -> str:
+        expected = f"expected if unrelated {self.expected_jaccard:.2f}"
+        jaccard = f"Jaccard {interval_text(self.jaccard, 2)} ({expected})"
+        return f"{self.left.text} ⟷ {self.right.text}: {jaccard}"
+
+    def __repr__(self) -> str:
+        return f"<Redescription {self}>"
 
 
 class PointPart(Part):

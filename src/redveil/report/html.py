@@ -1,63 +1,71 @@
-"""A result as a fragment of a page, for notebooks. Names come from files: everything is escaped."""
+"""A result as a fragment of a page, for notebooks."""
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import replace
 
+from redveil.display import Block, Code, Folded, Listing, Note, html
+from redveil.findings.wording import interval_text, p_text
+from redveil.privacy.plan import steps_listing
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.wording import confirmation_text, is_confirmed, p_text
+from redveil.report.wording import all_confirmed, confirmation_text, is_confirmed
 from redveil.schema.view import plural
+
+NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def fragment(document: ResultDocument) -> str:
-    """Return a table of the redescriptions and a line about the promise."""
+    """Return a table of the redescriptions, and the certificate folded up below it."""
     promise = document.certificate
-    evaluated = any(one.true for one in document.redescriptions)
-    unit = escape(plural(promise.unit))
-    heads = ["#", "left", "right", "Jaccard", "expected if unrelated", unit, "p at most"]
-    heads += ["true J"] * evaluated
-    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in heads)
-    body = "".join(
-        _row(document, number, one, evaluated=evaluated)
-        for number, one in enumerate(document.redescriptions, start=1)
-    )
-    lines = [
-        f"{escape(promise.promise)} ({escape(promise.guarantee)}), "
-        f"{escape(promise.neighbouring)}; {escape(promise.algorithm)}, "
-        f"schema {escape(promise.schema_status)}; {escape(promise.software)}"
-    ]
-    notes = "".join(
-        f"<p><b>{escape(note)}</b></p>"
-        for note in (document.warning, document.message, *promise.unmet)
-        if note
-    )
+    notes = (document.warning, document.message, *promise.unmet)
+    parts: list[Block] = [Note(note) for note in notes if note]
+    found = document.redescriptions
+    if found:
+        parts.append(_listing(document))
     if document.false_discoveries:
-        found = len(document.redescriptions)
-        lines.insert(0, confirmation_text(document.false_discoveries, found))
-    small = "".join(f"<p><small>{line}</small></p>" for line in lines)
-    return (
-        f"<div class='redveil'>{notes}<table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{small}</div>"
+        parts.append(confirmation_text(document.false_discoveries, len(found)))
+    summary = (
+        f"Privacy certificate: {promise.promise}, {promise.guarantee}; {promise.neighbouring}; "
+        f"{promise.algorithm}, schema {promise.schema_status}; {promise.software}"
     )
+    facts = replace(promise.listing(document.entities), caption="")
+    parts.append(Folded(summary, facts))
+    parts.append(Folded("Steps and prices", steps_listing(promise.steps)))
+    return html(*parts)
 
 
-def _row(document: ResultDocument, number: int, one: RedescriptionPart, *, evaluated: bool) -> str:
-    fields = [
-        f"{number}{'' if is_confirmed(document, number) else ' <small>not confirmed</small>'}",
-        f"<code>{escape(one.left.text)}</code>",
-        f"<code>{escape(one.right.text)}</code>",
+def _listing(document: ResultDocument) -> Listing:
+    """Return the redescriptions as a table, best first."""
+    unit = plural(document.certificate.unit)
+    bracket = f"[95{NO_BREAK_SPACE}%]"
+    heads = ["#", "left", "right", f"Jaccard {bracket}", "expected if unrelated"]
+    heads += [f"{unit} {bracket}", "p at most"]
+    doubted = not all_confirmed(document)
+    evaluated = any(one.true for one in document.redescriptions)
+    heads += ["confirmed"] * doubted + ["true J", "true p"] * evaluated
+    # A browser would break 1e-30 after its hyphen.
+    unbroken = [number for number, head in enumerate(heads) if head in ("p at most", "true p")]
+    rows = []
+    for number, one in enumerate(document.redescriptions, start=1):
+        row = [str(number), Code(one.left.text), Code(one.right.text), *_numbers(one)]
+        if doubted:
+            row.append("yes" if is_confirmed(document, number) else "not confirmed")
+        if evaluated:
+            row += [f"{one.true.jaccard:.3f}", p_text(one.true.p_value)] if one.true else ["", ""]
+        rows.append(row)
+    return Listing(heads, rows, right=(0,), unbroken=unbroken)
+
+
+def _numbers(one: RedescriptionPart) -> list[str]:
+    return [
         _interval(one.jaccard, 2),
         f"{one.expected_jaccard:.2f}",
         _interval(one.support.both, 0),
         p_text(one.p_value),
     ]
-    if evaluated:
-        fields.append(f"{one.true.jaccard:.3f}" if one.true else "")
-    return (
-        "<tr>" + "".join(f"<td style='text-align:left'>{field}</td>" for field in fields) + "</tr>"
-    )
 
 
 def _interval(interval: IntervalPart, digits: int) -> str:
-    low, high = f"{interval.low:,.{digits}f}", f"{interval.high:,.{digits}f}"
-    return f"{interval.estimate:,.{digits}f} <small>[{low}, {high}]</small>"
+    """Return an interval that is broken before its bracket, if anywhere."""
+    estimate, bracket = interval_text(interval, digits).split(" ", maxsplit=1)
+    return f"{estimate} {bracket.replace(' ', NO_BREAK_SPACE)}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from redveil.findings.wording import p_text
 from redveil.report.document import ResultDocument
-from redveil.report.wording import p_text
 
 
 def latex_table(document: ResultDocument) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from redveil.errors import ResultError
+from redveil.errors import InputError, ResultError
 from redveil.files import write_text
 from redveil.report.document import CertificatePart, RedescriptionPart, ResultDocument
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
     from redveil.findings.questions import Answer
 
@@ -33,7 +36,7 @@ class Result:
     >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
     >>> result.certificate.epsilon
     '1'
-    >>> result.to_frame().columns[:3]
+    >>> result.to_arrow().column_names[:3]
     ['left', 'right', 'jaccard']
     """
 
@@ -62,21 +65,47 @@ class Result:
 
     def __repr__(self) -> str:
         promise = self.certificate
-        return (
-            f"Result({len(self)} redescriptions, {promise.promise}, {promise.guarantee}, "
-            f"{promise.algorithm})"
-        )
+        found = f"{len(self)} redescription{'' if len(self) == 1 else 's'}"
+        return f"<Result: {found}, {promise.promise}, {promise.guarantee}, {promise.algorithm}>"
+
+    def __str__(self) -> str:
+        from redveil.display import rendered, text_width
+        from redveil.report.text import result_view
+
+        return rendered([result_view(self.document, width=text_width())])
 
     def _repr_html_(self) -> str:
         from redveil.report.html import fragment
 
         return fragment(self.document)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return the redescriptions as a Polars frame, one a row (`.to_pandas()` gives pandas')."""
-        from redveil.report.frame import to_frame
+    def to_arrow(self) -> pa.Table:
+        """Return the redescriptions as a PyArrow table, one a row.
 
-        return to_frame(self.document)
+        After `redveil.truth`, the table has the true values too.
+        """
+        from redveil.report.arrow import to_arrow
+
+        return to_arrow(self.document)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the redescriptions as a pandas DataFrame. Needs `redveil[pandas]`."""
+        _need("pandas")
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the redescriptions as a Polars DataFrame. Needs `redveil[polars]`."""
+        frame: pl.DataFrame = _need("polars").DataFrame(self.to_arrow())
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the table of `to_arrow` through the Arrow PyCapsule interface.
+
+        Libraries that know the interface take a result as it is: `pa.table(result)`,
+        `pl.DataFrame(result)`, `pd.DataFrame.from_arrow(result)`.
+        """
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def ask(self, left: str, right: str) -> Answer:
         """Return supports, Jaccard index and p-value of any two queries. Costs no privacy.
@@ -101,7 +130,8 @@ class Result:
         from redveil.schema import Side
 
         queries = parse_side(left, Side.LEFT), parse_side(right, Side.RIGHT)
-        return answer(*queries, released_tables(self.document))
+        found = answer(*queries, released_tables(self.document))
+        return replace(found, unit=self.certificate.unit)
 
     def to_json(self) -> str:
         """Return the result file's text."""
@@ -142,6 +172,22 @@ class Result:
             # A foreign file's keys can hold anything, line ends too.
             problem = " ".join(f"at {place} ({first['msg']})".split())
             raise ResultError(f"{path}: not a result of this version {problem}; {REMEDY}") from None
+
+
+def _need(library: str) -> Any:
+    """Import an optional library.
+
+    >>> _need("no such frames")
+    Traceback (most recent call last):
+    redveil.errors.InputError: no such frames is not installed; run pip install \
+'redveil[no such frames]', or use to_arrow
+    """
+    try:
+        return import_module(library)
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{library} is not installed; run pip install 'redveil[{library}]', or use to_arrow"
+        ) from None
 
 
 def _is_foreign(text: str) -> bool:

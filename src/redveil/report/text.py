@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from redveil.privacy.loss import Price, Rho, total
+from redveil.findings.wording import interval_text, p_text
+from redveil.privacy.plan import steps_listing
 from redveil.report.document import CertificatePart, IntervalPart, ResultDocument, StepPart
 from redveil.report.wording import (
     all_confirmed,
     confirmation_text,
-    interval_text,
     is_confirmed,
-    p_text,
 )
 from redveil.schema.view import plural
 
@@ -114,52 +113,9 @@ def redescription_table(document: ResultDocument) -> Table:
 
 def certificate_view(promise: CertificatePart, entities: IntervalPart | None) -> Table:
     """Return the certificate as a table of facts."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, title="Privacy certificate", title_justify="left")
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    # Text, not str: what a file says may look like markup.
-    pure = ", δ = 0" if promise.guarantee == "exact" and promise.rho is None else ""
-    table.add_row("promise", Text(f"{promise.promise}{pure}, {promise.guarantee}"))
-    table.add_row("protects", Text(promise.protects))
-    table.add_row("against", Text(f"telling apart data sets that differ by {promise.neighbouring}"))
-    spent = total(step.price for step in promise.steps)
-    table.add_row("spent in", f"{len(promise.steps)} steps that add up to exactly {_price(spent)}")
-    alone = ", private start alone" if promise.parameters.get("alternations") == 0 else ""
-    method = f"{promise.algorithm}{alone} ({promise.profile}), {promise.software}"
-    table.add_row("method", Text(method))
-    if entities is not None:
-        table.add_row(Text(plural(promise.unit)), f"{interval_text(entities, 0)} (noisy)")
-    table.add_row("schema", Text(f"{promise.schema_name} ({promise.schema_status})"))
-    table.add_row("digest", Text(promise.schema_digest))
-    for number, condition in enumerate(promise.conditions):
-        style = "bold yellow" if condition in promise.unmet else ""
-        table.add_row("conditions" if number == 0 else "", Text(condition, style=style))
-    return table
+    return promise.listing(entities).rich()
 
 
 def steps_table(steps: Iterable[StepPart | Step]) -> Table:
     """Return the steps of a plan with their prices, and the sum."""
-    from rich.table import Table
-    from rich.text import Text
-
-    listed = list(steps)
-    whole = total(step.price for step in listed)
-    table = Table(box=None, header_style="bold", show_footer=True)
-    table.add_column("step", footer="sum")
-    table.add_column("mechanism")
-    table.add_column(_unit(whole), justify="right", footer=str(whole))
-    for step in listed:
-        table.add_row(Text(step.name), step.mechanism, Text(str(step.price)))
-    return table
-
-
-def _unit(price: Price) -> str:
-    return "ρ" if isinstance(price, Rho) else "ε"
-
-
-def _price(price: Price) -> str:
-    """Return a price as the certificate has it: ε as a bare number, ρ with its name."""
-    return f"ρ = {price}" if isinstance(price, Rho) else str(price)
+    return steps_listing(steps).rich()

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
+from redveil.display import Block, Displayed, Note
+from redveil.schema import editing
 from redveil.schema.descriptor import describe
 from redveil.schema.identifier import new_id
+from redveil.schema.listing import view_listing
 from redveil.schema.purchase import Purchase
 from redveil.schema.reader import read_schema, schema_of
 from redveil.schema.view import Side, Status, View
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Displayed):
     """The declarations of two views of the same entities.
+
+    A schema does not change. `with_attribute`, `without` and `replace` return another one.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> schema = clinic_schema()
@@ -52,26 +58,26 @@ class Schema:
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
         declared = replace(declared, budget=None, budget_delta=Fraction(0), id=None)
-        canonical = json.dumps(declared.to_datapackage(), sort_keys=True, ensure_ascii=True)
+        canonical = json.dumps(declared.to_dict(), sort_keys=True, ensure_ascii=True)
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
-    def to_datapackage(self) -> dict[str, object]:
-        """Return the schema as a Frictionless data package descriptor.
+    def to_dict(self) -> dict[str, object]:
+        """Return the schema as a Frictionless data package descriptor, ready for JSON.
 
         >>> from redveil.data.synthetic import clinic_schema
-        >>> [r["name"] for r in clinic_schema().to_datapackage()["resources"]]
+        >>> [r["name"] for r in clinic_schema().to_dict()["resources"]]
         ['diagnoses', 'laboratory']
         """
         return describe(self)
 
     @classmethod
-    def from_datapackage(cls, descriptor: Mapping[str, object]) -> Schema:
+    def from_dict(cls, descriptor: Mapping[str, object]) -> Schema:
         """Return the schema that a data package descriptor declares.
 
         Raises a SchemaError that names the first problem.
 
         >>> from redveil.data.synthetic import clinic_schema
-        >>> Schema.from_datapackage(clinic_schema().to_datapackage()) == clinic_schema()
+        >>> Schema.from_dict(clinic_schema().to_dict()) == clinic_schema()
         True
         """
         return schema_of(descriptor, cls)
@@ -90,6 +96,100 @@ class Schema:
         """
         return replace(self, status=Status.DECLARED, id=self.id or new_id())
 
+    def with_attribute(
+        self,
+        name: str,
+        *,
+        side: Literal["left", "right"] | None = None,
+        kind: Literal["boolean", "categorical", "ordinal", "numeric"] | None = None,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        cuts: editing.Cuts | None = None,
+        categories: Sequence[str] | None = None,
+        true_values: Sequence[str] | None = None,
+        false_values: Sequence[str] | None = None,
+        required: bool | None = None,
+    ) -> Schema:
+        """Return the schema with an attribute declared anew; what is not given stays as it was.
+
+        side:             left or right; needed if both views have the attribute, or to add it
+        kind:             boolean, categorical, ordinal or numeric; by default as before, or as
+            what is given implies
+        minimum, maximum: the bounds of a number; values beyond them are moved to them
+        cuts:             where a number may be split: a list, `"equal-width"`, `"decades"`,
+            `"symmetric-decades"`, or a method with its options as in the schema file; new bounds
+            without `cuts` have cut points of equal width
+        categories:       the labels; in order, if the kind is ordinal
+        true_values, false_values: how a Boolean is written
+        required:         whether no value can be missing
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> schema = clinic_schema().with_attribute("age", maximum=120, cuts=[18, 40, 65])
+        >>> schema.left.attributes[0].cuts
+        (18.0, 40.0, 65.0)
+        >>> schema.with_attribute("age", cuts=[65, 40])
+        Traceback (most recent call last):
+        redveil.errors.SchemaError: left, attribute age: cut points are not strictly increasing; \
+correct redveil.cuts.values
+        """
+        declared = {
+            "kind": kind,
+            "minimum": minimum,
+            "maximum": maximum,
+            "cuts": cuts,
+            "categories": categories,
+            "true_values": true_values,
+            "false_values": false_values,
+            "required": required,
+        }
+        return editing.with_attribute(self, name, side, declared)
+
+    def without(self, *names: str, side: Literal["left", "right"] | None = None) -> Schema:
+        """Return the schema without some attributes; `load` will ignore their columns.
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> len(clinic_schema().without("sex", "HbA1c").right.attributes)
+        13
+        """
+        schema = self
+        for name in names:
+            schema = editing.without(schema, name, side)
+        return schema
+
+    def replace(
+        self,
+        *,
+        name: str | None = None,
+        unit: str | None = None,
+        budget: str | float | Fraction | None = None,
+        budget_delta: str | float | Fraction | None = None,
+    ) -> Schema:
+        """Return the schema with another name, unit or budget.
+
+        name:         the name of the data set
+        unit:         what one entity is called, as in `"patient"`
+        budget:       the ε that all runs together may cost
+        budget_delta: the δ that all runs together may cost
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> clinic_schema().replace(unit="visit", budget="1/2").budget
+        Fraction(1, 2)
+        """
+        declared = {"name": name, "unit": unit, "budget": budget, "budget_delta": budget_delta}
+        return editing.with_package(self, declared)
+
+    def __repr__(self) -> str:
+        left, right = len(self.left.attributes), len(self.right.attributes)
+        return f"<Schema {self.name} ({self.status}): {left} left and {right} right attributes>"
+
+    def _shown(self) -> Iterator[Block]:
+        if self.status is Status.DRAFT:
+            yield Note("draft: NOT private; replace what was taken from the data, then accept it")
+        budget = "" if self.budget is None else f", budget ε = {self.budget}"
+        yield f"schema {self.name} ({self.status}), unit {self.unit}{budget}"
+        for side in Side:
+            yield view_listing(self.view(side), side)
+
     def save(self, path: str | Path) -> None:
         """Write the schema as `datapackage.json`, atomically.
 
@@ -103,7 +203,7 @@ class Schema:
         """
         from redveil.files import write_text
 
-        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n")
 
     @classmethod

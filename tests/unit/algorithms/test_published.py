@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -64,7 +65,7 @@ def test_a_released_threshold_is_somebodys_value() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
-def test_certificates_say_what_the_profile_is(algorithm: str) -> None:
+def test_certificates_say_what_the_profile_is(algorithm: Any) -> None:
     walk_steps = None if algorithm == "alt-expm" else 600
     result = redveil.mine(
         wide_dataset(300, 5, 5),
@@ -162,8 +163,8 @@ def test_a_view_without_two_values_is_refused_with_a_reason() -> None:
     frame = pl.DataFrame({"patient": ["a", "b"], "HbA1c": [5.0, 5.0]})
     schema = clinic_schema()
     lonely = replace(schema.right, attributes=schema.right.attributes[:1])
-    dataset = redveil.load(clinic_frames(2)[0].with_columns(patient=pl.Series(["a", "b"])), frame,
-                           replace(schema, right=lonely))  # fmt: skip
+    left = clinic_frames(2)[0].set_column(0, "patient", [["a", "b"]])
+    dataset = redveil.load(left, frame, replace(schema, right=lonely))
     with pytest.raises(InputError, match="nothing to split"):
         redveil.mine(dataset, 1, profile="published")
 

@@ -131,3 +131,61 @@ def test_a_narrow_terminal_gets_one_below_the_other() -> None:
     first = result.redescriptions[0]
     assert f"   {first.left.text[:40]}" in shown
     assert shown.startswith(("1  J ", "1?  J "))
+
+
+def test_published_walks_stop_at_the_threshold_that_was_given(
+    clinic_files: Clinic, command: Command
+) -> None:
+    options = "--profile", "published", "--algorithm", "tree-pair", "--depth", 1, "--steps", 600
+    done = command(*clinic_files.mine, *options, "--variance-threshold", 0.25)
+    assert done.code == 0
+    promise = json.loads(clinic_files.result.read_text())["certificate"]
+    assert promise["parameters"]["variance_threshold"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ((), "--variance-threshold does nothing for the hardened profile"),
+        (("--profile", "published"), "--variance-threshold does nothing for alt-expm; it is for"),
+        (
+            ("--profile", "published", "--algorithm", "tree-pair", "--variance-threshold", -1),
+            "--variance-threshold must be a number from 0 on",
+        ),
+    ],
+)
+@pytest.mark.parametrize("what", ["mine", "plan"])
+def test_a_threshold_that_does_nothing_is_refused(
+    clinic_files: Clinic,
+    command: Command,
+    what: str,
+    options: tuple[object, ...],
+    complaint: str,
+) -> None:
+    first = clinic_files.mine if what == "mine" else ("plan", "-e", 1)
+    done = command(*first, "--variance-threshold", 0.1, *options)
+    assert done.code == 2
+    assert complaint in done.err
+
+
+def test_a_plan_takes_the_options_of_a_run(command: Command) -> None:
+    options = "--algorithm", "tree-pair", "--profile", "published", "--variance-threshold", 0.1
+    done = command("plan", "-e", 1, *options, "--steps", 500, "--pair-score", "purity")
+    assert done.code == 0
+    assert "tree pair" in done.out
+    # A walk of a given length is not drawn exactly.
+    exact, walked = ("plan", "-e", 1, "--algorithm", "alt-mcmc", "--depth", 2), ("--steps", 500)
+    assert "walk" not in command(*exact).out
+    assert "walk" in command(*exact, *walked).out
+
+
+@pytest.mark.parametrize("profile", ["hardened", "published"])
+def test_a_profile_can_be_diagnosed(clinic_files: Clinic, command: Command, profile: str) -> None:
+    tables = clinic_files.left, clinic_files.right
+    done = command("diagnose", *tables, "-e", 1, "--steps", 600, "--profile", profile)
+    assert done.code == 0
+    assert "4 walks of 600 steps" in done.out
+    # The published score is at most 1; the hardened one counts entities.
+    last = done.out.splitlines()[-1]
+    score = float(last.removeprefix("score at the end ").split(" ")[0].replace(",", ""))
+    assert (score <= 1) == (profile == "published")

@@ -54,8 +54,8 @@ def test_arrow_finds_the_same_rows(text: str) -> None:
         if (fields := len(split(record.text, ","))) != 2 or not record.is_closed
     ]
     data = f"x,y\n{text}".encode()
-    if not found or faults:
-        with pytest.raises(LoadError, match=faults[0] if faults else "no rows"):
+    if faults:
+        with pytest.raises(LoadError, match=faults[0]):
             open_csv(data, Layout(), "a.csv").read(["x", "y"])
         return
     columns = open_csv(data, Layout(), "a.csv").read(["x", "y"]).columns.values()

@@ -6,12 +6,15 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from redveil.data.dataset import Dataset
 from redveil.data.loading import load
+from redveil.data.report import LoadReport
+from redveil.data.table import Table
 from redveil.errors import SealedError
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.sealed import Sealed, open_for_owner
@@ -29,9 +32,17 @@ def dataset() -> Dataset:
     return load(left, pa.table({"id": [1, 2, 3], "x": [0, 1, 1]}), SCHEMA)
 
 
-@pytest.mark.parametrize("show", [repr, str, "{}".format])
-def test_only_the_schema_shows(dataset: Dataset, show: Callable[[object], str]) -> None:
-    assert show(dataset) == "<Dataset clinic: 2 left and 1 right attributes>"
+def test_only_the_schema_shows(dataset: Dataset) -> None:
+    assert repr(dataset) == "<Dataset clinic: 2 left and 1 right attributes>"
+
+
+@pytest.mark.parametrize("show", [repr, str, "{}".format, Dataset._repr_html_])
+def test_what_shows_depends_on_the_schema_alone(
+    dataset: Dataset, show: Callable[[Any], str]
+) -> None:
+    nobody = Dataset(SCHEMA, Sealed(Table(0, {}, {})), Sealed(LoadReport(0)))
+    assert show(dataset) == show(nobody)
+    assert "clinic" in show(dataset)
 
 
 def test_the_rows_are_sealed(dataset: Dataset) -> None:

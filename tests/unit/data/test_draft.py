@@ -298,7 +298,7 @@ def test_a_saved_draft_is_the_drafted_schema(files: tuple[str, str]) -> None:
 
 def test_a_saved_draft_is_a_data_package(files: tuple[str, str]) -> None:
     found = draft(*files)
-    assert list(Package.metadata_validate(found.to_datapackage())) == []
+    assert list(Package.metadata_validate(found.to_dict())) == []
 
 
 def test_a_draft_loads_the_data_it_was_made_from(files: tuple[str, str]) -> None:
@@ -312,7 +312,7 @@ def test_a_draft_loads_the_data_it_was_made_from(files: tuple[str, str]) -> None
 
 def test_every_field_has_its_remark(files: tuple[str, str]) -> None:
     found = draft(*files)
-    package: Any = found.to_datapackage()
+    package: Any = found.to_dict()
     fields = {f["name"]: f for r in package["resources"] for f in r["schema"]["fields"]}
     assert fields["id"]["redveil"]["draft"] == "entity key, different in every row"
     assert fields["sex"]["redveil"] == {"draft": "2 categories taken from the data" + SURE}
@@ -334,9 +334,9 @@ def test_every_field_has_its_remark(files: tuple[str, str]) -> None:
 def test_drafting_does_not_change_the_schema(files: tuple[str, str]) -> None:
     found = draft(*files)
     before = found.schema.digest
-    assert found.to_datapackage() == found.to_datapackage()
+    assert found.to_dict() == found.to_dict()
     assert found.schema.digest == before
-    json.dumps(found.to_datapackage())
+    json.dumps(found.to_dict())
 
 
 def test_files_in_any_layout(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_any_column_can_be_drafted_and_loaded(values: list[Any]) -> None:
     ids = list(range(len(values)))
     left = pa.table({"id": ids, "x": values, "y": [0] * len(ids)})
     found = draft(left, left)
-    package = found.to_datapackage()
+    package = found.to_dict()
     dataset = load(left, left, found.schema)
     assert package["name"] == "dataset"
     for counts in open_for_owner(dataset.report).attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-import sys
+import traceback
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from redveil.data.dataset import Dataset
+from redveil.data.draft import draft
 from redveil.data.loading import load
-from redveil.data.report import AttributeCounts, LoadReport
+from redveil.data.report import AttributeCounts, LoadReport, ViewCounts
 from redveil.data.table import CodedColumn, NumericColumn, Table
+from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import open_for_owner
 
@@ -228,7 +230,7 @@ def test_rows_may_come_in_any_order(left: list[int], right: list[int], common: i
     assert values_of(dataset, "age") == [10 * key for key in order]
     assert values_of(dataset, "one", Side.RIGHT) == [key % 2 for key in order]
     report = open_for_owner(dataset.report)
-    assert (report.joined, report.left_only, report.right_only) == (common, 6 - common, 0)
+    assert (report.joined, report.left.only, report.right.only) == (common, 6 - common, 0)
 
 
 def test_only_joined_entities_are_counted() -> None:
@@ -239,13 +241,12 @@ def test_only_joined_entities_are_counted() -> None:
     )
     assert open_for_owner(dataset.report) == LoadReport(
         joined=2,
-        left_only=1,
-        right_only=1,
+        left=ViewCounts(only=1, ignored=("note",)),
+        right=ViewCounts(only=1),
         attributes=(
             AttributeCounts(Side.LEFT, "age", missing=1, clamped=1),
             AttributeCounts(Side.RIGHT, "one"),
         ),
-        ignored_left=("note",),
     )
 
 
@@ -337,27 +338,38 @@ def test_progress_goes_from_nothing_to_all() -> None:
     assert "converting columns" in [stage for stage, _ in seen]
 
 
-WITHOUT_PANDAS_AND_POLARS = """
-import sys
+class Relation:
+    """A table of a library that we do not know, which hands out its rows once, as DuckDB does."""
 
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("pandas", "polars"):
-            raise ModuleNotFoundError(name)
+    def __init__(self, table: pa.Table) -> None:
+        self.reader = table.to_reader(max_chunksize=1)
 
-sys.meta_path.insert(0, Absent())
-from redveil.data.draft import draft
-from redveil.data.loading import load
-print(load("left.csv", "right.csv", "datapackage.json"))
-print(draft("left.csv", "right.csv").schema.left.names)
-"""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.reader.__arrow_c_stream__(requested_schema)
 
 
-def test_pandas_and_polars_are_not_needed(tmp_path: Path) -> None:
-    schema_of(AGE).save(tmp_path / "datapackage.json")
-    (tmp_path / "left.csv").write_text("id,age\n0,3\n1,4\n", encoding="utf-8")
-    (tmp_path / "right.csv").write_text("id,one\n0,1\n1,0\n", encoding="utf-8")
-    program = [sys.executable, "-c", WITHOUT_PANDAS_AND_POLARS]
-    answer = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert answer.stderr == ""
-    assert answer.stdout == "<Dataset clinic: 1 left and 1 right attributes>\n('age',)\n"
+@pytest.mark.parametrize("wrap", [Relation, pa.Table.to_reader, lambda t: t.to_batches()[0]])
+def test_any_table_with_the_arrow_interface_is_loaded(wrap: Callable[[pa.Table], object]) -> None:
+    left = pa.table({"id": [0, 1, 2], "age": [3.0, None, 4.0]})
+    right = pa.table({"id": [2, 0, 1], "one": [True, False, None]})
+    schema = schema_of(AGE)
+    found = open_for_owner(load(wrap(left), wrap(right), schema).table)
+    expected = open_for_owner(load(left, right, schema).table)
+    np.testing.assert_array_equal(found.left["age"].values, expected.left["age"].values)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(found.right["one"].codes, expected.right["one"].codes)  # type: ignore[union-attr]
+    assert found.rows == 3
+
+
+def test_a_draft_takes_any_table_with_the_arrow_interface() -> None:
+    table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
+    assert draft(Relation(table), Relation(table)).schema == draft(table, table).schema
+
+
+def test_a_stream_that_fails_says_nothing_of_its_rows() -> None:
+    class Failing:
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+            raise ValueError("secret of row 7")
+
+    with pytest.raises(LoadError, match=r"^left frame: not a table; pass a path") as caught:
+        load(Failing(), Failing(), schema_of(AGE))
+    assert "secret" not in "".join(traceback.format_exception(caught.value))

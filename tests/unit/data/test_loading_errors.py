@@ -34,29 +34,21 @@ def schema_of(*attributes: Attribute, **view: Any) -> Schema:
     return Schema("clinic", View("patients", "id", attributes, **view), View("wards", "id", (one,)))
 
 
-def complaint(left: object, schema: Schema, right: object = RIGHT) -> str:
+def complaint(left: object, schema: Schema, right: object = RIGHT, *, strict: bool = False) -> str:
     with pytest.raises(LoadError) as caught:
-        load(left, right, schema)
+        load(left, right, schema, strict=strict)
     message = str(caught.value)
     assert len(message.splitlines()) == 1
     assert "; " in message or message.endswith("?")
     # The cause is dropped, because a library's message may quote a row.
     assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None or caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     return message
 
 
 HOSTILE = {
     "empty": (b"", "left.csv: the file is empty; export it again"),
     "blank": (b"\n\r\n\n", "left.csv: the file is empty; export it again"),
-    "header only": (
-        b"id,age",
-        "left.csv: no rows after the header; check that the file is complete",
-    ),
-    "header and blank lines": (
-        b"id,age\n\r\n\n",
-        "left.csv: no rows after the header; check that the file is complete",
-    ),
     "short line": (
         b"id,age\n1,2\n\n3\n",
         "left.csv, line 4: 1 field, but the header has 2; check the delimiter, and "
@@ -127,6 +119,30 @@ HOSTILE = {
         "left.csv: no key column id; set primaryKey, or make the index a column",
     ),
     "key of another spelling": (b"ID,age\n1,2\n", "left.csv: no key column id; did you mean ID?"),
+    "gzip without its name": (
+        gzip.compress(b"id,age\n1,2\n"),
+        "left.csv: compressed with gzip; rename it to end in .gz",
+    ),
+    "Parquet as CSV": (
+        b"PAR1....PAR1",
+        "left.csv: a Parquet file; rename it to end in .parquet",
+    ),
+    "spreadsheet as CSV": (
+        b"PK\x03\x04....",
+        "left.csv: a spreadsheet or archive, not text; save it as CSV",
+    ),
+}
+
+#: Rows that are left out or read as missing, unless the owner would rather stop.
+DEPARTING = {
+    "header only": (
+        b"id,age",
+        "no common entity; check that columns id and id contain the same keys",
+    ),
+    "header and blank lines": (
+        b"id,age\n\r\n\n",
+        "no common entity; check that columns id and id contain the same keys",
+    ),
     "empty key": (
         b"id,age\n1,2\n ,3\n",
         "left.csv, line 3, column id: no entity key; give every row a key",
@@ -137,11 +153,11 @@ HOSTILE = {
     ),
     "one duplicate key": (
         b"id,age\n1,2\n2,3\n1 ,4\n",
-        "left.csv, line 4, column id: 1 row repeats a key; keep one row per entity",
+        "left.csv, line 2, column id: one of several rows of an entity; keep one row per entity",
     ),
     "duplicate keys": (
         b"id,age\n1,2\n\n1,3\n3,4\n3,4\n3,5\n",
-        "left.csv, line 4, column id: 3 rows repeat keys; keep one row per entity",
+        "left.csv, line 2, column id: one of several rows of an entity; keep one row per entity",
     ),
     "text for a number": (
         b"id,age\n1,2\n2,young\n3,old\n",
@@ -165,20 +181,7 @@ HOSTILE = {
     ),
     "no common entity": (
         b"id,age\n3,2\n4,3\n",
-        "left.csv and right frame: no common entity; check that columns id and id contain the "
-        "same keys",
-    ),
-    "gzip without its name": (
-        gzip.compress(b"id,age\n1,2\n"),
-        "left.csv: compressed with gzip; rename it to end in .gz",
-    ),
-    "Parquet as CSV": (
-        b"PAR1....PAR1",
-        "left.csv: a Parquet file; rename it to end in .parquet",
-    ),
-    "spreadsheet as CSV": (
-        b"PK\x03\x04....",
-        "left.csv: a spreadsheet or archive, not text; save it as CSV",
+        "no common entity; check that columns id and id contain the same keys",
     ),
 }
 
@@ -192,33 +195,46 @@ def test_a_hostile_csv_file(
     assert complaint("left.csv", schema_of(AGE, missing_values=("", "NA"))) == message
 
 
+@pytest.mark.parametrize(("content", "message"), DEPARTING.values(), ids=DEPARTING)
+def test_rows_that_do_not_fit_stop_loading_only_if_it_is_strict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("left.csv").write_bytes(content)
+    schema = schema_of(AGE, missing_values=("", "NA"))
+    load("left.csv", RIGHT, schema)
+    assert complaint("left.csv", schema, strict=True) == message
+
+
 def test_a_boolean_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "left.csv"
     path.write_text("id,sick\n1,1\n2,perhaps\n", encoding="utf-8")
-    assert complaint(path, schema_of(SICK)) == (
+    assert complaint(path, schema_of(SICK), strict=True) == (
         f"{path}, line 3, column sick: neither true nor false; correct it, or list it in "
         "trueValues, falseValues or missingValues"
     )
     frame = pa.table({"id": [1, 2], "sick": [1, 2]})
-    assert complaint(frame, schema_of(SICK)).startswith("left frame, row 2, column sick: neither")
+    message = complaint(frame, schema_of(SICK), strict=True)
+    assert message.startswith("left frame, row 2, column sick: neither")
+
+
+NO_VALUE = "no value in a required attribute; correct the row"
 
 
 @pytest.mark.parametrize(
     ("attribute", "values", "what"),
     [
-        (Attribute("x", Kind.NUMERIC, required=True), ["1", ""], "a missing value"),
-        (Attribute("x", Kind.NUMERIC, required=True), [1.0, float("nan")], "a missing value"),
-        (Attribute("x", Kind.BOOLEAN, required=True), [True, None], "a missing value"),
-        (Attribute("x", Kind.CATEGORICAL, True, ("a", "b")), ["a", None], "a missing value"),  # noqa: FBT003 - short
+        (Attribute("x", Kind.NUMERIC, required=True), ["1", ""], NO_VALUE),
+        (Attribute("x", Kind.NUMERIC, required=True), [1.0, float("nan")], NO_VALUE),
+        (Attribute("x", Kind.BOOLEAN, required=True), [True, None], NO_VALUE),
+        (Attribute("x", Kind.CATEGORICAL, True, ("a", "b")), ["a", None], NO_VALUE),  # noqa: FBT003 - short
         (Attribute("x", Kind.ORDINAL, True, ("a", "b")), ["a", "c"], "an undeclared category"),  # noqa: FBT003 - short
     ],
 )
 def test_a_required_value_that_is_missing(attribute: Attribute, values: Any, what: str) -> None:
     frame = pa.table({"id": ["1", "2"], "x": values})
-    assert complaint(frame, schema_of(attribute)) == (
-        f"left frame, row 2, column x: {what} in a required attribute; correct it, "
-        "or remove required from its constraints"
-    )
+    message = complaint(frame, schema_of(attribute), strict=True)
+    assert message.startswith(f"left frame, row 2, column x: {what}")
 
 
 def test_the_right_view_is_checked_too() -> None:
@@ -329,12 +345,6 @@ def test_damaged_parquet(tmp_path: Path, damage: Callable[[bytes], bytes]) -> No
     assert complaint(path, schema_of(AGE)) == message
 
 
-def test_parquet_without_rows(tmp_path: Path) -> None:
-    path = tmp_path / "left.parquet"
-    parquet.write_table(pa.table({"id": pa.array([], pa.string()), "age": pa.array([])}), path)
-    assert complaint(path, schema_of(AGE)) == f"{path}: no rows; pass a table with rows"
-
-
 def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
     path = tmp_path / "left.parquet"
     twice = pa.Table.from_arrays([pa.array(["1"])] * 2, names=["id", "id"])
@@ -358,7 +368,7 @@ def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
 )
 def test_other_objects_are_not_tables(frame: object) -> None:
     assert complaint(frame, schema_of(AGE)) == (
-        "left frame: not a table; pass a path or a pandas, Polars or PyArrow table"
+        "left frame: not a table; pass a path, or a pandas, Polars or Arrow table"
     )
 
 
@@ -393,18 +403,6 @@ def test_strange_columns_that_are_not_declared_do_not_matter() -> None:
     load(frame, RIGHT, schema_of(AGE))
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame({"id": [], "age": []}),
-        pl.DataFrame({"id": [], "age": []}),
-        pa.table({"id": pa.array([], pa.string()), "age": pa.array([], pa.int8())}),
-    ],
-)
-def test_a_frame_without_rows(frame: object) -> None:
-    assert complaint(frame, schema_of(AGE)) == "left frame: no rows; pass a table with rows"
-
-
 def test_a_frame_with_the_key_in_its_index() -> None:
     frame = pd.DataFrame({"id": ["1"], "age": [3]}).set_index("id")
     assert complaint(frame, schema_of(AGE)) == (
@@ -415,7 +413,7 @@ def test_a_frame_with_the_key_in_its_index() -> None:
 def test_a_missing_key_in_a_frame() -> None:
     for keys in (["1", None], [1.0, float("nan")], [1.5, float("nan")]):
         frame = pa.table({"id": keys, "age": [1, 2]})
-        assert complaint(frame, schema_of(AGE)) == (
+        assert complaint(frame, schema_of(AGE), strict=True) == (
             "left frame, row 2, column id: no entity key; give every row a key"
         )
 
@@ -424,7 +422,7 @@ def test_column_names_are_shown_on_one_line() -> None:
     name = "a\nb" + "c" * 100
     odd = Attribute(name, Kind.NUMERIC, cuts=(0.5,))
     frame = pa.table({"id": ["1"], name: ["x"]})
-    assert complaint(frame, schema_of(odd)).startswith(
+    assert complaint(frame, schema_of(odd), strict=True).startswith(
         f"left frame, row 1, column a b{'c' * 56}…: not a number;"
     )
 

@@ -1,4 +1,4 @@
-"""No message, traceback or chained exception contains data."""
+"""No message, traceback or chained exception contains data, and no frame of one holds a row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AGE = Attribute("age", Kind.NUMERIC, required=True, maximum=120, cuts=(18.0,))
 SICK = Attribute("sick", Kind.BOOLEAN, required=True)
 SEX = Attribute("sex", Kind.CATEGORICAL, required=True, categories=("f", "m"))
 SCHEMA = Schema("clinic", View("l", "id", (AGE, SICK, SEX)), View("r", "id", (SICK,)))
-RIGHT = pa.table({"id": ["1", "2"], "sick": [1, 0]})
+RIGHT = pa.table({"id": ["1", "2", SECRET], "sick": [1, 0, 1]})
 
 BAD_ROWS = {
     "number": ["1,30,1,f", f"2,{SECRET},1,f"],
@@ -33,7 +33,7 @@ BAD_ROWS = {
     "missing category": ["1,30,1,f", f"{SECRET},30,1,"],
     "duplicate key": [f"{SECRET},30,1,f", f"{SECRET},30,1,f"],
     "missing key": [f"1,{SECRET},1,f", f",{SECRET},1,f"],
-    "no common key": [f"{SECRET},30,1,f", f"{SECRET}{SECRET},30,1,f"],
+    "no common key": [f"{SECRET}1,30,1,f", f"{SECRET}{SECRET},30,1,f"],
 }
 BAD_TEXT = {
     "ragged": f"id,age,sick,sex\n1,30,1,f\n2,30,1,f,{SECRET}\n",
@@ -47,13 +47,22 @@ BAD_TEXT = {
 
 def check(left: Any) -> None:
     with pytest.raises(LoadError) as caught:
-        load(left, RIGHT, SCHEMA)
+        load(left, RIGHT, SCHEMA, strict=True)
     assert SECRET not in str(caught.value)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     seen: BaseException | None = caught.value
     while seen is not None:
         assert SECRET not in repr(seen.args)
         seen = seen.__context__
+    for frame, _ in traceback.walk_tb(caught.value.__traceback__):
+        if frame.f_globals["__name__"].startswith("redveil"):
+            assert not leaks_in(frame.f_locals)
+
+
+def leaks_in(variables: dict[str, Any]) -> list[str]:
+    """Return the variables that hold a table, or something that was read of one."""
+    harmless = (str, int, float, bool, Schema, BaseException, type(None), type(check))
+    return [name for name, value in variables.items() if not isinstance(value, harmless)]
 
 
 def cells(rows: list[str]) -> dict[str, list[str | None]]:

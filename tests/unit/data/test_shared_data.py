@@ -44,7 +44,7 @@ def test_a_draft_loads_its_data(
     assert schema == found.schema
     dataset = load(*pair, schema)
     report = open_for_owner(dataset.report)
-    assert (report.joined, report.left_only, report.right_only) == (rows, 0, 0)
-    assert report.ignored_left == report.ignored_right == ()
+    assert (report.joined, report.left.only, report.right.only) == (rows, 0, 0)
+    assert report.left.ignored == report.right.ignored == ()
     assert len(report.attributes) == columns
     assert sum(a.clamped + a.undeclared for a in report.attributes) == 0

@@ -43,8 +43,8 @@ def test_a_data_set_fits_its_declared_schema(name: str, rows: int, lefts: int, r
     assert (len(schema.left.attributes), len(schema.right.attributes)) == (lefts, rights)
     assert schema.status is Status.DECLARED
     report = owner.load_report(dataset)
-    assert (report.joined, report.left_only, report.right_only) == (rows, 0, 0)
-    assert report.ignored_left == report.ignored_right == ()
+    assert (report.joined, report.left.only, report.right.only) == (rows, 0, 0)
+    assert report.left.ignored == report.right.ignored == ()
     # The code books are complete, and few values are out of bounds.
     assert sum(a.undeclared for a in report.attributes) == 0
     assert all(a.clamped <= max(0.01 * rows, 1) for a in report.attributes)

@@ -171,7 +171,7 @@ def test_every_plan_spends_exactly_the_rho_that_keeps_the_guarantee(
     wanted = make_algorithm(algorithm)
     plan = wanted.tuned(None, size, price).plan(price)
     assert plan.price == total(step.price for step in plan.steps) == Rho(rho_within(epsilon, delta))
-    assert repr(plan).startswith("Plan(ρ = ")
+    assert repr(plan).startswith("<Plan: ρ = ")
     pure = wanted.tuned(None, size, epsilon).plan(epsilon)
     if len(pure.steps) == len(plan.steps):
         shares = [step.price / epsilon for step in pure.steps]

@@ -120,8 +120,8 @@ def test_the_first_step_of_a_kind_is_found() -> None:
 
 
 def test_a_plan_prints_its_price_and_length() -> None:
-    assert repr(two_steps()) == "Plan(ε = 1, 2 steps)"
-    assert repr(Plan(Rho(HALF), (Step(TREE, "choose", Rho(HALF)),))) == "Plan(ρ = 1/2, 1 steps)"
+    assert repr(two_steps()) == "<Plan: ε = 1, 2 steps>"
+    assert repr(Plan(Rho(HALF), (Step(TREE, "choose", Rho(HALF)),))) == "<Plan: ρ = 1/2, 1 steps>"
 
 
 # Purses: paying for a committed plan

@@ -9,9 +9,8 @@ from rich.console import Console, RenderableType
 
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval, Statistics
-from redveil.report.answer import answer_json, answer_view, leaf_texts, leaves_view
+from redveil.report.answer import answer_json, leaf_texts, leaves_view
 from support.clinic import mined_clinic
-from support.results import CERTIFICATE, document
 
 STATISTICS = Statistics(
     jaccard=Interval(0.5, 0.25, 0.75),
@@ -22,7 +21,7 @@ STATISTICS = Statistics(
     p_value=1e-30,
     p_value_estimate=1e-40,
 )
-ANSWER = Answer("[gout]", "[uric acid > 7]", STATISTICS, table=1)
+ANSWER = Answer("[gout]", "[uric acid > 7]", STATISTICS, table=1, tables=3, unit="patient")
 
 
 def seen(view: RenderableType) -> str:
@@ -33,24 +32,33 @@ def seen(view: RenderableType) -> str:
 
 
 def test_an_answer_is_shown_fact_by_fact() -> None:
-    lines = [line.split(maxsplit=1) for line in seen(answer_view(ANSWER, document())).splitlines()]
+    lines = [line.split(maxsplit=1) for line in str(ANSWER).splitlines()]
     facts = [(name, rest[0].strip() if rest else "") for name, *rest in lines]
     assert facts[:2] == [("left", "[gout]"), ("right", "[uric acid > 7]")]
     assert facts[2] == ("Jaccard", "0.50 [0.25, 0.75] (expected if unrelated 0.12)")
     assert facts[3] == ("patients", "1,234 [1,200, 1,268] in both")
-    text = seen(answer_view(ANSWER, document()))
+    text = str(ANSWER)
     assert "60 [50, 70] left, 65 [55, 75] right" in text
     assert "p at most  1e-30" in text
-    assert "leaf table 2 of 0" in text
+    assert "leaf table 2 of 3" in text
     assert "nothing: computed from released counts, not from rows" in text
 
 
 @pytest.mark.parametrize("name", ["[bold]x[/bold]", "[/nothing]", ":smile:", "\\[red]"])
 def test_queries_and_units_that_look_like_markup_are_shown_literally(name: str) -> None:
-    certificate = CERTIFICATE.model_copy(update={"unit": name})
-    shown = answer_view(Answer(name, name, STATISTICS, 0), document(certificate=certificate))
-    assert seen(shown).count(name) == 3
-    assert f"{name}s" in seen(shown)
+    answer = Answer(name, name, STATISTICS, 0, unit=name)
+    for shown in (str(answer), seen(answer.listing().rich())):
+        assert shown.count(name) == 3
+        assert f"{name}s" in shown
+
+
+def test_a_result_s_answer_has_its_unit_and_tables() -> None:
+    result = mined_clinic()
+    trees = result.document.tree_pairs[0]
+    answer = result.ask(trees.left.ends[0].text, trees.right.ends[0].text)  # type: ignore[union-attr]
+    assert answer.unit == "patient"
+    assert answer.tables == len(result.document.tree_pairs)
+    assert "\n" not in repr(answer)
 
 
 def test_an_answer_as_json_has_the_names_of_a_result_file() -> None:

@@ -67,7 +67,7 @@ def test_a_result_is_a_sequence_with_a_short_description() -> None:
     result = Result(document(redescription(), redescription("gout")))
     assert len(result) == 2
     assert [one.left.text for one in result] == ["[asthma]", "[gout]"]
-    assert repr(result) == "Result(2 redescriptions, ε = 1, exact, alt-expm)"
+    assert repr(result) == "<Result: 2 redescriptions, ε = 1, exact, alt-expm>"
 
 
 @pytest.mark.parametrize(

@@ -144,5 +144,5 @@ def test_accepting_declares_a_draft_and_gives_it_an_id_that_stays(tmp_path: Path
 @pytest.mark.parametrize("given", ["", " ", 7, ["7e57"], False])
 def test_an_id_is_a_text(given: object) -> None:
     with pytest.raises(InputError, match="id is not a text; restore what `redveil schema accept`"):
-        Schema.from_datapackage({**CLINIC.to_datapackage(), "id": given})
-    assert Schema.from_datapackage({**CLINIC.to_datapackage(), "id": None}) == CLINIC
+        Schema.from_dict({**CLINIC.to_dict(), "id": given})
+    assert Schema.from_dict({**CLINIC.to_dict(), "id": None}) == CLINIC

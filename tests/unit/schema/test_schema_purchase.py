@@ -28,7 +28,7 @@ def test_a_record_is_written_and_read_again(tmp_path: Path) -> None:
 
 def test_a_schema_without_purchases_is_what_it_was() -> None:
     plain = clinic_schema()
-    assert "bought" not in str(plain.to_datapackage())
+    assert "bought" not in str(plain.to_dict())
     assert plain.bought == ()
 
 
@@ -60,7 +60,7 @@ COLUMNS: dict[str, Any] = {"left": [], "right": ["HbA1c"]}
     ],
 )
 def test_an_invalid_purchase_is_a_problem(record: object) -> None:
-    raw: dict[str, Any] = clinic_schema().to_datapackage()
+    raw: dict[str, Any] = clinic_schema().to_dict()
     raw["redveil"]["bought"] = record
     schema, problems = parse(raw, "datapackage.json", Schema)
     assert schema is None
@@ -68,7 +68,7 @@ def test_an_invalid_purchase_is_a_problem(record: object) -> None:
 
 
 def test_omitted_parts_of_a_purchase_are_empty() -> None:
-    raw: dict[str, Any] = clinic_schema().to_datapackage()
+    raw: dict[str, Any] = clinic_schema().to_dict()
     raw["redveil"]["bought"] = [{"epsilon": 0.1, "columns": {}}]
     schema, problems = parse(raw, "datapackage.json", Schema)
     assert problems == []

@@ -55,7 +55,7 @@ def test_omitted_keys_have_defaults() -> None:
 
 
 def test_a_descriptor_is_read_without_a_file() -> None:
-    assert Schema.from_datapackage(package()) == schema_of(package())
+    assert Schema.from_dict(package()) == schema_of(package())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_descriptor_is_read_without_a_file() -> None:
 )
 def test_problems_of_a_descriptor_are_raised(raw: dict[str, Any], message: str) -> None:
     with pytest.raises(SchemaError) as caught:
-        Schema.from_datapackage(raw)
+        Schema.from_dict(raw)
     assert str(caught.value) == message
 
 

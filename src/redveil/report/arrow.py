@@ -1,44 +1,39 @@
-"""A result as a data frame."""
+"""A result as an Arrow table, which every library for data frames reads."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pyarrow as pa
 
 from redveil.report.document import RedescriptionPart, ResultDocument
 from redveil.report.wording import is_confirmed
 
-if TYPE_CHECKING:
-    import polars as pl
 
-
-def to_frame(document: ResultDocument) -> pl.DataFrame:
+def to_arrow(document: ResultDocument) -> pa.Table:
     """Return one row for each redescription, with true values if an owner has added them.
 
     `confirmed` is null if the share of false discoveries was not bounded.
     """
-    import polars as pl
-
-    schema: dict[str, type[pl.DataType]] = {
-        "left": pl.String,
-        "right": pl.String,
+    types = {
+        "left": pa.string(),
+        "right": pa.string(),
         **{
-            f"{what}{end}": pl.Float64
+            f"{what}{end}": pa.float64()
             for what in ("jaccard", "support_both", "support_left", "support_right")
             for end in ("", "_low", "_high")
         },
-        "p_value": pl.Float64,
-        "expected_jaccard": pl.Float64,
-        "confirmed": pl.Boolean,
+        "p_value": pa.float64(),
+        "expected_jaccard": pa.float64(),
+        "confirmed": pa.bool_(),
     }
     evaluated = any(one.true for one in document.redescriptions)
     if evaluated:
-        schema |= {"true_jaccard": pl.Float64, "true_support_both": pl.Int64}
-        schema |= {"true_p_value": pl.Float64}
+        types |= {"true_jaccard": pa.float64(), "true_support_both": pa.int64()}
+        types |= {"true_p_value": pa.float64()}
     rows = [
-        _row(document, number, one, evaluated=evaluated)
+        dict(zip(types, _row(document, number, one, evaluated=evaluated), strict=True))
         for number, one in enumerate(document.redescriptions, start=1)
     ]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pa.Table.from_pylist(rows, schema=pa.schema(types))
 
 
 def _row(

@@ -1,0 +1,51 @@
+"""Load tables for a command, and tell the data owner what was left out or read as missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redveil.cli.console import progress, say
+from redveil.schema import Schema, Status
+
+if TYPE_CHECKING:
+    from redveil.data.dataset import Dataset
+    from redveil.data.report import LoadReport
+
+
+def load_tables(
+    left: Path,
+    right: Path,
+    schema: Schema,
+    schema_path: Path,
+    *,
+    strict: bool = False,
+    quiet: bool = False,
+) -> Dataset:
+    """Load two tables, and print the load report, which depends on the rows, unless quiet."""
+    from redveil import owner
+    from redveil.data.loading import load
+
+    with progress("loading") as show:
+        dataset = load(left, right, schema, strict=strict, progress=lambda _, share: show(share))
+    report = owner.load_report(dataset)
+    if not quiet:
+        for line in report.lines():
+            say(f"owner only: {line}", "dim")
+        warn(report, "`redveil schema check SCHEMA LEFT RIGHT` shows where")
+    if schema.status is Status.DRAFT:
+        say(
+            "warning: the schema is a draft; values from the data in it are not private. "
+            f"Review it, then run `redveil schema accept {schema_path}`.",
+            "bold yellow",
+        )
+    return dataset
+
+
+def warn(report: LoadReport, remedy: str) -> None:
+    """Print the warnings of a load report, and what to do about them."""
+    warnings = report.warnings()
+    for line in warnings:
+        say(f"owner only: WARNING: {line}", "bold red")
+    if warnings:
+        say(f"owner only: {remedy}", "bold red")
