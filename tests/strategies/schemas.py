@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema.dates import DATE_TYPES, DateRule, categories_of, last_day
 from strategies.arrays import spread
 
 KEY = "id"
+_NUMBER_FORMATS = ((".", ""), (",", ""), (",", "."), (".", "'"), (",", "\u202f"))
 ALL_KINDS = tuple(Kind)
 
 # Names and labels that trip up printing, parsing and comparing.
@@ -34,7 +36,10 @@ def attributes(draw: st.DrawFn, name: str, kinds: Collection[Kind] = ALL_KINDS) 
     required = draw(st.booleans())
     if kind is Kind.BOOLEAN:
         return Attribute(name, kind, required)
+    if kind is Kind.ORDINAL and draw(st.booleans()):
+        return draw(date_attributes(name))
     if kind is Kind.NUMERIC:
+        decimal_char, group_char = draw(st.sampled_from(_NUMBER_FORMATS))
         points = sorted(draw(st.lists(_numbers, min_size=2, max_size=6, unique=True)))
         below = draw(st.sampled_from((0.0, 1.0)))
         return Attribute(
@@ -44,9 +49,31 @@ def attributes(draw: st.DrawFn, name: str, kinds: Collection[Kind] = ALL_KINDS) 
             minimum=points[0] - below,
             maximum=points[-1],
             cuts=tuple(points[:-1]),
+            integer=draw(st.booleans()),
+            decimal_char=decimal_char,
+            group_char=group_char,
         )
     categories = draw(st.lists(texts, min_size=2, max_size=5, unique=True))
     return Attribute(name, kind, required, categories=tuple(categories))
+
+
+@st.composite
+def date_attributes(draw: st.DrawFn, name: str) -> Attribute:
+    """One valid date attribute, cut at any years, months and days."""
+    days = sorted(draw(st.lists(st.dates(), min_size=2, max_size=6, unique=True)))
+    texts = {day.isoformat()[: draw(st.sampled_from((4, 7, 10)))] for day in days[1:-1]}
+    ends = {last_day(text): text for text in sorted(texts)}
+    cuts = [ends[end] for end in sorted(ends) if days[0] <= end < days[-1]]
+    cuts = cuts or [days[0].isoformat()]
+    type_ = draw(st.sampled_from(DATE_TYPES))
+    pattern = draw(st.sampled_from(("default", "%d.%m.%Y", "%m/%d/%y %H:%M", "%Y%m%d%H%M%S%z")))
+    return Attribute(
+        name,
+        Kind.ORDINAL,
+        draw(st.booleans()),
+        categories=categories_of(cuts, days[-1]),
+        date=DateRule(days[0], days[-1], type_, pattern),
+    )
 
 
 @st.composite

@@ -28,7 +28,7 @@ def _option(*spellings: str, say: str, panel: str, metavar: str | None = None) -
 
 
 Left = Annotated[
-    Path, typer.Argument(metavar="LEFT", help="Left table: CSV, CSV.gz, Parquet or ARFF.")
+    Path, typer.Argument(metavar="LEFT", help="Left table: CSV, TSV, Excel, Parquet or ARFF.")
 ]
 Right = Annotated[
     Path, typer.Argument(metavar="RIGHT", help="Right table, with the same entities.")

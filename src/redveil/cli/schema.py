@@ -60,6 +60,8 @@ def draft(
     for remark in proposal.remarks:
         table.add_row(remark.side.value, Text(remark.attribute), Text(remark.text))
     output().print(table)
+    for note in proposal.notes:
+        say(str(note), "bold yellow" if note.is_warning else "")
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
         f"elsewhere, then run `redveil schema accept {result}`.",

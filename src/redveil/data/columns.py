@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
@@ -15,7 +16,7 @@ from pyarrow import compute, types
 
 from redveil.data.distinct import TRIMMED, Value, distinct, label
 from redveil.data.markers import Markers
-from redveil.data.numbers import read_number
+from redveil.data.numbers import PLAIN, read_number
 from redveil.data.raw import RawTable, quietly, shown
 from redveil.data.table import (
     MISSING,
@@ -27,12 +28,17 @@ from redveil.data.table import (
     NumericColumn,
 )
 from redveil.schema import Attribute, Kind
+from redveil.schema.date_format import DateFormat
+from redveil.schema.dates import DateRule, bin_of
+from redveil.schema.number_format import NumberFormat
 
 _WHOLE: Final = re.compile(r"(-?[0-9]+)\.0+")
 
 # Codes of values that become missing and are counted.
 _UNDECLARED: Final = -1
 _UNREADABLE: Final = -2
+# Added to the codes of dates that are clamped to a bound.
+_CLAMPED: Final = 1000
 
 # The code of a value, given the value and its text.
 Coder: TypeAlias = Callable[[Value, str], int]
@@ -66,6 +72,26 @@ class Converted:
     column: Column
     reading: ByteArray
 
+    def otherwise(self, other: Converted, where: BoolArray) -> Converted:
+        """Return this column with the values of another one in some rows, bool[rows].
+
+        >>> sick = Attribute("sick", Kind.BOOLEAN)
+        >>> no, yes = (CodedColumn(sick, np.array([x, x], np.uint8)) for x in (0, 1))
+        >>> reading = np.zeros(2, np.uint8)
+        >>> where = np.array([False, True])
+        >>> Converted(no, reading).otherwise(Converted(yes, reading), where).column.codes.tolist()
+        [0, 1]
+        """
+        column: Column
+        match self.column, other.column:
+            case NumericColumn(attribute, numbers), NumericColumn(_, others):
+                column = NumericColumn(attribute, np.where(where, others, numbers))
+            case CodedColumn(attribute, codes), CodedColumn(_, more):
+                column = CodedColumn(attribute, np.where(where, more, codes))
+            case _:  # pragma: no cover - both are of one attribute
+                raise TypeError
+        return Converted(column, np.where(where, other.reading, self.reading))
+
     @property
     def missing(self) -> BoolArray:
         """Where there is no value, bool[rows]."""
@@ -82,18 +108,32 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
     >>> age.column.values.tolist(), age.reading.tolist()
     ([30.0, nan, 120.0, nan], [0, 0, 1, 3])
     """
+    name = attribute.name
     markers = Markers.of((*missing_values, *raw.markers))
     convert_kind = _convert_numeric if attribute.kind is Kind.NUMERIC else _convert_coded
+
+    def whole(*, typed: bool) -> Converted:
+        return convert_kind(raw.columns[name], attribute, markers, typed=typed)
+
+    def each() -> Converted:
+        cells = raw.mixed.get(name)
+        if cells is None:
+            return whole(typed=name in raw.typed)
+        return whole(typed=False).otherwise(whole(typed=True), cells)
+
     return quietly(
-        lambda: convert_kind(raw, attribute, markers),
-        f"{raw.place}, column {shown(attribute.name)}: cannot be converted; check the values",
+        each, f"{raw.place}, column {shown(name)}: cannot be converted; check the values"
     )
 
 
-def _convert_numeric(raw: RawTable, attribute: Attribute, markers: Markers) -> Converted:
-    numbers, unreadable = _numbers(raw.columns[attribute.name], markers)
-    if markers.numbers:
-        numbers[np.isin(numbers, list(markers.numbers))] = np.nan
+def _convert_numeric(
+    column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
+) -> Converted:
+    declared = NumberFormat(attribute.decimal_char, attribute.group_char)
+    numbers, unreadable = _numbers(column, markers, PLAIN if typed else declared)
+    absent = markers.numbers_in(declared)
+    if absent:
+        numbers[np.isin(numbers, list(absent))] = np.nan
     outside = (numbers < attribute.minimum) | (numbers > attribute.maximum)
     reading = np.zeros(len(numbers), dtype=np.uint8)
     reading[outside] = Reading.CLAMPED
@@ -102,7 +142,9 @@ def _convert_numeric(raw: RawTable, attribute: Attribute, markers: Markers) -> C
     return Converted(NumericColumn(attribute, clamped), reading)
 
 
-def _numbers(column: pa.ChunkedArray, markers: Markers) -> tuple[FloatArray, BoolArray]:
+def _numbers(
+    column: pa.ChunkedArray, markers: Markers, written: NumberFormat = PLAIN
+) -> tuple[FloatArray, BoolArray]:
     """Return all values as numbers, float64[rows], and which are not numbers, bool[rows].
 
     Both are NaN: missing values and those that are not numbers.
@@ -114,11 +156,11 @@ def _numbers(column: pa.ChunkedArray, markers: Markers) -> tuple[FloatArray, Boo
     present = compute.if_else(absent, pa.scalar(None, column.type), column)
     # Faster, if Arrow can read all of them. What Arrow reads, `parse_number` reads as the same
     # number, so a value does not depend on which of the two reads it.
-    try:
-        return _floats(present), readable
-    except pa.ArrowInvalid:
-        values, index = distinct(column)
-    parsed = [parse_number(value, markers) for value in values]
+    if written.is_plain:
+        with suppress(pa.ArrowInvalid):
+            return _floats(present), readable
+    values, index = distinct(column)
+    parsed = [parse_number(value, markers, written) for value in values]
     odd = np.array([number is None for number in parsed], dtype=np.bool_)[index]
     return np.array(parsed, dtype=np.float64)[index], odd
 
@@ -129,7 +171,7 @@ def _floats(column: pa.ChunkedArray) -> FloatArray:
     return np.array(numbers, dtype=np.float64)
 
 
-def parse_number(value: Value, markers: Markers) -> float | None:
+def parse_number(value: Value, markers: Markers, written: NumberFormat = PLAIN) -> float | None:
     """Return a value as a number, NaN if it is missing, None if it is not a number.
 
     >>> markers = Markers.of(["NA"])
@@ -139,15 +181,14 @@ def parse_number(value: Value, markers: Markers) -> float | None:
     text = label(value)
     if text is None or text in markers.texts:
         return float("nan")
-    return read_number(text) if isinstance(value, str) else float(value or 0)
+    return read_number(text, written) if isinstance(value, str) else float(value or 0)
 
 
-def _convert_coded(raw: RawTable, attribute: Attribute, markers: Markers) -> Converted:
-    values, index = distinct(raw.columns[attribute.name])
-    typed = attribute.name in raw.typed
-    code_of = (
-        _boolean_coder(attribute, typed) if attribute.kind is Kind.BOOLEAN else _coder(attribute)
-    )
+def _convert_coded(
+    column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
+) -> Converted:
+    values, index = distinct(column)
+    code_of = _coder_of(attribute, typed=typed)
 
     def code(value: Value) -> int:
         text = label(value)
@@ -159,13 +200,23 @@ def _convert_coded(raw: RawTable, attribute: Attribute, markers: Markers) -> Con
     # With no rows there are no values, but an array of codes all the same.
     codes: NDArray[np.int16] = np.array([*map(code, values), 0], dtype=np.int16)[index]
     reading = np.zeros(len(codes), dtype=np.uint8)
+    reading[codes >= _CLAMPED] = Reading.CLAMPED
+    codes[codes >= _CLAMPED] -= _CLAMPED
     reading[codes == _UNDECLARED] = Reading.UNDECLARED
     reading[codes == _UNREADABLE] = Reading.UNREADABLE
     codes[codes < 0] = MISSING
     return Converted(CodedColumn(attribute, codes.astype(np.uint8)), reading)
 
 
-def _boolean_coder(attribute: Attribute, typed: bool) -> Coder:  # noqa: FBT001 - private
+def _coder_of(attribute: Attribute, *, typed: bool) -> Coder:
+    if attribute.kind is Kind.BOOLEAN:
+        return _boolean_coder(attribute, typed=typed)
+    if attribute.date is not None:
+        return _date_coder(attribute.date, attribute.categories, typed=typed)
+    return _coder(attribute)
+
+
+def _boolean_coder(attribute: Attribute, *, typed: bool) -> Coder:
     true = {text.strip(TRIMMED) for text in attribute.true_values}
     false = {text.strip(TRIMMED) for text in attribute.false_values}
 
@@ -178,6 +229,18 @@ def _boolean_coder(attribute: Attribute, typed: bool) -> Coder:  # noqa: FBT001 
         if typed or not isinstance(value, str):
             return {"1": 1, "true": 1, "0": 0, "false": 0}.get(text, _UNREADABLE)
         return _UNREADABLE
+
+    return code
+
+
+def _date_coder(rule: DateRule, categories: Sequence[str], *, typed: bool) -> Coder:
+    written = DateFormat() if typed else rule.lexical
+
+    def code(_: Value, text: str) -> int:
+        day = written.read(text)
+        if day is None:
+            return _UNREADABLE
+        return bin_of(day, categories) + (0 if rule.is_within(day) else _CLAMPED)
 
     return code
 

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from redveil.data.columns import parse_number
-from redveil.data.distinct import Value, distinct, label
+from redveil.data.distinct import label
+from redveil.data.draft_notes import Note, key_notes, layout_note, same_table_notes
 from redveil.data.frame import Frame, ParquetFile
-from redveil.data.join import check_keys
+from redveil.data.guess_numbers import are_commas_likely
+from redveil.data.join import Keys, check_keys, read_keys
 from redveil.data.markers import Markers
+from redveil.data.proposal import Column, Proposal, propose
 from redveil.data.raw import RawTable, Source, shown
-from redveil.data.source import open_source
-from redveil.data.table import FloatArray
-from redveil.display import Block, Displayed, Listing, Note
+from redveil.data.source import open_source, split_sheet
+from redveil.data.summary import Summary, summarise
+from redveil.display import Block, Displayed, Listing
+from redveil.display import Note as Paragraph
 from redveil.errors import LoadError
 from redveil.files import write_text
-from redveil.schema import Attribute, Kind, Schema, Side, Status, View
-from redveil.schema.cuts import MOST_BINS, CutRule, default_rule
+from redveil.schema import Attribute, Schema, Side, Status, View
+from redveil.schema.cuts import CutRule
+from redveil.schema.dates import DatePeriod
 from redveil.schema.listing import declared, view_caption
 
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
-MOST_CATEGORIES: Final = 50
-# The difference of two larger bounds would overflow.
-_LARGEST: Final = 8e307
-_FAR_ABOVE_MEDIAN: Final = 50
-_THREE_POWERS: Final = 1000
-# Up to this share of values that are not numbers, a column may be numeric with errors.
-_FEW_ODD: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +52,8 @@ class Remark:
 class Draft(Displayed):
     """A proposed schema with a remark on every column. NOT private until its owner has edited it.
 
+    notes: what was noticed about the two tables
+
     >>> import pyarrow as pa
     >>> proposal = draft(
     ...     pa.table({"id": [1, 2, 3], "sick": [0, 1, 0]}),
@@ -70,23 +64,33 @@ class Draft(Displayed):
     left, id: entity key, different in every row
     left, sick: Boolean, because its only values are 0 and 1; no missing values
     right, id: entity key, different in every row
-    right, age: minimum and maximum taken from the data, rounded outwards; no missing values
+    right, age: integers; minimum and maximum taken from the data, rounded outwards; no missing \
+values
+    >>> print(proposal.notes[0])
+    3 of 3 keys are in both tables
     """
 
     schema: Schema
     remarks: tuple[Remark, ...]
-    rules: Mapping[tuple[Side, str], CutRule] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[Note, ...] = ()
+    proposals: Mapping[tuple[Side, str], Proposal] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     def to_dict(self) -> dict[str, object]:
-        """Return the schema's descriptor, with the remark on each field under `redveil.draft`.
+        """Return the schema's descriptor, with a note on each field under `redveil.draft`.
 
-        Columns that are left out are listed too, with `use` set to false.
+        A note has a remark, and all declarations that were taken from the data. Columns that are
+        left out are listed too, with `use` set to false.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
         >>> package = draft(table, table).to_dict()
-        >>> package["resources"][0]["schema"]["fields"][1]["redveil"]["cuts"]
+        >>> extras = package["resources"][0]["schema"]["fields"][1]["redveil"]
+        >>> extras["cuts"]
         {'method': 'equal-width', 'count': 20}
+        >>> extras["draft"]["taken"]
+        {'minimum': 0.2, 'maximum': 7.5, 'required': True}
         """
         package: Any = self.schema.to_dict()
         for side, resource in zip(Side, package["resources"], strict=True):
@@ -99,11 +103,8 @@ class Draft(Displayed):
                     unused = {"name": remark.attribute, "type": "any", "redveil": {"use": False}}
                     known[remark.attribute] = unused
                     fields.append(unused)
-                extras = known[remark.attribute].setdefault("redveil", {})
-                extras["draft"] = remark.text
-                rule = self.rules.get((side, remark.attribute))
-                if rule is not None:
-                    extras["cuts"] = _described(rule)
+                proposal = self.proposals.get((side, remark.attribute), Proposal(remark.text))
+                _annotate(known[remark.attribute], proposal)
         return dict(package)
 
     def __repr__(self) -> str:
@@ -111,10 +112,12 @@ class Draft(Displayed):
         return f"<Draft: {left} left and {right} right attributes; NOT private>"
 
     def _shown(self) -> Iterator[Block]:
-        yield Note(
+        yield Paragraph(
             "draft: NOT private; replace what was taken from the data with what you know from "
             "elsewhere"
         )
+        for note in self.notes:
+            yield Paragraph(str(note))
         for side in Side:
             view = self.schema.view(side)
             known = {one.name: one for one in view.attributes}
@@ -168,35 +171,38 @@ def draft(
     if names[0] == names[1]:
         names = [side.value for side in Side]
     remarks: list[Remark] = []
-    rules: dict[tuple[Side, str], CutRule] = {}
+    proposals: dict[tuple[Side, str], Proposal] = {}
     views: list[View] = []
+    notes: list[Note] = []
     for given, name, table, key_name in zip((left, right), names, sides, keys, strict=True):
-        proposals = table.proposals(key_name)
-        attributes = tuple(p.attribute for p in proposals.values() if p.attribute is not None)
+        proposed = table.proposals(key_name)
+        attributes = tuple(p.attribute for p in proposed.values() if p.attribute is not None)
         if not attributes:
             raise LoadError(
                 f"{table.source.place}: no attributes besides the entity key; "
-                "add columns of numbers, categories or Booleans"
+                "add columns of numbers, dates, categories or Booleans"
             )
         remarks.append(Remark(table.side, key_name, "entity key, different in every row"))
-        for column, proposal in proposals.items():
+        for column, proposal in proposed.items():
             remarks.append(Remark(table.side, column, proposal.remark))
-            if proposal.rule is not None and proposal.rule.method != "explicit":
-                rules[table.side, column] = proposal.rule
+            proposals[table.side, column] = proposal
         layout = table.source.layout
-        views.append(
-            View(
-                name,
-                key_name,
-                attributes,
-                path=_path(given),
-                missing_values=table.markers,
-                delimiter=layout.delimiter,
-                encoding=layout.encoding,
-            )
+        view = View(
+            name,
+            key_name,
+            attributes,
+            path=_path(given),
+            missing_values=table.markers,
+            delimiter=None if layout.delimiter == "," else layout.delimiter,
+            encoding=layout.encoding,
+            sheet=layout.sheet,
         )
+        views.append(view)
+        notes += layout_note(table.source, view)
+    notes += same_table_notes(sides[0].raw, sides[1].raw)
+    notes += key_notes(sides[0].entity_keys(keys[0]), sides[1].entity_keys(keys[1]))
     schema = Schema("dataset", views[0], views[1], status=Status.DRAFT)
-    return Draft(schema, tuple(remarks), rules)
+    return Draft(schema, tuple(remarks), tuple(notes), proposals)
 
 
 def _described_attribute(attribute: Attribute | None) -> tuple[str, ...]:
@@ -204,8 +210,24 @@ def _described_attribute(attribute: Attribute | None) -> tuple[str, ...]:
     return ("", "", "") if attribute is None else declared(attribute)[:3]
 
 
-def _described(rule: CutRule) -> dict[str, object]:
+def _annotate(entry: dict[str, Any], proposal: Proposal) -> None:
+    """Add the rule for cut points, and what was taken from the data, to a field."""
+    extras = entry.setdefault("redveil", {})
+    match proposal.cuts:
+        case CutRule(method="explicit"):
+            # Every integer of a short range, which is what an integer has without cuts.
+            del extras["cuts"]
+        case CutRule() | str():
+            extras["cuts"] = _described(proposal.cuts)
+    present = {**entry.get("constraints", {}), "cuts": extras.get("cuts")}
+    taken = {name: present[name] for name in proposal.taken}
+    extras["draft"] = {"remark": proposal.remark, "taken": taken}
+
+
+def _described(rule: CutRule | DatePeriod) -> dict[str, object] | str:
     """Return a rule as it is written in a descriptor."""
+    if isinstance(rule, str):
+        return rule
     if rule.method == "equal-width":
         return {"method": rule.method, "count": rule.count}
     return {"method": rule.method}
@@ -223,13 +245,25 @@ class _RawSide:
 
     def proposals(self, key: str) -> dict[str, Proposal]:
         """Return the proposals for all columns but the key, in the table's order."""
+        markers = Markers.of((*self.markers, *self.raw.markers))
+        columns = {
+            name: Column.of(name, summary, markers)
+            for name, summary in self.summaries.items()
+            if name != key
+        }
+        guesses = (column.numbers() for column in columns.values() if column.is_numeric)
+        comma = are_commas_likely(guesses, self.source.layout.delimiter)
         return {
-            name: propose(
-                name, self.summaries.get(name), Markers.of((*self.markers, *self.raw.markers))
-            )
+            name: propose(columns[name], comma=comma)
+            if name in columns
+            else Proposal("left out: not text, numbers, dates or Booleans")
             for name in self.source.names
             if name != key
         }
+
+    def entity_keys(self, name: str) -> Keys:
+        """Return the entity keys in a column."""
+        return read_keys(self.raw, name, self.markers)
 
     def is_key(self, name: str) -> bool:
         """Return whether a column can be the entity key."""
@@ -244,17 +278,13 @@ def _read(given: object, side: Side) -> _RawSide:
     source = open_source(given, side, None)
     names = source.names
     if isinstance(source, Frame | ParquetFile):
-        # Columns of unsupported types, such as dates, are left out and do not raise an error.
+        # Columns of unsupported types are left out and do not raise an error.
         names = tuple(name for name in names if _is_readable(source, name)) or names
     raw = source.read(names)
     if not raw.rows:
         raise LoadError(f"{source.place}: no rows to draft a schema from; name a table with rows")
-    summaries: dict[str, Summary] = {}
-    seen: set[str] = set()
-    for name, column in raw.columns.items():
-        values, index = distinct(column)
-        summaries[name] = Summary(values, np.bincount(index, minlength=len(values)))
-        seen.update(text for text in map(label, values) if text in USUAL_MARKERS)
+    summaries = {name: summarise(raw, name) for name in raw.columns}
+    seen = {label(value) for summary in summaries.values() for value in summary.values}
     markers = ("", *(text for text in USUAL_MARKERS if text in seen))
     return _RawSide(side, source, raw, summaries, markers)
 
@@ -305,10 +335,11 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
 
 
 def _view_name(given: object, side: Side) -> str:
-    """Return a view's name, made from its file's in the characters that data packages allow."""
+    """Return a view's name: its sheet's or file's, in the characters that data packages allow."""
     if not isinstance(given, str | Path):
         return side.value
-    stem = Path(given).name.partition(".")[0].lower()
+    path, sheet = split_sheet(Path(given))
+    stem = (sheet or path.name.partition(".")[0]).lower()
     return re.sub(r"[^a-z0-9]+", "-", stem).strip("-") or side.value
 
 
@@ -316,162 +347,5 @@ def _path(given: object) -> str | None:
     """Return a file's path for the descriptor, which may not contain absolute paths."""
     if not isinstance(given, str | Path):
         return None
-    path = Path(given)
+    path, _ = split_sheet(Path(given))
     return path.name if path.is_absolute() else path.as_posix()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Summary:
-    """The distinct values of a column and their frequencies, int64[values].
-
-    >>> Summary(["f", "m"], np.array([3, 4])).counts.sum()
-    np.int64(7)
-    """
-
-    values: Sequence[Value]
-    counts: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A proposed attribute, None if the column is left out, and a remark on it.
-
-    >>> Proposal("left out: no values").attribute is None
-    True
-    """
-
-    remark: str
-    attribute: Attribute | None = None
-    rule: CutRule | None = None
-
-
-def propose(name: str, summary: Summary | None, markers: Markers) -> Proposal:
-    """Propose an attribute for a column; columns that cannot be read have no summary.
-
-    >>> propose("sex", Summary(["f", "m", ""], np.array([3, 4, 1])), Markers.of([""])).remark
-    '2 categories taken from the data; some missing values'
-    """
-    if summary is None:
-        return Proposal("left out: not text, numbers or Booleans")
-    texts = [label(value) for value in summary.values]
-    present = [i for i, text in enumerate(texts) if text is not None and text not in markers.texts]
-    if not present:
-        return Proposal("left out: no values")
-    labels = {text for i in present if (text := texts[i]) is not None}
-    required = len(present) == len(texts)
-    note = "no missing values" if required else "some missing values"
-    attribute = _boolean(name, labels)
-    if attribute is not None:
-        plural = "values are" if len(labels) > 1 else "value is"
-        what = f"Boolean, because its only {plural} {' and '.join(sorted(labels))}"
-        return Proposal(f"{what}; {note}", replace(attribute, required=required))
-    numbers = [parse_number(summary.values[i], markers) for i in present]
-    if all(number is not None for number in numbers):
-        values = np.array(numbers, dtype=np.float64)
-        return _numeric(name, values, summary.counts[present], required=required)
-    if not 2 <= len(labels) <= MOST_CATEGORIES:
-        return Proposal(f"left out: {_why_not(labels, numbers)}")
-    attribute = Attribute(name, Kind.CATEGORICAL, required, categories=tuple(sorted(labels)))
-    return Proposal(f"{len(labels)} categories taken from the data; {note}", attribute)
-
-
-def _why_not(labels: set[str], numbers: Sequence[float | None]) -> str:
-    """Return why the values are neither numbers nor categories, without quoting them."""
-    if len(labels) == 1:
-        return "only one distinct value"
-    odd = sum(number is None for number in numbers)
-    if odd > _FEW_ODD * len(numbers):
-        return "too many distinct values"
-    texts = "one value" if odd == 1 else f"{odd} distinct values"
-    return f"numbers except for {texts}; correct the file, or extend missingValues"
-
-
-def _boolean(name: str, labels: set[str]) -> Attribute | None:
-    """Propose a Boolean for 0/1, true/false or yes/no, even if only one of them occurs."""
-    plain = Attribute(name, Kind.BOOLEAN)
-    folded = {text.casefold() for text in labels}
-    if folded <= {"0", "1", "0.0", "1.0"}:
-        return plain
-    for true, false in (("true", "false"), ("yes", "no")):
-        if folded <= {true, false}:
-            if labels <= {*plain.true_values, *plain.false_values}:
-                return plain
-            return Attribute(
-                name,
-                Kind.BOOLEAN,
-                true_values=tuple(sorted({true, *(t for t in labels if t.casefold() == true)})),
-                false_values=tuple(sorted({false, *(t for t in labels if t.casefold() == false)})),
-            )
-    return None
-
-
-def _numeric(
-    name: str, values: FloatArray, counts: NDArray[np.int64], *, required: bool
-) -> Proposal:
-    """Propose bounds and a rule for cut points."""
-    finite = np.isfinite(values)
-    values, counts = values[finite], counts[finite]
-    if not values.size or values.min() == values.max():
-        return Proposal("left out: only one distinct value")
-    minimum, maximum = outward(float(values.min()), float(values.max()))
-    integer = bool((values == np.floor(values)).all())
-    rule = choose_rule(values, counts, minimum, maximum, integer=integer)
-    cuts = rule.points(minimum, maximum)
-    if not 1 <= len(cuts) < MOST_BINS:
-        return Proposal("left out: values too close together for cut points")
-    attribute = Attribute(name, Kind.NUMERIC, required, minimum=minimum, maximum=maximum, cuts=cuts)
-    note = "no missing values" if required else "some missing values"
-    what = "minimum and maximum taken from the data, rounded outwards"
-    return Proposal(f"{what}; {note}", attribute, rule)
-
-
-def outward(minimum: float, maximum: float) -> tuple[float, float]:
-    """Round bounds outwards to two digits of their range, so that they are not the extremes.
-
-    >>> outward(0, 164_220)
-    (0.0, 170000.0)
-    >>> outward(-0.123, 0.4567)
-    (-0.13, 0.46)
-    """
-    low, high = max(minimum, -_LARGEST), min(maximum, _LARGEST)
-    digit = Decimal((0, (1,), math.floor(math.log10(high - low)) - 1))
-    floor = (Decimal(repr(float(low))) / digit).to_integral_value(ROUND_FLOOR) * digit
-    ceiling = (Decimal(repr(float(high))) / digit).to_integral_value(ROUND_CEILING) * digit
-    return float(floor) + 0.0, float(ceiling) + 0.0
-
-
-def choose_rule(
-    values: FloatArray,
-    counts: NDArray[np.int64],
-    minimum: float,
-    maximum: float,
-    *,
-    integer: bool,
-) -> CutRule:
-    """Choose every integer of a short range, decades for a heavy tail, otherwise equal widths.
-
-    >>> payments = np.array([0.0, 10, 500, 90_000])
-    >>> choose_rule(payments, np.array([90, 5, 4, 1]), 0, 90_000, integer=True).method
-    'decades'
-    """
-    rule = default_rule(minimum, maximum, integer=integer)
-    if rule.method == "explicit" or not _is_heavy(np.abs(values), counts):
-        return rule
-    decades = CutRule("symmetric-decades" if minimum < 0 else "decades")
-    return decades if 1 <= len(decades.points(minimum, maximum)) < MOST_BINS else rule
-
-
-def _is_heavy(sizes: FloatArray, counts: NDArray[np.int64]) -> bool:
-    """Return whether the largest value is far above the median or the smallest values."""
-    largest = float(sizes.max())
-    positive = sizes > 0
-    small = _quantile(sizes[positive], counts[positive], 0.01)
-    median = _quantile(sizes, counts, 0.5)
-    return largest > _FAR_ABOVE_MEDIAN * median or largest > _THREE_POWERS * small
-
-
-def _quantile(values: FloatArray, counts: NDArray[np.int64], share: float) -> float:
-    """Return the smallest value that is not exceeded in at least this share of the rows."""
-    order = np.argsort(values)
-    below = np.cumsum(counts[order])
-    return float(values[order][np.searchsorted(below, share * below[-1])])

@@ -30,6 +30,12 @@ _NOT_A_BOOLEAN: Final = Slip(
     "correct it, or list it in trueValues, falseValues or missingValues",
     0,
 )
+_NOT_A_DATE: Final = Slip(
+    "not a date in the declared format",
+    _MISSING,
+    "correct it, the format, or list it in missingValues if it means missing",
+    0,
+)
 _NOT_A_CATEGORY: Final = Slip(
     "an undeclared category",
     _MISSING,
@@ -48,4 +54,6 @@ def faults(attribute: Attribute) -> list[tuple[Reading, Slip]]:
         return [(Reading.UNREADABLE, _NOT_A_NUMBER)]
     if attribute.kind is Kind.BOOLEAN:
         return [(Reading.UNREADABLE, _NOT_A_BOOLEAN)]
+    if attribute.date is not None:
+        return [(Reading.UNREADABLE, _NOT_A_DATE)]
     return [(Reading.UNDECLARED, _NOT_A_CATEGORY)]

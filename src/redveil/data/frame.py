@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -26,9 +27,9 @@ _MANY_ROWS: Final = 50_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Typed:
-    """A column as text, numbers or Booleans.
+    """A column as text, numbers or Booleans; dates are text in ISO 8601.
 
-    exact: whether the texts were written from numbers, so that none is rounded
+    exact: whether the texts were written from numbers, so that none is rounded, or from dates
 
     >>> Typed(pa.chunked_array([["1.5"]]), exact=True).exact
     True
@@ -67,7 +68,7 @@ class Frame:
     def _column(self, name: str) -> Typed:
         complaint = (
             f"{self.place}, column {shown(name)}: mixed or unsupported types; "
-            "convert it to text, numbers or Booleans"
+            "convert it to text, numbers, dates or Booleans"
         )
         position = self.names.index(name)
         column = quietly(lambda: self.fetch(position), complaint)
@@ -93,14 +94,16 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
     kind = column.type
     if types.is_null(kind) or types.is_string_view(kind) or types.is_binary(kind):
         return Typed(column.cast(pa.string()))
-    if types.is_large_binary(kind):
-        return Typed(column.cast(pa.large_string()))
-    if types.is_float16(kind):
-        return Typed(column.cast(pa.float64()))
+    if types.is_large_binary(kind) or types.is_float16(kind):
+        return Typed(column.cast(pa.float64() if types.is_float16(kind) else pa.large_string()))
     if types.is_decimal(kind):
         values, index = distinct(column)
         texts = pa.array([label(value) for value in values], pa.string())
         return Typed(pa.chunked_array([texts.take(pa.array(index))]), exact=True)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        # A time zone only says how moments are displayed; they are stored in UTC.
+        plain_type = pa.timestamp(kind.unit) if types.is_timestamp(kind) else pa.date32()
+        return Typed(column.cast(plain_type).cast(pa.string()), exact=True)
     plain = (
         types.is_boolean,
         types.is_integer,
@@ -178,10 +181,11 @@ def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Ty
         "text": (_text, pa.large_string()),
         "Boolean": (bool, pa.bool_()),
         "number": (_number_text, pa.large_string()),
+        "date": (_date_text, pa.large_string()),
     }
     write, kind = writers[family]
     plain[present] = [write(value) for value in values[present]]
-    return Typed(pa.chunked_array([pa.array(plain, kind)]), exact=family == "number")
+    return Typed(pa.chunked_array([pa.array(plain, kind)]), exact=family in ("number", "date"))
 
 
 def _family(kind: type) -> str | None:
@@ -191,12 +195,21 @@ def _family(kind: type) -> str | None:
         # Before numbers: bool is a subclass of int.
         "Boolean": (bool, np.bool_),
         "number": (int, float, Decimal, np.integer, np.floating),
+        # A datetime is a date too.
+        "date": (date, np.datetime64),
     }
     return next((name for name, kinds in families.items() if issubclass(kind, kinds)), None)
 
 
 def _text(value: str | bytes) -> str:
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def _date_text(value: date | np.datetime64) -> str:
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return moment.isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _number_text(value: Any) -> str | None:

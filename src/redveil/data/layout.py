@@ -1,4 +1,4 @@
-"""The layout of a text file: declared by a schema, or guessed for a draft."""
+"""The layout of a file: declared by a schema, or guessed for a draft."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
+_TABBED: Final = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
+# Characters of Windows code page 1252 that are control characters in Latin-1.
+_WINDOWS: Final = bytes(range(0x80, 0xA0))
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The delimiter and the encoding of a text file.
+    """The delimiter and the encoding of a text file, the sheet of a workbook.
 
     >>> Layout().delimiter
     ','
@@ -19,17 +22,31 @@ class Layout:
 
     delimiter: str = ","
     encoding: str = "utf-8"
+    sheet: str | int | None = None
 
 
-def guess_layout(data: bytes) -> Layout:
+def usual_delimiter(name: str) -> str:
+    r"""Return the delimiter of a text file, by the end of its name.
+
+    >>> usual_delimiter("left.tsv"), usual_delimiter("left.csv")
+    ('\t', ',')
+    """
+    return "\t" if name.lower().endswith(_TABBED) else ","
+
+
+def guess_layout(data: bytes, usual: str = ",") -> Layout:
     r"""Guess a file's layout from its bytes and its first line.
 
+    The usual delimiter of such files is preferred, if it occurs in the header.
+
     >>> guess_layout("id;größe\n".encode("latin-1"))
-    Layout(delimiter=';', encoding='latin-1')
+    Layout(delimiter=';', encoding='latin-1', sheet=None)
     """
     encoding = _guess_encoding(data)
     text = data[:100_000].decode(encoding, "ignore").lstrip("\ufeff\r\n")
     header = text.splitlines()[0] if text else ""
+    if usual != "," and usual in header:
+        return Layout(usual, encoding)
     return Layout(max(_DELIMITERS, key=header.count), encoding)
 
 
@@ -39,5 +56,13 @@ def _guess_encoding(data: bytes) -> str:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+        pass
+    else:
+        return "utf-8"
+    if len(data.translate(None, _WINDOWS)) < len(data):
+        try:
+            data.decode("windows-1252")
+        except UnicodeDecodeError:
+            return "latin-1"
+        return "windows-1252"
+    return "latin-1"

@@ -14,7 +14,6 @@ from redveil.data.columns import Converted, Reading, convert
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.join import Keys, join, read_keys
-from redveil.data.layout import Layout
 from redveil.data.raw import RawTable, quietly, shown
 from redveil.data.report import AttributeCounts, LoadReport, Slip, ViewCounts
 from redveil.data.source import check_columns, open_source
@@ -40,8 +39,8 @@ def load(
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (`.csv`, `.parquet`, `.arff`, text files also with `.gz`) or tables:
-                 pandas, Polars, PyArrow, or of any library with the Arrow PyCapsule interface
+    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`) or
+                 tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out or unreadable
     progress:    called with the stage and the completed share of the work
@@ -279,7 +278,7 @@ class _View:
 
 def _read(given: object, side: Side, view: View) -> _RawView:
     """Open a table, check that it has the declared columns, and read them."""
-    source = open_source(given, side, Layout(view.delimiter, view.encoding))
+    source = open_source(given, side, view)
     wanted = check_columns(source, view)
     declared = frozenset(wanted)
     ignored = tuple(name for name in source.names if name not in declared)

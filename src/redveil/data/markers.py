@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isnan
 
 from redveil.data.distinct import TRIMMED, label
 from redveil.data.numbers import read_number
+from redveil.schema.number_format import NumberFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,18 @@ class Markers:
         """The texts of entity keys that mean missing; an empty key always does."""
         written = (label(number) for number in self.numbers)
         return self.texts | {"", *(text for text in written if text is not None)}
+
+    def numbers_in(self, written: NumberFormat) -> frozenset[float]:
+        """Return the numbers that markers are, if numbers are written in some other way.
+
+        >>> sorted(Markers.of(["-99", "1,5", "NA"]).numbers_in(NumberFormat(",")))
+        [-99.0, 1.5]
+        """
+        if written.is_plain:
+            return self.numbers
+        read = ((written.read(text), read_number(text)) for text in self.texts)
+        found = (plain if number is None else number for number, plain in read)
+        return frozenset(n for n in found if n is not None and not math.isnan(n))
 
     def mark(self, text: str) -> bool:
         """Return whether a text is a marker, or a number that a marker is.

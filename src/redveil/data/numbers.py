@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from redveil.data.distinct import TRIMMED
+from redveil.schema.number_format import NumberFormat
 
-_NUMBER: Final = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
-)
+PLAIN: Final = NumberFormat()
 
 
-def read_number(text: str) -> float | None:
+def read_number(text: str, written: NumberFormat = PLAIN) -> float | None:
     """Return the nearest double to a number in text, or None if the text is not a number.
 
     >>> read_number(" +1.5e3 "), read_number("nan"), read_number("1,5")
     (1500.0, nan, None)
+    >>> read_number("1,5", NumberFormat(","))
+    1.5
     """
-    trimmed = text.strip(TRIMMED)
-    return float(trimmed) if _NUMBER.fullmatch(trimmed) else None
+    return written.read(text.strip(TRIMMED))

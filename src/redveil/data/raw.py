@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from redveil.data.layout import Layout
 from redveil.errors import LoadError, RedveilError
@@ -23,7 +25,9 @@ class RawTable:
     where:   the places of some rows, in increasing order, as in "left.csv, line 7"; it may read the
              file again, so it is for messages only
     markers: texts that mean missing in the file's format
-    typed:   columns of text that was written from numbers, so that none is rounded
+    typed:   columns of text that was written from numbers, so that none is rounded, or from dates
+    mixed:   columns of which only some texts were written from numbers, Booleans or dates, and
+             which, bool[rows]
 
     >>> def where(rows):
     ...     return [f"left.csv, line {row + 2}" for row in rows]
@@ -37,6 +41,7 @@ class RawTable:
     where: Callable[[Sequence[int]], list[str]]
     markers: tuple[str, ...] = ()
     typed: frozenset[str] = frozenset()
+    mixed: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def cell(self, row: int, column: str) -> str:
         """Return the place of one value, never the value."""

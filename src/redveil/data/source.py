@@ -5,51 +5,87 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Final
 
 from redveil.data.arff import open_arff
 from redveil.data.csv_file import open_csv
+from redveil.data.excel import SUFFIXES, open_excel
 from redveil.data.frame import open_frame, open_parquet
-from redveil.data.layout import Layout, guess_layout
+from redveil.data.layout import Layout, guess_layout, usual_delimiter
 from redveil.data.raw import Source, quietly, shown
 from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 from redveil.schema import Side, View
 
+_TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
+    ".csv": open_csv,
+    ".tsv": open_csv,
+    ".tab": open_csv,
+    ".txt": open_csv,
+    ".arff": open_arff,
+}
 
-def open_source(given: object, side: Side, layout: Layout | None) -> Source:
+
+def open_source(given: object, side: Side, view: View | None) -> Source:
     """Open a file, by the suffix of its path, or a pandas, Polars or Arrow table.
 
-    If `layout` is None, the layout of a text file is guessed.
+    The view declares the layout of the file. Without a view, it is guessed.
 
-    >>> open_source("left.xlsx", Side.LEFT, Layout())
+    >>> open_source("left.doc", Side.LEFT, None)
     Traceback (most recent call last):
-    redveil.errors.LoadError: left.xlsx: unknown file type; use .csv, .parquet or .arff
+    redveil.errors.LoadError: left.doc: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff
     """
     if not isinstance(given, str | Path):
         return open_frame(given, f"{side} frame")
-    path = Path(given)
+    path, sheet = split_sheet(Path(given))
     place = " ".join(str(path).splitlines())
     return quietly(
-        lambda: _open_file(path, layout, place),
+        lambda: _open_file(path, sheet, view, place),
         f"{place}: cannot be read; check that its format matches its name",
     )
 
 
-def _open_file(path: Path, layout: Layout | None, place: str) -> Source:
+def split_sheet(path: Path) -> tuple[Path, str | None]:
+    """Return the path of a workbook and the sheet after `#`, if there is one.
+
+    >>> split_sheet(Path("data/book.xlsx#Labs"))[1], split_sheet(Path("left#2.csv"))[1]
+    ('Labs', None)
+    """
+    for suffix in SUFFIXES:
+        place = path.name.lower().find(f"{suffix}#")
+        if place >= 0 and not _exists(path):
+            end = place + len(suffix)
+            return path.with_name(path.name[:end]), path.name[end + 1 :]
+    return path, None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _open_file(path: Path, sheet: str | None, view: View | None, place: str) -> Source:
     name = path.name.lower()
     if name.endswith((".parquet", ".pq")):
         return open_parquet(path, place)
-    openers: dict[str, Callable[[bytes, Layout, str], Source]] = {
-        ".csv": open_csv,
-        ".arff": open_arff,
-    }
-    for suffix, opener in openers.items():
+    if name.endswith(SUFFIXES):
+        return open_excel(path, sheet or (view.sheet if view else None), place)
+    for suffix, opener in _TEXT_FILES.items():
         if name.endswith((suffix, f"{suffix}.gz")):
             data = read_bytes(path, place)
-            return opener(data, layout or guess_layout(data), place)
+            return opener(data, _layout(data, name, view), place)
     if path.is_dir():
         raise LoadError(f"{place}: is a folder; name a file in it")
-    raise LoadError(f"{place}: unknown file type; use .csv, .parquet or .arff")
+    raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff")
+
+
+def _layout(data: bytes, name: str, view: View | None) -> Layout:
+    usual = usual_delimiter(name)
+    if view is None:
+        return guess_layout(data, usual)
+    return Layout(view.delimiter or usual, view.encoding)
 
 
 def check_columns(source: Source, view: View) -> tuple[str, ...]:
@@ -57,7 +93,7 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind
-    >>> source = open_source(pa.table({"id": [1], "Age": [2]}), Side.LEFT, Layout())
+    >>> source = open_source(pa.table({"id": [1], "Age": [2]}), Side.LEFT, None)
     >>> check_columns(source, View("left", "id", (Attribute("age", Kind.NUMERIC),)))
     Traceback (most recent call last):
     redveil.errors.LoadError: left frame: no column age; did you mean Age?
@@ -79,6 +115,8 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
 
 def _key_remedy(source: Source) -> str:
     """Return the likeliest remedy for a missing key column."""
+    if len(source.names) == 1 and ", sheet " in source.place:
+        return "only one column found; delete the rows above the header"
     if len(source.names) == 1 and not source.place.endswith(" frame"):
         return "only one column found; check the delimiter (dialect.delimiter)"
     return "set primaryKey, or make the index a column"

@@ -15,11 +15,13 @@ MOST_BYTES: Final = 8 * 2**30
 _PIECE: Final = 16 * 2**20
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
+ZIP_MAGIC: Final = b"PK\x03\x04"
+OLE_MAGIC: Final = b"\xd0\xcf\x11\xe0"
 _MAGIC: Final = {
     GZIP_MAGIC: "compressed with gzip; rename it to end in .gz",
     b"PAR1": "a Parquet file; rename it to end in .parquet",
-    b"PK\x03\x04": "a spreadsheet or archive, not text; save it as CSV",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet, not text; save it as CSV",
+    ZIP_MAGIC: "a workbook or archive, not text; rename a workbook to end in .xlsx or .ods",
+    OLE_MAGIC: "a workbook, not text; rename it to end in .xls",
 }
 
 

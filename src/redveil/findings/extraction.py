@@ -223,8 +223,9 @@ class Extractor:
     def _union(self, side: int, terms: tuple[int, ...]) -> Query:
         """Return the union of some terms as a query with as few literals as possible."""
         union = union_query(self._trees[side], self._splits[side], terms, inner=self._inner)
-        known = frozenset(a.name for a in self._splits[side].view.attributes if a.required)
-        return simplified(union, known)
+        view = self._splits[side].view
+        known = frozenset(a.name for a in view.attributes if a.required)
+        return simplified(union, known, view.orders)
 
 
 def _describes(covered: Flags, leaves: int) -> Flags:

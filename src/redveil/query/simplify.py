@@ -15,20 +15,37 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
-from redveil.query.formula import And, Literal, Not, Op, Or, Query, attributes, complement, negate
+from redveil.query.formula import (
+    And,
+    Literal,
+    Not,
+    Op,
+    Or,
+    Query,
+    attributes,
+    complement,
+    literals,
+    negate,
+)
 
 _Conjunction: TypeAlias = tuple[Query, ...]
 
 _RANK = {"=": 0, ">": 1, "<=": 2, "!=": 3}
 
 
-def simplified(query: Query, known: frozenset[str] = frozenset()) -> Query:
+def simplified(
+    query: Query,
+    known: frozenset[str] = frozenset(),
+    order: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Query:
     """Return a query with the same support in every table, and no more literals.
 
-    known: attributes that are never missing, in any table.
+    known: attributes that are never missing, in any table
+    order: the labels of ordinal attributes, in order
 
     >>> a3, a5, b = Literal("a", "<=", 3), Literal("a", "<=", 5), Literal("b", "=", True)
     >>> simplified(And((a5, b, a3))) == And((a3, b))
@@ -38,11 +55,60 @@ def simplified(query: Query, known: frozenset[str] = frozenset()) -> Query:
     >>> either_way = Or((And((a3, b)), And((Literal("a", ">", 3), b))))
     >>> simplified(either_way, frozenset("a"))
     Literal(attribute='b', op='=', value=True)
+    >>> low, mid = Literal("grade", ">", "low"), Literal("grade", ">", "mid")
+    >>> simplified(And((low, mid)), order={"grade": ("low", "mid", "high")}) == mid
+    True
     """
-    following = _simplify(query, known, exact=False)
-    while following != query:
-        query, following = following, _simplify(following, known, exact=False)
-    return query
+    numbered = _with_positions(query, order)
+    following = _simplify(numbered, known, exact=False)
+    while following != numbered:
+        numbered, following = following, _simplify(following, known, exact=False)
+    # Nothing is left to be simplified, and no position is new.
+    return _with_labels(numbered, _numbered(query, order))
+
+
+def _numbered(query: Query, order: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the labels of ordinal attributes that a query compares with such labels only."""
+    strange = {
+        one.attribute for one in literals(query) if one.value not in order.get(one.attribute, ())
+    }
+    return {name: labels for name, labels in order.items() if name not in strange}
+
+
+def _with_positions(query: Query, order: Mapping[str, Sequence[str]]) -> Query:
+    """Return a query with the position of each label of an ordinal attribute in its place."""
+    positions = {
+        name: {label: float(place) for place, label in enumerate(labels)}
+        for name, labels in _numbered(query, order).items()
+    }
+
+    def position(one: Literal) -> Literal:
+        places = positions.get(one.attribute)
+        return one if places is None else Literal(one.attribute, one.op, places[str(one.value)])
+
+    return _mapped(query, position)
+
+
+def _with_labels(query: Query, order: Mapping[str, Sequence[str]]) -> Query:
+    """Return a query with labels in the place of positions."""
+
+    def label(one: Literal) -> Literal:
+        labels = order.get(one.attribute)
+        return one if labels is None else Literal(one.attribute, one.op, labels[int(one.value)])
+
+    return _mapped(query, label)
+
+
+def _mapped(query: Query, change: Callable[[Literal], Literal]) -> Query:
+    match query:
+        case Literal():
+            return change(query)
+        case Not(operand):
+            return Not(_mapped(operand, change))
+        case And(operands):
+            return And(tuple(_mapped(operand, change) for operand in operands))
+        case Or(operands):
+            return Or(tuple(_mapped(operand, change) for operand in operands))
 
 
 def _simplify(query: Query, known: frozenset[str], *, exact: bool) -> Query:
@@ -249,7 +315,7 @@ def _implies_number(op: Op, number: float, op_too: Op, number_too: float) -> boo
 
 
 def _implies_label(op: Op, label: str, op_too: Op, label_too: str) -> bool:
-    """Compare labels, whose order is not known here."""
+    """Compare labels without an order."""
     match op, op_too:
         case "=", "!=":
             return label != label_too

@@ -4,7 +4,8 @@ r"""Queries as text: `[t3~ <= 12.5] & ![Moose] | [State = CA]`.
 
     [a]  ![a]             a Boolean attribute is true, is false
     [a = v]  [a != v]     v is a number, a bare word or a "quoted string"
-    [a <= x]  [a > x]     x is a number, or the "quoted label" of an ordinal attribute
+    [a <= x]  [a > x]     x is a number, a date (2019-03, 2019-03-31), or the "quoted label" of an
+                          ordinal attribute
     [x < a <= y]          the same as [a > x] & [a <= y]
 
 A name needs no quotes if it consists of letters, digits, inner spaces and `_~+-.:;,/#()%$@*^?{}`
@@ -39,6 +40,7 @@ from redveil.query.formula import (
 MAX_TEXT = 100_000
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _BARE_MARKS = frozenset("_~+-.:;,/#()%$@*^?{}")
 _RESERVED_WORDS = frozenset({"true", "false", "nan", "inf", "infinity"})
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
@@ -263,7 +265,7 @@ class _Parser:
         start = self._here()
         first, is_quoted = self._word()
         sign = self._sign()
-        if sign == "<" and (is_quoted or _NUMBER.fullmatch(first)):
+        if sign == "<" and (is_quoted or _NUMBER.fullmatch(first) or _DATE.fullmatch(first)):
             found = self._interval(start, first, is_quoted=is_quoted)
         else:
             name = self._as_name(start, first, is_quoted=is_quoted)
@@ -315,8 +317,8 @@ class _Parser:
             return float(word)
         if not word:
             raise self._error("expected a value", start)
-        if op in ("<=", ">"):
-            raise self._error("expected a number or a label in double quotes", start)
+        if op in ("<=", ">") and not _DATE.fullmatch(word):
+            raise self._error("expected a number, a date or a label in double quotes", start)
         return word.lower() == "true" if word.lower() in ("true", "false") else word
 
     def _word(self) -> tuple[str, bool]:

@@ -184,7 +184,7 @@ def _rows(matrix: Any) -> tuple[tuple[Any, ...], ...]:
 def _tree(tree: Tree, schema: Schema) -> TreePart:
     view = schema.view(tree.side)
     splits = Splits.of(view)
-    leaves = [simplified(leaf_query(tree, splits, leaf)) for leaf in tree.leaves]
+    leaves = [simplified(leaf_query(tree, splits, leaf), order=view.orders) for leaf in tree.leaves]
     return TreePart(
         view=view.name,
         splits=tuple(

@@ -99,7 +99,7 @@ def _still_taken(field: Descriptor, missing: object) -> Iterator[str]:
     for key, value in taken.items() if isinstance(taken, Mapping) else ():
         # By what is declared, not by how it is written.
         then = FieldReader("", _with(field, key, value), missing=missing).attribute()
-        if now and then and _unordered(now) == _unordered(then) and _matters(key, now):
+        if now and then and _unordered(now) == _unordered(then) and _matters(key, field, now):
             yield _in_words(key, value)
 
 
@@ -109,11 +109,12 @@ def _with(field: Descriptor, key: str, value: object) -> Descriptor:
     return {**field, part: {**(field.get(part) or {}), key: value}}
 
 
-def _matters(key: str, attribute: Attribute) -> bool:
-    """Return whether a declaration means anything for an attribute's present kind."""
+def _matters(key: str, field: Descriptor, attribute: Attribute) -> bool:
+    """Return whether a declaration still means anything, if its owner has changed the kind."""
     if key == "required":
         return True
-    return (key == "enum") == (attribute.kind in (Kind.CATEGORICAL, Kind.ORDINAL))
+    labels = "enum" in (field.get("constraints") or {}) or "categories" in field
+    return attribute.kind is not Kind.BOOLEAN and (key == "enum") == labels
 
 
 def _unordered(attribute: Attribute) -> Attribute:

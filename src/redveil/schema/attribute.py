@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from redveil.schema.dates import DateRule
+
 
 class Kind(StrEnum):
     """The four kinds of attributes.
@@ -29,7 +31,9 @@ class Attribute:
     """A declared attribute. Everything in it is public.
 
     The *bin* of a value is its position among the cut points (numeric) or the categories; a Boolean
-    has bins 0 and 1. `required` means that no value is missing.
+    has bins 0 and 1. `required` means that no value is missing. An attribute with a `date` rule is
+    ordinal, and its categories are the ends of its bins. `decimal_char` and `group_char` are the
+    characters of numbers in text.
 
     >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0, 65.0))
     >>> age.bins
@@ -47,6 +51,10 @@ class Attribute:
     cuts: tuple[float, ...] = ()
     true_values: tuple[str, ...] = ("true", "True", "TRUE", "1", "1.0")
     false_values: tuple[str, ...] = ("false", "False", "FALSE", "0", "0.0")
+    integer: bool = False
+    decimal_char: str = "."
+    group_char: str = ""
+    date: DateRule | None = None
 
     @property
     def bins(self) -> int:

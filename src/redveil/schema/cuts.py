@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
@@ -33,11 +33,16 @@ class CutRule:
     values: tuple[float, ...] = ()
     smallest: float | None = None
 
-    def points(self, minimum: float, maximum: float) -> tuple[float, ...]:
+    def points(self, minimum: float, maximum: float, *, integer: bool = False) -> tuple[float, ...]:
         """Return the cut points within the bounds: at least the minimum, below the maximum.
+
+        Integers are cut between whole numbers: 3.7 would separate the same ones as 3. Listed cut
+        points are not changed.
 
         >>> CutRule("equal-width", count=4).points(0, 1)
         (0.25, 0.5, 0.75)
+        >>> CutRule("equal-width", count=4).points(0, 11, integer=True)
+        (2.0, 5.0, 8.0)
         """
         if self.method == "explicit":
             return self.values
@@ -51,6 +56,8 @@ class CutRule:
             upward = _decades(smallest, max(abs(minimum), abs(maximum)))
             downward = [-x for x in upward] if self.method == "symmetric-decades" else []
             candidates = sorted({0.0, *upward, *downward})
+        if integer:
+            candidates = whole(candidates)
         return tuple(x for x in candidates if minimum <= x < maximum)
 
 
@@ -105,6 +112,15 @@ def _decades(smallest: float, largest: float) -> list[float]:
     last = math.ceil(math.log10(largest))
     steps = (float(f"{m}e{p}") for p in range(first, last + 1) for m in (1, 2, 5))
     return [x for x in steps if smallest <= x <= largest]
+
+
+def whole(points: Iterable[float]) -> list[float]:
+    """Return the cut points at whole numbers that divide integers like the given ones, in order.
+
+    >>> whole([0.5, 0.7, 3.0])
+    [0.0, 3.0]
+    """
+    return sorted({float(math.floor(x)) + 0.0 for x in points})
 
 
 def rounded(x: float) -> float:

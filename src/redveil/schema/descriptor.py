@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 from redveil.schema.attribute import Attribute, Kind
+from redveil.schema.date_format import DEFAULT
+from redveil.schema.dates import DateRule
+from redveil.schema.number_format import implied_decimal
 from redveil.schema.purchase import Purchase
 from redveil.schema.view import View
 
@@ -52,8 +56,11 @@ def _resource(view: View) -> Json:
     resource: Json = {"name": view.name, "path": view.path or f"{view.name}.csv"}
     if view.encoding != "utf-8":
         resource["encoding"] = view.encoding
-    if view.delimiter != ",":
-        resource["dialect"] = {"delimiter": view.delimiter}
+    dialect: Json = {} if view.delimiter is None else {"delimiter": view.delimiter}
+    if view.sheet is not None:
+        dialect["sheetName" if isinstance(view.sheet, str) else "sheetNumber"] = view.sheet
+    if dialect:
+        resource["dialect"] = dialect
     resource["schema"] = {
         "primaryKey": [view.key],
         "missingValues": list(view.missing_values),
@@ -82,9 +89,19 @@ def describe_attribute(attribute: Attribute) -> Json:
         if attribute.false_values != plain.false_values:
             field["falseValues"] = list(attribute.false_values)
     elif attribute.kind is Kind.NUMERIC:
-        field["type"] = "number"
-        constraints |= {"minimum": float(attribute.minimum), "maximum": float(attribute.maximum)}
-        extras["cuts"] = {"method": "explicit", "values": [float(cut) for cut in attribute.cuts]}
+        field |= _number_format(attribute)
+        low, high, *cuts = (
+            _number(x, integer=attribute.integer)
+            for x in (attribute.minimum, attribute.maximum, *attribute.cuts)
+        )
+        constraints |= {"minimum": low, "maximum": high}
+        extras["cuts"] = {"method": "explicit", "values": cuts}
+    elif attribute.date is not None:
+        field |= {"type": attribute.date.type}
+        if attribute.date.format != DEFAULT:
+            field["format"] = attribute.date.format
+        constraints |= describe_dates(attribute.date)
+        extras["cuts"] = list(attribute.categories[:-1])
     else:
         field["type"] = "string"
         constraints["enum"] = list(attribute.categories)
@@ -95,3 +112,42 @@ def describe_attribute(attribute: Attribute) -> Json:
     if extras:
         field["redveil"] = extras
     return field
+
+
+def describe_dates(rule: DateRule) -> Json:
+    """Describe the bounds of dates in the field's own format, as the standard asks.
+
+    >>> describe_dates(DateRule(date(2010, 1, 1), date(2019, 12, 31), format="%d.%m.%Y"))
+    {'minimum': '01.01.2010', 'maximum': '31.12.2019'}
+    >>> describe_dates(DateRule(date(2010, 1, 1), date(2019, 12, 1), "yearmonth"))
+    {'minimum': '2010-01', 'maximum': '2019-12'}
+    """
+    return {
+        "minimum": _bound(rule.minimum, rule, at_end=False),
+        "maximum": _bound(rule.maximum, rule, at_end=True),
+    }
+
+
+def _bound(day: date, rule: DateRule, *, at_end: bool) -> str:
+    if rule.format != DEFAULT:
+        text = rule.lexical.write(day, at_end=at_end)
+        # Two digits of a year, or a format without days, may not tell which day it is.
+        return text if rule.lexical.read(text) == day else day.isoformat()
+    if rule.type == "datetime":
+        return f"{day.isoformat()}T{'23:59:59' if at_end else '00:00:00'}Z"
+    is_month = rule.type == "yearmonth" and day.day == 1
+    return day.isoformat()[:7] if is_month else day.isoformat()
+
+
+def _number_format(attribute: Attribute) -> Json:
+    """Return the type of a numeric field, and how its numbers are written."""
+    described: Json = {"type": "integer" if attribute.integer else "number"}
+    if attribute.decimal_char != implied_decimal(attribute.group_char, integer=attribute.integer):
+        described["decimalChar"] = attribute.decimal_char
+    if attribute.group_char:
+        described["groupChar"] = attribute.group_char
+    return described
+
+
+def _number(x: float, *, integer: bool) -> float:
+    return int(x) if integer and float(x).is_integer() else float(x)

@@ -5,9 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.cuts import METHODS, MOST_BINS, CutRule, default_rule, faults
+from redveil.schema.date_format import DEFAULT, DateFormat
+from redveil.schema.date_format import format_fault as date_format_fault
+from redveil.schema.dates import (
+    DATE_TYPES,
+    PERIODS,
+    DateRule,
+    categories_of,
+    cuts_fault,
+    default_period,
+    period_cuts,
+)
+from redveil.schema.number_format import format_fault, implied_decimal
 from redveil.schema.problem import Problem, misspelt, unknown_keys
 
 
@@ -48,7 +61,7 @@ class FieldReader:
             Kind.BOOLEAN: self._boolean,
             Kind.NUMERIC: self._numeric,
             Kind.CATEGORICAL: self._categories,
-            Kind.ORDINAL: self._categories,
+            Kind.ORDINAL: self._date if self._is_date() else self._categories,
         }
         attribute = readers[kind](kind)
         return None if self.problems else attribute
@@ -94,8 +107,8 @@ class FieldReader:
             return Kind.BOOLEAN
         if "enum" in self._constraints() or "categories" in self.raw:
             return Kind.ORDINAL if self.raw.get("categoriesOrdered") is True else Kind.CATEGORICAL
-        if kind in ("number", "integer"):
-            return Kind.NUMERIC
+        if kind in ("number", "integer", "year", *DATE_TYPES):
+            return Kind.ORDINAL if kind in DATE_TYPES else Kind.NUMERIC
         if kind == "string":
             self._fail(
                 "no categories", "list them in constraints.enum, or set redveil.use to false"
@@ -103,7 +116,7 @@ class FieldReader:
         else:
             self._fail(
                 "unsupported type",
-                "use boolean, integer, number or string, or set redveil.use to false",
+                "use boolean, integer, number, date or string, or set redveil.use to false",
             )
         return None
 
@@ -139,11 +152,12 @@ class FieldReader:
         return tuple(_label(v) for v in values)
 
     def _numeric(self, kind: Kind) -> Attribute | None:
-        if self.raw.get("decimalChar", ".") != "." or self.raw.get("groupChar", "") != "":
-            self._fail(
-                "decimalChar and groupChar are not supported",
-                "write numbers with a decimal point and without grouping, and remove the keys",
-            )
+        integer = self.raw.get("type") in ("integer", "year")
+        group = self.raw.get("groupChar", "")
+        decimal = self.raw.get("decimalChar", implied_decimal(str(group), integer=integer))
+        fault = format_fault(decimal, group)
+        if fault is not None:
+            self._fail(fault, 'write one character each, such as "," and "."')
             return None
         minimum = self._number(self._constraints().get("minimum"), "constraints.minimum")
         maximum = self._number(self._constraints().get("maximum"), "constraints.maximum")
@@ -157,20 +171,27 @@ class FieldReader:
                 "declare a minimum below the maximum, both finite",
             )
             return None
-        cuts = self._cuts(minimum, maximum)
         return Attribute(
-            self._name(), kind, self._required(), minimum=minimum, maximum=maximum, cuts=cuts
+            self._name(),
+            kind,
+            self._required(),
+            minimum=minimum,
+            maximum=maximum,
+            cuts=self._cuts(minimum, maximum, integer=integer),
+            integer=integer,
+            decimal_char=str(decimal),
+            group_char=str(group),
         )
 
-    def _cuts(self, minimum: float, maximum: float) -> tuple[float, ...]:
-        rule = self._rule(minimum, maximum)
+    def _cuts(self, minimum: float, maximum: float, *, integer: bool) -> tuple[float, ...]:
+        rule = self._rule(minimum, maximum, integer=integer)
         if rule is None:
             return ()
         fault = faults(rule.values, minimum, maximum)
         if fault is not None:
             self._fail(fault, "correct redveil.cuts.values")
             return ()
-        cuts = rule.points(minimum, maximum)
+        cuts = rule.points(minimum, maximum, integer=integer)
         if not 1 <= len(cuts) < MOST_BINS:
             self._fail(
                 f"{len(cuts)} cut points within the bounds",
@@ -178,10 +199,10 @@ class FieldReader:
             )
         return cuts
 
-    def _rule(self, minimum: float, maximum: float) -> CutRule | None:
+    def _rule(self, minimum: float, maximum: float, *, integer: bool) -> CutRule | None:
         declared = self._extras().get("cuts")
         if declared is None:
-            return default_rule(minimum, maximum, integer=self.raw.get("type") == "integer")
+            return default_rule(minimum, maximum, integer=integer)
         if isinstance(declared, str):
             declared = {"method": declared}
         elif isinstance(declared, Sequence):
@@ -205,6 +226,70 @@ class FieldReader:
             return None
         # Through str: an integer that is too large for a float becomes infinite and is reported.
         return CutRule(method, count, tuple(float(str(v)) for v in values), smallest)
+
+    def _is_date(self) -> bool:
+        listed = "enum" in self._constraints() or "categories" in self.raw
+        return self.raw.get("type") in DATE_TYPES and not listed
+
+    def _date(self, kind: Kind) -> Attribute | None:
+        type_ = DATE_TYPES[DATE_TYPES.index(self.raw["type"])]
+        pattern = str(self.raw.get("format", DEFAULT))
+        fault = date_format_fault(pattern, needs_day=type_ != "yearmonth")
+        if fault is not None:
+            remedy = "use default (ISO 8601), or a pattern of %d %m %Y %y %H %M %S %f %z"
+            self._fail(f"format: {fault}", remedy)
+            return None
+        minimum, maximum = (self._day(name, pattern) for name in ("minimum", "maximum"))
+        if minimum is None or maximum is None:
+            return None
+        if not minimum < maximum:
+            self._fail("the bounds are empty", "declare a minimum before the maximum")
+            return None
+        cuts = self._date_cuts(minimum, maximum)
+        if not cuts:
+            return None
+        return Attribute(
+            self._name(),
+            kind,
+            self._required(),
+            categories=categories_of(cuts, maximum),
+            date=DateRule(minimum, maximum, type_, pattern),
+        )
+
+    def _day(self, name: str, pattern: str) -> date | None:
+        """Read a bound, in the format of the field or in ISO 8601."""
+        value = self._constraints().get(name)
+        if value is None:
+            self._fail("no bounds", "declare constraints.minimum and constraints.maximum")
+            return None
+        text = str(value)
+        day = DateFormat(pattern).read(text) or DateFormat().read(text)
+        if day is None:
+            self._fail(f"constraints.{name} is not a date", 'write it as "2019-12-31"')
+        return day
+
+    def _date_cuts(self, minimum: date, maximum: date) -> tuple[str, ...]:
+        declared = self._extras().get("cuts", default_period(minimum, maximum))
+        if declared in PERIODS:
+            cuts = period_cuts(PERIODS[PERIODS.index(declared)], minimum, maximum)
+        elif isinstance(declared, str) or not isinstance(declared, Sequence):
+            self._fail(
+                "redveil.cuts of a date is not a period or a list",
+                f'use {", ".join(PERIODS)}, or a list such as ["2018", "2019-06-30"]',
+            )
+            return ()
+        else:
+            cuts = tuple(str(cut) for cut in declared)
+            fault = cuts_fault(cuts, minimum, maximum)
+            if fault is not None:
+                self._fail(fault, "correct redveil.cuts")
+                return ()
+        if not 1 <= len(cuts) < MOST_BINS:
+            self._fail(
+                f"{len(cuts)} cut points within the bounds",
+                f"declare redveil.cuts that give 1 to {MOST_BINS - 1}",
+            )
+        return cuts
 
     def _number(self, value: object, name: str) -> float | None:
         if value is None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from redveil.schema.attribute import Attribute, Kind
-from redveil.schema.cuts import default_smallest, rounded
+from redveil.schema.cuts import default_smallest, rounded, whole
 
 # Round numbers per power of ten, with nearly equal ratios.
 _ROUND: Final = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
@@ -40,7 +40,8 @@ def fine_grid(attribute: Attribute) -> tuple[float, ...]:
     0, ten round numbers per power of ten on either side of it, and the declared cut points. Unless
     the declared cut points indicate a heavy tail, equal steps replace round numbers where these are
     sparser. All points are at least the minimum (a cut there separates the minimum from all other
-    values) and below the maximum.
+    values) and below the maximum. Points for integers are whole, except for declared
+    ones.
 
     >>> fine_grid(Attribute("cost", Kind.NUMERIC, maximum=12, cuts=(0, 0.01, 0.7)))[:6]
     (0.0, 0.01, 0.7, 1.0, 1.2, 1.5)
@@ -56,6 +57,8 @@ def fine_grid(attribute: Attribute) -> tuple[float, ...]:
         first, last = math.ceil(low / step), math.ceil(high / step)
         equal = (rounded(i * step) for i in range(first, last))
         points |= {x for x in equal if abs(x) >= _NEAR * step}
+    if attribute.integer:
+        points = set(whole(points))
     points |= {low, *map(float, attribute.cuts)}
     return tuple(x for x in sorted(points) if low <= x < high)
 

@@ -11,11 +11,11 @@ from typing import Final
 _READ: Final = {
     "package": ("name", "id", "resources", "redveil"),
     "resource": ("name", "path", "schema", "dialect", "encoding"),
-    "dialect": ("delimiter",),
+    "dialect": ("delimiter", "sheetName", "sheetNumber"),
     "schema": ("fields", "primaryKey", "missingValues"),
     "field": (
         *("name", "type", "constraints", "redveil", "trueValues", "falseValues"),
-        *("categories", "categoriesOrdered", "decimalChar", "groupChar"),
+        *("categories", "categoriesOrdered", "decimalChar", "groupChar", "format"),
     ),
     "constraints": ("minimum", "maximum", "enum", "required"),
 }

@@ -230,7 +230,8 @@ def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> V
             attributes.append(attribute)
     if not attributes and not problems:
         problems.append(Problem(place, "no attribute to mine", "declare at least one attribute"))
-    delimiter, encoding, missing = _format(resource, table, place, problems)
+    encoding, missing = _format(resource, table, place, problems)
+    delimiter, sheet = _dialect(resource, place, problems)
     path = resource.get("path")
     return View(
         name=str(resource.get("name", side.value)),
@@ -240,6 +241,7 @@ def _view(resource: object, side: Side, file: str, problems: list[Problem]) -> V
         missing_values=missing,
         delimiter=delimiter,
         encoding=encoding,
+        sheet=sheet,
     )
 
 
@@ -254,17 +256,37 @@ def _key(declared: object, names: list[str], place: str, problems: list[Problem]
     return None
 
 
-def _format(
-    resource: Mapping[str, object], table: Mapping[str, object], place: str, problems: list[Problem]
-) -> tuple[str, str, tuple[str, ...]]:
-    """Read the layout of the file: delimiter, encoding, missing-value markers."""
+def _dialect(
+    resource: Mapping[str, object], place: str, problems: list[Problem]
+) -> tuple[str | None, str | int | None]:
+    """Read the delimiter of a text file, and the sheet of a workbook."""
     dialect = resource.get("dialect", {})
-    delimiter = dialect.get("delimiter", ",") if isinstance(dialect, Mapping) else None
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or not _can_delimit(delimiter):
+    if not isinstance(dialect, Mapping):
+        problems.append(Problem(place, "dialect is not an object", "write dialect as {…}"))
+        return None, None
+    delimiter = dialect.get("delimiter")
+    if delimiter is not None and not (
+        isinstance(delimiter, str) and len(delimiter) == 1 and _can_delimit(delimiter)
+    ):
         problems.append(
             Problem(place, "dialect.delimiter is not one ASCII character", 'use "," or ";"')
         )
-        delimiter = ","
+        delimiter = None
+    name, number = dialect.get("sheetName"), dialect.get("sheetNumber")
+    if name is not None and not isinstance(name, str):
+        problems.append(Problem(place, "dialect.sheetName is not text", "write the sheet's name"))
+    if number is not None and (
+        not isinstance(number, int) or isinstance(number, bool) or number < 1
+    ):
+        remedy = "count the sheets from 1"
+        problems.append(Problem(place, "dialect.sheetNumber is not a positive integer", remedy))
+    return delimiter, name if isinstance(name, str) else number
+
+
+def _format(
+    resource: Mapping[str, object], table: Mapping[str, object], place: str, problems: list[Problem]
+) -> tuple[str, tuple[str, ...]]:
+    """Read the encoding of the file and the missing-value markers."""
     encoding = str(resource.get("encoding", "utf-8"))
     try:
         # Not codecs.lookup, which also accepts codecs that are not text encodings, such as "hex".
@@ -279,7 +301,7 @@ def _format(
     ):
         problems.append(Problem(place, "missingValues is not a list of strings", 'write [""]'))
         missing = [""]
-    return delimiter, encoding, tuple(missing)
+    return encoding, tuple(missing)
 
 
 def _can_delimit(character: str) -> bool:

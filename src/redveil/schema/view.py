@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from redveil.schema.attribute import Attribute
+from redveil.schema.attribute import Attribute, Kind
 
 
 class Side(StrEnum):
@@ -39,7 +39,9 @@ class Status(StrEnum):
 class View:
     """One of the two tables: its entity key and its attributes in declared order.
 
-    >>> from redveil.schema import Kind
+    delimiter: of a text file; None if the file's name tells
+    sheet:     of a workbook, its name or its number from 1; None for the first
+
     >>> View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)).names
     ('asthma',)
     """
@@ -49,8 +51,9 @@ class View:
     attributes: tuple[Attribute, ...]
     path: str | None = None
     missing_values: tuple[str, ...] = ("",)
-    delimiter: str = ","
+    delimiter: str | None = None
     encoding: str = "utf-8"
+    sheet: str | int | None = None
 
     def __post_init__(self) -> None:
         # Every resource of a data package has a path; with a default, saving changes nothing.
@@ -61,6 +64,11 @@ class View:
     def names(self) -> tuple[str, ...]:
         """The attributes' names, in order."""
         return tuple(a.name for a in self.attributes)
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The categories of each ordinal attribute, lowest first."""
+        return {a.name: a.categories for a in self.attributes if a.kind is Kind.ORDINAL}
 
     @property
     def split_count(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,11 @@ HOSTILE = {
     ),
     "spreadsheet as CSV": (
         b"PK\x03\x04....",
-        "left.csv: a spreadsheet or archive, not text; save it as CSV",
+        "left.csv: a workbook or archive, not text; rename a workbook to end in .xlsx or .ods",
+    ),
+    "old spreadsheet as CSV": (
+        b"\xd0\xcf\x11\xe0....",
+        "left.csv: a workbook, not text; rename it to end in .xls",
     ),
 }
 
@@ -253,8 +258,9 @@ def test_the_right_view_is_checked_too() -> None:
         ("folder", "is a folder; name a file in it"),
         ("folder.csv", "is a folder; name a file in it"),
         ("folder.parquet", "is a folder; name a file in it"),
-        ("left.xlsx", "unknown file type; use .csv, .parquet or .arff"),
-        ("left", "unknown file type; use .csv, .parquet or .arff"),
+        ("left.doc", "unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff"),
+        ("left.xlsx", "no such file; check the path"),
+        ("left", "unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff"),
         ("empty.parquet", "the file is empty; export it again"),
         ("text.parquet", "not a Parquet file; rename it to match its format"),
         ("text.csv.gz", "not compressed with gzip; remove .gz from its name"),
@@ -276,6 +282,8 @@ def test_a_path_that_leads_nowhere(tmp_path: Path, name: str, message: str) -> N
 
 
 def test_a_path_with_a_nul_or_a_newline() -> None:
+    assert complaint("a.xlsx#Labs", schema_of(AGE)) == "a.xlsx: no such file; check the path"
+    assert "cannot be read" in complaint("a\0b.xlsx#Labs", schema_of(AGE))
     assert "cannot be read" in complaint("a\0b.csv", schema_of(AGE))
     assert complaint("a\nb.csv", schema_of(AGE)) == "a b.csv: no such file; check the path"
 
@@ -383,7 +391,8 @@ def test_a_lazy_frame_has_to_be_collected(frame: object) -> None:
     "values",
     [
         pd.Series([1, "a"], dtype=object),
-        pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])),
+        pd.Series(pd.to_timedelta(["1 day", "2 days"])),
+        pd.Series([date(2020, 1, 1), 7], dtype=object),
         pd.Series([[1], [2]]),
         pd.Series([1j, 2j]),
         pd.Series([b"\xff", b"1"]),
@@ -393,7 +402,7 @@ def test_a_column_of_a_strange_type(values: Any) -> None:
     frame = pd.DataFrame({"id": ["1", "2"], "age": values})
     assert complaint(frame, schema_of(AGE)) == (
         "left frame, column age: mixed or unsupported types; "
-        "convert it to text, numbers or Booleans"
+        "convert it to text, numbers, dates or Booleans"
     )
 
 

@@ -2,50 +2,72 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.query_rows import Row
+from oracle.query_rows import Order, Row
 from redveil.query.formula import Not, Query, evaluate, literal_count
 from redveil.query.simplify import simplified
 from redveil.query.text import parse_text, to_text
-from strategies.queries import VALUES, columns_of, queries_of, table_literals, tables
+from strategies.queries import ORDER, VALUES, columns_of, queries_of, table_literals, tables
 
 QUERIES = queries_of(table_literals())
 KNOWN = st.frozensets(st.sampled_from(sorted(VALUES)))
+ORDERS = st.sampled_from([{}, ORDER])
 
 
-@given(QUERIES, tables())
-def test_the_support_stays(query: Query, rows: list[Row]) -> None:
+@given(QUERIES, tables(), ORDERS)
+def test_the_support_stays(query: Query, rows: list[Row], order: Order) -> None:
     columns = columns_of(rows)
-    before, after = evaluate(query, columns), evaluate(simplified(query), columns)
+    before, after = evaluate(query, columns), evaluate(simplified(query, order=order), columns)
     assert after.true.tolist() == before.true.tolist()
 
 
-@given(QUERIES, tables())
-def test_under_a_negation_the_false_entities_stay(query: Query, rows: list[Row]) -> None:
+@given(QUERIES, tables(), ORDERS)
+def test_under_a_negation_the_false_entities_stay(
+    query: Query, rows: list[Row], order: Order
+) -> None:
     columns = columns_of(rows)
-    before, after = evaluate(query, columns), evaluate(simplified(Not(query)), columns)
+    before, after = evaluate(query, columns), evaluate(simplified(Not(query), order=order), columns)
     assert after.true.tolist() == before.false.tolist()
 
 
-@given(QUERIES, KNOWN, st.data())
+@given(QUERIES, KNOWN, ORDERS, st.data())
 def test_the_support_stays_where_attributes_are_known(
-    query: Query, known: frozenset[str], data: st.DataObject
+    query: Query, known: frozenset[str], order: Order, data: st.DataObject
 ) -> None:
     columns = columns_of(data.draw(tables(known=known)))
     before = evaluate(query, columns)
-    assert evaluate(simplified(query, known), columns).true.tolist() == before.true.tolist()
-    negated = evaluate(simplified(Not(query), known), columns)
+    assert evaluate(simplified(query, known, order), columns).true.tolist() == before.true.tolist()
+    negated = evaluate(simplified(Not(query), known, order), columns)
     assert negated.true.tolist() == before.false.tolist()
 
 
-@given(QUERIES, KNOWN)
-def test_simplifying_twice_changes_nothing_more(query: Query, known: frozenset[str]) -> None:
-    once = simplified(query, known)
-    assert simplified(once, known) == once
+@given(QUERIES, KNOWN, ORDERS)
+def test_simplifying_twice_changes_nothing_more(
+    query: Query, known: frozenset[str], order: Order
+) -> None:
+    once = simplified(query, known, order)
+    assert simplified(once, known, order) == once
 
 
-@given(QUERIES, KNOWN)
-def test_there_are_never_more_literals_than_before(query: Query, known: frozenset[str]) -> None:
-    assert literal_count(simplified(query, known)) <= literal_count(query)
+@given(QUERIES, KNOWN, ORDERS)
+def test_there_are_never_more_literals_than_before(
+    query: Query, known: frozenset[str], order: Order
+) -> None:
+    assert literal_count(simplified(query, known, order)) <= literal_count(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "shorter"),
+    [
+        ('[grade > "low"] & [grade > "mid"]', '[grade > "mid"]'),
+        ('[grade <= "mid"] & [wet] & [grade <= "high"]', '[grade <= "mid"] & [wet]'),
+        ('["low" < grade <= "mid"] | ["mid" < grade <= "high"]', '["low" < grade <= "high"]'),
+        ('[grade <= "low"] | [grade <= "mid"]', '[grade <= "mid"]'),
+        # A label that is not declared has no place in the order.
+        ('[grade > "low"] & [grade > "top"]', '[grade > "low"] & [grade > "top"]'),
+    ],
+)
+def test_labels_with_an_order_are_simplified_like_numbers(query: str, shorter: str) -> None:
+    assert to_text(simplified(parse_text(query), order=ORDER)) == shorter
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,14 @@ def test_bounds_are_compared_one_by_one_and_by_value() -> None:
     assert listed(number(-1, 120), taken) == []
 
 
+def test_bounds_of_dates_are_compared() -> None:
+    bounds = {"minimum": "1950-01-01", "maximum": "2004-12-31"}
+    date = {"name": "x", "type": "date", "constraints": bounds, "redveil": {"cuts": "years"}}
+    assert listed(date, bounds) == ["minimum 1950-01-01", "maximum 2004-12-31"]
+    earlier = {**date, "constraints": {**bounds, "minimum": "1900-01-01"}}
+    assert listed(earlier, bounds) == ["maximum 2004-12-31"]
+
+
 def test_required_is_listed_until_it_is_taken_out() -> None:
     taken = {"required": True}
     assert listed(number(0, 1, constraints={"required": True}), taken) == [

@@ -68,6 +68,14 @@ def test_other_numbers_get_equal_steps_and_finer_ones_near_zero() -> None:
     assert fine_grid(numeric(0, 110, 50))[-100:] == tuple(range(10, 110))
 
 
+def test_integers_get_whole_numbers() -> None:
+    counts = Attribute("x", Kind.NUMERIC, maximum=5000, cuts=(0, 1, 10, 100), integer=True)
+    grid = fine_grid(counts)
+    assert grid[:6] == (0, 1, 2, 3, 4, 5)
+    assert all(x == int(x) for x in grid)
+    assert 1.5 in fine_grid(numeric(0, 5000, 0, 1, 10, 100))
+
+
 def test_only_numbers_have_tails() -> None:
     assert not is_heavy_tailed(Attribute("sick", Kind.BOOLEAN))
     assert not is_heavy_tailed(numeric(0, 1000, 1))

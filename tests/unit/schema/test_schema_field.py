@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -10,10 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.schema import Attribute, Kind
+from redveil.schema.dates import DateRule
 from redveil.schema.field import FieldReader
 
-NOT_MINED = "unsupported type; use boolean, integer, number or string, or set redveil.use to false"
+NOT_MINED = (
+    "unsupported type; use boolean, integer, number, date or string, or set redveil.use to false"
+)
 BOUNDS = {"minimum": 0, "maximum": 10}
+SPECIAL = "is a letter, a digit, a sign or a control character"
+FORMATS = "use default (ISO 8601), or a pattern of %d %m %Y %y %H %M %S %f %z"
+PERIODS = 'use years, months, days, or a list such as ["2018", "2019-06-30"]'
+NO_CUT = "a cut point is not a year, month or day such as 2018, 2018-06 or 2018-06-30"
+DATE_CUTS = "correct redveil.cuts"
+OUTSIDE = "a cut point lies outside the bounds (each must end before the maximum)"
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -34,6 +45,15 @@ def number(constraints: dict[str, object] | None = None, **extras: object) -> di
         "constraints": {**BOUNDS, **(constraints or {})},
         "redveil": extras,
     }
+
+
+def dated(categories: tuple[str, ...], rule: DateRule, *, required: bool = False) -> Attribute:
+    return Attribute("x", Kind.ORDINAL, required, categories=categories, date=rule)
+
+
+def a_date(**raw: object) -> dict[str, Any]:
+    bounds = {"minimum": "2010-01-01", "maximum": "2019-12-31"}
+    return {"type": "date", "constraints": bounds, **raw}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +86,74 @@ def number(constraints: dict[str, object] | None = None, **extras: object) -> di
         ),
         (
             {"type": "integer", "constraints": {"minimum": 1, "maximum": 3}},
-            Attribute("x", Kind.NUMERIC, minimum=1, maximum=3, cuts=(1.0, 2.0)),
+            Attribute("x", Kind.NUMERIC, minimum=1, maximum=3, cuts=(1.0, 2.0), integer=True),
+        ),
+        (
+            {"type": "year", "constraints": {"minimum": 2010, "maximum": 2012}},
+            Attribute(
+                "x", Kind.NUMERIC, minimum=2010, maximum=2012, cuts=(2010.0, 2011.0), integer=True
+            ),
+        ),
+        (
+            number(cuts=[5]) | {"decimalChar": ",", "groupChar": "."},
+            Attribute("x", Kind.NUMERIC, maximum=10, cuts=(5.0,), decimal_char=",", group_char="."),
+        ),
+        (
+            number(cuts=[5]) | {"type": "integer", "groupChar": "."},
+            replace(
+                Attribute("x", Kind.NUMERIC, maximum=10, cuts=(5.0,), integer=True),
+                decimal_char=",",
+                group_char=".",
+            ),
+        ),
+        (
+            number(cuts={"method": "equal-width", "count": 4}) | {"type": "integer"},
+            Attribute("x", Kind.NUMERIC, maximum=10, cuts=(2.0, 5.0, 7.0), integer=True),
+        ),
+        (
+            number(cuts={"method": "decades", "smallest": 0.1}) | {"type": "integer"},
+            Attribute("x", Kind.NUMERIC, maximum=10, cuts=(0.0, 1.0, 2.0, 5.0), integer=True),
+        ),
+        (
+            {"type": "date", "constraints": {"minimum": "2010-01-01", "maximum": "2013-12-31"}},
+            dated(("2010", "2011", "2012", "2013"), DateRule(date(2010, 1, 1), date(2013, 12, 31))),
+        ),
+        (
+            {
+                "type": "date",
+                "format": "%d.%m.%Y",
+                "constraints": {"minimum": "01.02.2019", "maximum": "2019-06-15"},
+            },
+            dated(
+                ("2019-02", "2019-03", "2019-04", "2019-05", "2019-06"),
+                DateRule(date(2019, 2, 1), date(2019, 6, 15), format="%d.%m.%Y"),
+            ),
+        ),
+        (
+            {
+                "type": "datetime",
+                "constraints": {"minimum": "2019-02-01T12:00:00Z", "maximum": "2019-02-03"},
+            },
+            dated(
+                ("2019-02-01", "2019-02-02", "2019-02-03"),
+                DateRule(date(2019, 2, 1), date(2019, 2, 3), "datetime"),
+            ),
+        ),
+        (
+            {
+                "type": "yearmonth",
+                "constraints": {"minimum": "2010-01", "maximum": "2019-12", "required": True},
+                "redveil": {"cuts": ["2014", "2016-06", 2018]},
+            },
+            dated(
+                ("2014", "2016-06", "2018", "2019"),
+                DateRule(date(2010, 1, 1), date(2019, 12, 1), "yearmonth"),
+                required=True,
+            ),
+        ),
+        (
+            {"type": "date", "constraints": {"enum": ["2019-01-01", "2019-01-02"]}},
+            Attribute("x", Kind.CATEGORICAL, categories=("2019-01-01", "2019-01-02")),
         ),
         (
             number(cuts=[1, 2.5]),
@@ -102,19 +189,62 @@ def test_a_number_without_cuts_is_cut_into_twenty() -> None:
     ("raw", "problem"),
     [
         ({}, NOT_MINED),
-        ({"type": "date"}, NOT_MINED),
+        ({"type": "time"}, NOT_MINED),
+        (
+            {"type": "date"},
+            "no bounds; declare constraints.minimum and constraints.maximum",
+        ),
+        (a_date(format="%d. %B %Y"), f"format: %B is not supported; {FORMATS}"),
+        (a_date(format="any"), f"format: the format has no year; {FORMATS}"),
+        (a_date(format="%d/%m"), f"format: the format has no year; {FORMATS}"),
+        (a_date(format="%Y/%m"), f"format: the format has no day; {FORMATS}"),
+        (a_date(format="%d/%m/%Y/%y"), f"format: the format has two years; {FORMATS}"),
+        (a_date(format="%d/%d/%Y"), f"format: %d occurs twice; {FORMATS}"),
+        (
+            a_date(constraints={"minimum": "yesterday", "maximum": "2019-12-31"}),
+            'constraints.minimum is not a date; write it as "2019-12-31"',
+        ),
+        (
+            a_date(constraints={"minimum": "2019-12-31", "maximum": "2019-12-31"}),
+            "the bounds are empty; declare a minimum before the maximum",
+        ),
+        *(
+            (a_date(redveil={"cuts": cuts}), f"{what}; {remedy}")
+            for cuts, what, remedy in (
+                ("weeks", "redveil.cuts of a date is not a period or a list", PERIODS),
+                ({"count": 3}, "redveil.cuts of a date is not a period or a list", PERIODS),
+                (["2018-02-30"], NO_CUT, "correct redveil.cuts"),
+                (["18"], NO_CUT, "correct redveil.cuts"),
+                (["2018", "2018-12"], "cut points are not strictly increasing", DATE_CUTS),
+                (["2019"], OUTSIDE, DATE_CUTS),
+                (["1999"], OUTSIDE, DATE_CUTS),
+                ([], "0 cut points within the bounds", "declare redveil.cuts that give 1 to 254"),
+                (
+                    "days",
+                    "255 cut points within the bounds",
+                    "declare redveil.cuts that give 1 to 254",
+                ),
+            )
+        ),
         (
             {"type": "string"},
             "no categories; list them in constraints.enum, or set redveil.use to false",
         ),
         ({"type": "boolean", "redveil": 3}, "redveil is not an object; write redveil as {…}"),
         *(
-            (
-                {"type": "number", "constraints": {"minimum": 0, "maximum": 9}} | written,
-                "decimalChar and groupChar are not supported; "
-                "write numbers with a decimal point and without grouping, and remove the keys",
+            (number() | written, f'{what}; write one character each, such as "," and "."')
+            for written, what in (
+                ({"groupChar": "."}, "decimalChar and groupChar are the same"),
+                ({"decimalChar": ",", "groupChar": ","}, "decimalChar and groupChar are the same"),
+                ({"decimalChar": ""}, "decimalChar is not one character"),
+                ({"decimalChar": ".."}, "decimalChar is not one character"),
+                ({"decimalChar": 1}, "decimalChar is not one character"),
+                ({"groupChar": ", "}, "groupChar is not one character"),
+                ({"groupChar": "0"}, f"groupChar {SPECIAL}"),
+                ({"decimalChar": "e"}, f"decimalChar {SPECIAL}"),
+                ({"groupChar": "-"}, f"groupChar {SPECIAL}"),
+                ({"groupChar": "\n"}, f"groupChar {SPECIAL}"),
             )
-            for written in ({"decimalChar": ","}, {"groupChar": "."})
         ),
         (
             {"type": "boolean", "constraints": []},

@@ -49,7 +49,7 @@ def test_omitted_keys_have_defaults() -> None:
     schema = schema_of({"resources": [{"schema": resource()["schema"]}, resource()]})
     assert (schema.name, schema.unit, schema.status) == ("dataset", "entity", Status.DECLARED)
     assert (schema.left.name, schema.right.name) == ("left", "view")
-    assert (schema.left.delimiter, schema.left.encoding) == (",", "utf-8")
+    assert (schema.left.delimiter, schema.left.encoding) == (None, "utf-8")
     assert schema.left.missing_values == ("",)
     assert schema.budget is None
 
@@ -77,12 +77,13 @@ def test_problems_of_a_descriptor_are_raised(raw: dict[str, Any], message: str) 
 
 def test_declared_keys_are_read() -> None:
     left = table(missingValues=["", "NA"], primaryKey=["id"])
-    left |= {"dialect": {"delimiter": ";"}, "encoding": "latin-1"}
+    left |= {"dialect": {"delimiter": ";", "sheetNumber": 2}, "encoding": "latin-1"}
     extras = {"status": "draft", "unit": "patient", "budget": "1/3", "version": 1}
     schema = schema_of(package(left, name="clinic", redveil=extras))
     assert (schema.name, schema.unit, schema.status) == ("clinic", "patient", Status.DRAFT)
     assert schema.budget == Fraction(1, 3)
     assert (schema.left.delimiter, schema.left.encoding) == (";", "latin-1")
+    assert (schema.left.sheet, schema.right.sheet) == (2, None)
     assert schema.left.missing_values == ("", "NA")
     assert schema.left.key == "id"
     assert schema.left.names == ("sick",)
@@ -148,7 +149,23 @@ def test_declared_keys_are_read() -> None:
         ),
         (
             package(resource(dialect=";")),
+            "dp.json, left: dialect is not an object; write dialect as {…}",
+        ),
+        (
+            package(resource(dialect={"delimiter": 7})),
             'dp.json, left: dialect.delimiter is not one ASCII character; use "," or ";"',
+        ),
+        (
+            package(resource(dialect={"sheetName": 7})),
+            "dp.json, left: dialect.sheetName is not text; write the sheet's name",
+        ),
+        *(
+            (
+                package(resource(dialect={"sheetNumber": number})),
+                "dp.json, left: dialect.sheetNumber is not a positive integer; "
+                "count the sheets from 1",
+            )
+            for number in (0, "1", True)
         ),
         (
             package(resource(encoding="klingon")),

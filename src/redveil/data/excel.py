@@ -1,0 +1,251 @@
+"""Read workbooks: Excel (.xlsx, .xlsb, .xls) and OpenDocument (.ods).
+
+Each cell becomes text on its own: a number in the fewest digits, a date in ISO 8601. Errors such as
+#N/A and empty cells are missing. The first row with a cell is the header.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from redveil.data.distinct import label
+from redveil.data.layout import Layout
+from redveil.data.raw import RawTable, check_names, quietly, shown
+from redveil.data.text_file import OLE_MAGIC, ZIP_MAGIC, check_file
+from redveil.errors import LoadError
+
+SUFFIXES: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+# The reader holds every cell of a sheet's rectangle, also empty ones: 32 bytes each.
+MOST_CELLS: Final = 50_000_000
+# Of all parts of a workbook together; stops decompression bombs.
+MOST_BYTES: Final = 2 * 2**30
+_PIECE: Final = 2**20
+# The place of a cell in a part of an .xlsx file, as in r="AB12".
+_CELL: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{1,4})\$?([0-9]{1,10})["']""")
+_LONGEST_CELL: Final = 32
+
+T = TypeVar("T")
+# What the reader returns for a cell; an empty text for an empty cell or an error.
+Cell: TypeAlias = str | bool | int | float | date | datetime | time | timedelta
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExcelSheet:
+    """One sheet of a workbook whose header has been read.
+
+    columns: the position of each named column; columns without a name are ignored
+    header:  the number of the header's row, from 0
+    sheets:  how many the workbook has
+
+    >>> ExcelSheet("book.xlsx, sheet Labs", ("id",), Layout(), (0,), 0, None).names
+    ('id',)
+    """
+
+    place: str
+    names: tuple[str, ...]
+    layout: Layout
+    columns: tuple[int, ...]
+    header: int
+    sheet: Any
+    sheets: int = 1
+
+    def read(self, wanted: Sequence[str]) -> RawTable:
+        """Read some of the columns as text."""
+        positions = [self.columns[self.names.index(name)] for name in wanted]
+        texts: list[list[str | None]] = [[] for _ in wanted]
+        typed: list[list[bool]] = [[] for _ in wanted]
+        for _, cells in self._rows():
+            for place, position in enumerate(positions):
+                cell = cells[position]
+                texts[place].append(cell_text(cell))
+                typed[place].append(not isinstance(cell, str))
+        columns = {
+            name: pa.chunked_array([pa.array(column, pa.string())])
+            for name, column in zip(wanted, texts, strict=True)
+        }
+        rows = len(texts[0]) if texts else 0
+        mixed = {
+            name: np.array(cells, dtype=np.bool_) for name, cells in zip(wanted, typed, strict=True)
+        }
+        return RawTable(self.place, rows, columns, self._where, mixed=mixed)
+
+    def unnamed(self) -> list[str]:
+        """Return the letters of columns that have cells, but no name."""
+        width = len(next(iter(self._rows()), (0, []))[1])
+        filled = {
+            place
+            for _, cells in self._rows()
+            for place in set(range(width)).difference(self.columns)
+            if cells[place] != ""
+        }
+        return [_column_letters(place + 1) for place in sorted(filled)]
+
+    def _rows(self) -> Iterator[tuple[int, list[Cell]]]:
+        """Yield the number, from 1, and the cells of each row below the header, if it has any."""
+        for number, cells in enumerate(_cells(self.sheet), start=1):
+            if number > self.header + 1 and any(cells[place] != "" for place in self.columns):
+                yield number, cells
+
+    def _where(self, rows: Sequence[int]) -> list[str]:
+        numbers = [number for number, _ in self._rows()]
+        return [f"{self.place}, row {numbers[row]}" for row in rows]
+
+
+def cell_text(cell: Cell) -> str | None:
+    """Return a cell as text; None if it is empty.
+
+    >>> [cell_text(cell) for cell in (3.0, 0.5, True, date(2019, 12, 31), "")]
+    ['3', '0.5', 'true', '2019-12-31', None]
+    """
+    if isinstance(cell, str):
+        return cell or None
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return str(cell)
+    return label(cell)
+
+
+def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
+    """Read a sheet's header: the sheet with a name or number (from 1), or the first.
+
+    >>> open_excel(Path("nowhere.xlsx"), None, "nowhere.xlsx")
+    Traceback (most recent call last):
+    redveil.errors.LoadError: nowhere.xlsx: no such file; check the path
+    """
+    check_file(path, place)
+    _check_magic(path, place)
+    damaged = f"{place}: cannot be read as a workbook; save it again, without a password, or as CSV"
+    if zipfile.is_zipfile(path):
+        quietly(lambda: _check_size(path, place), damaged)
+    book = _calmly(lambda: _workbook(path), damaged)
+    position = _position(book, sheet, place)
+    name = book.sheet_names[position]
+    place = f"{place}, sheet {shown(name)}"
+    opened = _calmly(lambda: book.get_sheet_by_index(position), damaged)
+    for number, cells in enumerate(_cells(opened)):
+        header = [cell_text(cell) for cell in cells]
+        named = tuple(i for i, text in enumerate(header) if text is not None and text.strip())
+        if named:
+            names = check_names([header[i] or "" for i in named], place)
+            sheets = len(book.sheet_names)
+            layout = Layout(sheet=name if sheets > 1 else None)
+            return ExcelSheet(place, names, layout, named, number, opened, sheets)
+    raise LoadError(f"{place}: no cells; name another sheet (dialect.sheetName)")
+
+
+def _cells(sheet: Any) -> Iterator[list[Cell]]:
+    # Some versions of the reader fail on a sheet without cells.
+    return iter(()) if sheet.start is None else iter(sheet.iter_rows())
+
+
+def _calmly(action: Callable[[], T], message: str) -> T:
+    """Return the result of an action of the reader, or raise a LoadError, also if it panics."""
+    try:
+        return quietly(action, message)
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
+        pass
+    raise LoadError(message)
+
+
+def _workbook(path: Path) -> Any:
+    try:
+        import python_calamine
+    except ImportError:
+        message = "reading Excel files needs python-calamine; install redveil[excel]"
+        raise LoadError(message) from None
+    # By content, not by name: many programs write .xls files that are .xlsx.
+    with path.open("rb") as file:
+        return python_calamine.CalamineWorkbook.from_filelike(file)
+
+
+def _position(book: Any, sheet: str | int | None, place: str) -> int:
+    """Return the position of the declared sheet, or of the first that has rows and columns."""
+    names = list(book.sheet_names)
+    if isinstance(sheet, str):
+        if sheet in names:
+            return names.index(sheet)
+        close = get_close_matches(sheet, names, n=1)
+        remedy = f"did you mean {shown(close[0])}?" if close else "check dialect.sheetName"
+        raise LoadError(f"{place}: no sheet {shown(sheet)}; {remedy}")
+    if sheet is not None:
+        if sheet <= len(names):
+            return sheet - 1
+        raise LoadError(f"{place}: {len(names)} sheets; check dialect.sheetNumber")
+    for position, one in enumerate(book.sheets_metadata):
+        if str(one.typ).endswith("WorkSheet"):
+            return position
+    raise LoadError(f"{place}: no sheet with cells; save it as CSV")
+
+
+def _check_magic(path: Path, place: str) -> None:
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == OLE_MAGIC and path.suffix.lower() != ".xls":
+        raise LoadError(
+            f"{place}: protected by a password, or an old .xls file; save it without a password"
+        )
+    if start not in (ZIP_MAGIC, OLE_MAGIC):
+        raise LoadError(f"{place}: not a workbook; if it is text, rename it to end in .csv or .tsv")
+
+
+def _check_size(path: Path, place: str) -> None:
+    """Refuse workbooks that would not fit in memory, without reading them.
+
+    A single cell far from the others makes the rectangle of a sheet huge. Only .xlsx files are
+    searched for one; the reader limits .ods files, and the format limits .xls files. In an .xlsb
+    file a malicious cell can still exhaust memory.
+    """
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
+        if sum(part.file_size for part in parts) > MOST_BYTES:
+            raise LoadError(f"{place}: more than {MOST_BYTES} bytes; save it as CSV or Parquet")
+        for part in parts:
+            rows, columns = _extent(archive, part)
+            if rows * columns > MOST_CELLS:
+                raise LoadError(
+                    f"{place}: a cell in row {rows} or column {columns} makes the sheet too large; "
+                    "delete empty rows and columns, or save it as CSV"
+                )
+
+
+def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> tuple[int, int]:
+    """Return the largest row and column of the cells in a part of an .xlsx file."""
+    rows = columns = 0
+    with archive.open(part) as file:
+        rest = b""
+        while piece := file.read(_PIECE):
+            text = rest + piece
+            for letters, digits in set(_CELL.findall(text)):
+                rows = max(rows, int(digits))
+                columns = max(columns, _column_number(letters))
+            rest = text[-_LONGEST_CELL:]
+    return rows, columns
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+def _column_letters(number: int) -> str:
+    letters = ""
+    while number:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters

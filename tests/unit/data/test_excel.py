@@ -1,0 +1,280 @@
+"""Workbooks: sheets, cells, places, and files that would exhaust memory."""
+
+from __future__ import annotations
+
+import builtins
+import zipfile
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from redveil.data import excel
+from redveil.data.excel import open_excel
+from redveil.data.loading import examine, load
+from redveil.data.table import CodedColumn, NumericColumn, Table
+from redveil.errors import LoadError
+from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema.dates import DateRule
+from redveil.sealed import open_for_owner
+from support.workbooks import Rows, write_ods, write_xlsx
+
+RULE = DateRule(date(2010, 1, 1), date(2019, 12, 31), format="%d.%m.%Y")
+AGE = Attribute("age", Kind.NUMERIC, maximum=2000, cuts=(5.0,), decimal_char=",", group_char=".")
+SEEN = Attribute("seen", Kind.ORDINAL, categories=("2017", "2018", "2019"), date=RULE)
+SICK = Attribute("sick", Kind.BOOLEAN, true_values=("yes",), false_values=("no",))
+VIEW = View("left", "id", (AGE, SEEN, SICK))
+OTHER = View("right", "id", (Attribute("cough", Kind.BOOLEAN),))
+HEADER = ("id", "age", "seen", "sick")
+
+
+def loaded(path: object, view: View = VIEW) -> Table:
+    right = pa.table({"id": list("1234567"), "cough": [True] * 7})
+    return open_for_owner(load(path, right, Schema("toy", view, OTHER)).table)
+
+
+def contents(table: Table) -> list[list[float]]:
+    found = []
+    for column in table.left.values():
+        match column:
+            case NumericColumn():
+                found.append(column.values.tolist())
+            case CodedColumn():
+                found.append(column.codes.tolist())
+    return found
+
+
+@pytest.mark.parametrize("write", [write_xlsx, write_ods])
+def test_each_cell_is_read_by_its_own_type(
+    tmp_path: Path, write: Callable[[Path, dict[str, Rows]], Path]
+) -> None:
+    rows = [
+        HEADER,
+        (1, 1.5, date(2018, 3, 1), True),
+        # Texts are written as the schema declares, numbers and dates are not.
+        (2, "1,5", "31.12.2018", "yes"),
+        (3, "1.234", "2018-12-31", "true"),
+        (4, 1234, date(2019, 1, 1), 0),
+    ]
+    suffix = "xlsx" if write is write_xlsx else "ods"
+    table = loaded(write(tmp_path / f"left.{suffix}", {"Labs": rows}))
+    assert contents(table) == [[1.5, 1.5, 1234, 1234], [1, 1, 255, 2], [1, 1, 255, 0]]
+
+
+def test_cells_as_text(tmp_path: Path) -> None:
+    cells = [3.0, 0.5, 1e20, True, date(2018, 3, 1), datetime(2018, 3, 1, 12), time(3, 4)]
+    cells += [timedelta(hours=30), "#N/A", "=1/0", None, " x ", "007"]
+    sheets: dict[str, Rows] = {"Labs": [["id"], *([cell] for cell in cells)]}
+    path = write_xlsx(tmp_path / "left.xlsx", sheets, formulas=True)
+    # A formula that was never calculated has no value, and a row without cells is no row.
+    assert open_excel(path, None, "left.xlsx").read(["id"]).columns["id"].to_pylist() == [
+        *("3", "0.5", "100000000000000000000", "true", "2018-03-01", "2018-03-01T12:00:00"),
+        *("03:04:00", "1 day, 6:00:00", " x ", "007"),
+    ]
+
+
+def test_rows_without_cells_are_no_rows_and_places_are_those_of_the_sheet(tmp_path: Path) -> None:
+    rows: Rows = [(), HEADER, (1, 2, None, None), (), (None,) * 4, (2, "old", None, None)]
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": rows})
+    right = pa.table({"id": ["1", "2"], "cough": [True, True]})
+    report = examine(path, right, Schema("toy", VIEW, OTHER))
+    assert report.joined == 2
+    assert report.details() == [
+        f"{path}, sheet Labs, row 6, column age: not a number; "
+        "correct it, or list it in missingValues if it means missing"
+    ]
+
+
+def test_columns_without_a_name_are_ignored(tmp_path: Path) -> None:
+    rows: Rows = [("id", None, "age", None), (1, "x", 3, None), (2, None, 4, "a stray cell")]
+    sheet = open_excel(write_xlsx(tmp_path / "left.xlsx", {"Labs": rows}), None, "left.xlsx")
+    assert sheet.names == ("id", "age")
+    assert sheet.read(["age"]).columns["age"].to_pylist() == ["3", "4"]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [("id", "x", "x"), (1, 2, 3)]})
+    with pytest.raises(LoadError, match="sheet Labs: columns 2 and 3 have the same name"):
+        open_excel(path, None, "left.xlsx")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    sheets: dict[str, Rows] = {
+        "Notes": [("id", "age"), (1, 7)],
+        "Labs #2": [HEADER, (1, 8, None, None)],
+        "Nothing": [],
+        "Header": [HEADER],
+    }
+    return write_xlsx(tmp_path / "book.xlsx", sheets)
+
+
+@pytest.mark.parametrize(
+    ("given", "declared", "age"),
+    [
+        ("book.xlsx", None, 7),
+        ("book.xlsx", "Labs #2", 8),
+        ("book.xlsx", 2, 8),
+        ("book.xlsx#Labs #2", None, 8),
+        ("book.xlsx#Labs #2", "Notes", 8),
+        ("BOOK.XLSX#Notes", None, 7),
+    ],
+)
+def test_the_sheet(book: Path, given: str, declared: str | int | None, age: float) -> None:
+    (book.parent / "BOOK.XLSX").write_bytes(book.read_bytes())
+    view = View("left", "id", (AGE,), sheet=declared)
+    assert contents(loaded(book.parent / given, view)) == [[age]]
+
+
+def test_a_file_whose_name_has_a_sheet_sign_is_that_file(tmp_path: Path) -> None:
+    rows: Rows = [("id", "age"), (1, 9)]
+    odd = write_xlsx(tmp_path / "other.xlsx", {"Labs": rows}).rename(tmp_path / "a.xlsx#b.xlsx")
+    assert contents(loaded(odd, View("left", "id", (AGE,)))) == [[9]]
+
+
+@pytest.mark.parametrize(
+    ("given", "declared", "complaint"),
+    [
+        ("book.xlsx", "Lab #2", "no sheet Lab #2; did you mean Labs #2?"),
+        ("book.xlsx#Results", None, "no sheet Results; check dialect.sheetName"),
+        ("book.xlsx", 5, "4 sheets; check dialect.sheetNumber"),
+        ("book.xlsx", "Nothing", "no cells; name another sheet"),
+        ("book.xlsx", "Notes", "no column seen; check the order of the files"),
+    ],
+)
+def test_a_sheet_that_is_not_there(
+    book: Path, given: str, declared: str | int | None, complaint: str
+) -> None:
+    view = View("left", "id", (AGE, SEEN, SICK), sheet=declared)
+    with pytest.raises(LoadError) as caught:
+        loaded(book.parent / given, view)
+    assert complaint in str(caught.value)
+
+
+def test_a_sheet_without_rows_has_no_entities(book: Path) -> None:
+    assert loaded(book, View("left", "id", (AGE,), sheet="Header")).rows == 0
+
+
+def test_a_title_above_the_header(tmp_path: Path) -> None:
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [("Results of 2020",), HEADER]})
+    with pytest.raises(LoadError, match="only one column found; delete the rows above the header"):
+        loaded(path)
+
+
+def patched(path: Path, change: Callable[[bytes], bytes]) -> Path:
+    """Change the sheet of a workbook, and write it in place."""
+    write_xlsx(path, {"Labs": [HEADER, (1, 2, None, None)]})
+    with zipfile.ZipFile(path) as before:
+        parts = {name: before.read(name) for name in before.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as after:
+        for name, data in parts.items():
+            after.writestr(name, change(data) if name.endswith("sheet1.xml") else data)
+    return path
+
+
+@pytest.mark.parametrize("cell", [b"XFD1048576", b"A99999999", b"AAAA20000", b"$xfd$1048576"])
+@pytest.mark.parametrize("quote", [b'"', b"'"])
+def test_a_cell_far_away_is_refused(tmp_path: Path, cell: bytes, quote: bytes) -> None:
+    path = patched(
+        tmp_path / "left.xlsx",
+        lambda data: data.replace(b'r="B2"', b"r=%b%b%b" % (quote, cell, quote)),
+    )
+    with pytest.raises(LoadError, match="makes the sheet too large; delete empty rows and columns"):
+        loaded(path)
+
+
+def test_a_cell_at_the_border_of_two_pieces_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(excel, "_PIECE", 7)
+    monkeypatch.setattr(excel, "MOST_CELLS", 1000)
+    path = patched(tmp_path / "left.xlsx", lambda data: data.replace(b'"B2"', b'"AB99"'))
+    with pytest.raises(LoadError, match="row 99 or column 28 makes the sheet too large"):
+        loaded(path)
+    patched(path, lambda data: data.replace(b'"B2"', b'"J99"'))
+    assert loaded(path).rows == 1
+
+
+def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(excel, "MOST_BYTES", 10**6)
+    path = patched(tmp_path / "left.xlsx", lambda data: data + b" " * 10**6)
+    assert path.stat().st_size < 20_000
+    with pytest.raises(LoadError, match="more than 1000000 bytes; save it as CSV or Parquet"):
+        loaded(path)
+
+
+def test_a_wrong_size_in_the_directory_is_noticed(tmp_path: Path) -> None:
+    path = patched(tmp_path / "left.xlsx", lambda data: data + b" " * 10**6)
+    with zipfile.ZipFile(path) as archive:
+        size = archive.getinfo("xl/worksheets/sheet1.xml").file_size
+    data = path.read_bytes()
+    path.write_bytes(data.replace(size.to_bytes(4, "little"), (500).to_bytes(4, "little")))
+    with pytest.raises(LoadError, match="cannot be read as a workbook"):
+        loaded(path)
+
+
+DAMAGED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "text": (lambda _: b"id,age\n1,2\n", "not a workbook; if it is text, rename it to end in .csv"),
+    "half": (lambda data: data[: len(data) // 2], "cannot be read as a workbook; save it again"),
+    "changed": (lambda data: data.replace(b"xl/", b"yl/"), "cannot be read as a workbook"),
+    "archive": (lambda _: b"PK\x03\x04" + bytes(90), "cannot be read as a workbook"),
+    "password": (
+        lambda _: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+        "protected by a password, or an old .xls file; save it without a password",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file(tmp_path: Path, name: str) -> None:
+    damage, complaint = DAMAGED[name]
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [HEADER, (1, 2, None, None)]})
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(LoadError) as caught:
+        loaded(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert complaint in str(caught.value)
+
+
+def test_an_old_file_that_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "left.xls"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    with pytest.raises(LoadError, match="cannot be read as a workbook; save it again"):
+        loaded(path)
+
+
+class Panic(BaseException):
+    """What a failed assertion in the reader looks like."""
+
+
+def test_a_panic_of_the_reader_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [HEADER, (1, 2, None, None)]})
+    for raised, shown in ((Panic, LoadError), (KeyboardInterrupt, KeyboardInterrupt)):
+
+        def fail(_: Path, kind: type[BaseException] = raised) -> None:
+            raise kind("secret")
+
+        monkeypatch.setattr(excel, "_workbook", fail)
+        with pytest.raises(shown) as caught:
+            open_excel(path, None, "left.xlsx")
+        assert raised is KeyboardInterrupt or "secret" not in str(caught.value)
+
+
+def test_the_reader_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_xlsx(tmp_path / "left.xlsx", {"Labs": [HEADER, (1, 2, None, None)]})
+    plain = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name == "python_calamine":
+            raise ImportError(name)
+        return plain(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(LoadError) as caught:
+        loaded(path)
+    assert str(caught.value) == (
+        "reading Excel files needs python-calamine; install redveil[excel]"
+    )
