@@ -7,8 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
+from redveil.findings.reporting import read_prune
 from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema, Side
 
@@ -122,6 +124,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     prune: float | str | None = None,
+    result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -163,8 +166,10 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 
     Around the run.
 
-    ledger:   the ledger file, which a schema with a budget needs
-    progress: called with the share of the work that is done
+    result_name: the name under which you will keep the result, for the ledger
+    ledger:      the file that records the run; a schema with a budget needs one, and without one
+        nothing is recorded
+    progress:    called with the share of the work that is done
 
     >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -199,7 +204,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_minable(dataset)
-    charge(dataset.schema, loss, ledger, "mine")
+    charge(dataset.schema, loss, ledger, _paid_for(wanted, reporting, result_name))
     mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
 
@@ -209,11 +214,16 @@ def _understood(
 ) -> tuple[Algorithm, Reporting]:
     """Return how to search and what to report, or refuse a parameter."""
     from redveil.algorithms.catalogue import make_algorithm
-    from redveil.findings.reporting import read_prune
 
     wanted = make_algorithm(**search)
     limited = wanted.profile.constraints(**limits)
     return wanted, wanted.profile.reporting(limited, read_prune(prune))
+
+
+def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) -> PaidFor:
+    """Return what a run pays for; what the tuning rule sets is not known before it."""
+    parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
+    return PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
 
 
 def _must_be_minable(dataset: object) -> None:

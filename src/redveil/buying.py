@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redveil.budget.charges import PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
 from redveil.privacy.loss import Loss, parse_epsilon
@@ -29,6 +30,7 @@ def buy_cuts(
     columns: Sequence[str] | None = None,
     *,
     cuts: int = 15,
+    result_name: str | None = None,
     ledger: str | Path | None = None,
     again: bool = False,
 ) -> Schema:
@@ -37,7 +39,9 @@ def buy_cuts(
     Returns the schema with new cut points, bins of about equally many entities, and a record of
     what they cost: `epsilon`, exactly, on top of every result mined with it. `columns` names the
     attributes, in whichever view they are; without it, they are those whose declared cut points
-    are spaced as for a heavy tail. Save the schema, and load the tables with it from then on.
+    are spaced as for a heavy tail. Columns bought before are skipped, unless you pay `again`; if
+    none is left, nothing is charged, and the schema is returned as it is. Save the schema, and load
+    the tables with it from then on. For `ledger` and `result_name`, see `mine`.
 
     >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -53,14 +57,20 @@ def buy_cuts(
     most = checked_count(cuts)
     chosen = chosen_columns(schema, columns, again=again)
     wanted = [CutPointRequest(side, one) for side in Side for one in chosen[side]]
-    charge(schema, Loss(price), ledger, "buy-cuts")
+    if not wanted:
+        return schema
+    left, right = (tuple(one.name for one in chosen[side]) for side in Side)
+    purchase = Purchase(price, left, right, software())
+    charge(schema, Loss(price), ledger, PaidFor.cut_points(purchase, result_name, cuts=most))
     found = bought_cuts(dataset.table, wanted, most, price, SystemRandomness())
     points = {(one.side, one.attribute.name): new for one, new in zip(wanted, found, strict=True)}
-    return _with_points(schema, points, price)
+    return _with_points(schema, points, purchase)
 
 
 def chosen_columns(schema: Schema, columns: Sequence[str] | None, *, again: bool) -> Chosen:
     """Return the attributes to buy for; what cannot be bought is refused before any data is read.
+
+    Columns bought before are skipped, unless they are to be bought again.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> chosen_columns(clinic_schema(), ["HbA1c"], again=False)[Side.RIGHT][0].name
@@ -87,8 +97,7 @@ def chosen_columns(schema: Schema, columns: Sequence[str] | None, *, again: bool
     }
     if not any(chosen.values()):
         raise InputError("no column to buy cut points for; name numeric attributes")
-    _must_be_new(schema, chosen, again=again)
-    return chosen
+    return chosen if again else _not_bought(schema, chosen)
 
 
 def checked_count(cuts: int) -> int:
@@ -103,22 +112,14 @@ def checked_count(cuts: int) -> int:
     return cuts
 
 
-def _must_be_new(schema: Schema, chosen: Chosen, *, again: bool) -> None:
-    """Refuse to pay twice for the same column by accident."""
-    if again:
-        return
-    for side in Side:
-        had = {name for one in schema.bought for name in one.names(side)}
-        for attribute in chosen[side]:
-            if attribute.name in had:
-                raise InputError(
-                    f"{side}, attribute {attribute.name}: its cut points were bought already; "
-                    "leave it out, or pay for new ones with --again (again=True)"
-                )
+def _not_bought(schema: Schema, chosen: Chosen) -> Chosen:
+    """Leave out the columns whose cut points were bought before."""
+    had = {side: {name for one in schema.bought for name in one.names(side)} for side in Side}
+    return {side: tuple(a for a in chosen[side] if a.name not in had[side]) for side in Side}
 
 
 def _with_points(
-    schema: Schema, points: dict[tuple[Side, str], tuple[float, ...]], price: Fraction
+    schema: Schema, points: dict[tuple[Side, str], tuple[float, ...]], purchase: Purchase
 ) -> Schema:
     """Return the schema with the new cut points, and what they cost written down."""
     views = {
@@ -131,6 +132,5 @@ def _with_points(
         )
         for side in Side
     }
-    left, right = (tuple(name for where, name in points if where is side) for side in Side)
-    bought = (*schema.bought, Purchase(price, left, right, software()))
+    bought = (*schema.bought, purchase)
     return replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT], bought=bought)

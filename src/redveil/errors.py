@@ -9,6 +9,8 @@ RedveilError
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
 ├── SealedError          sealed data was accessed, or a computation on it failed
 └── PlanError            a run tried to spend something that is not in its plan
+
+LedgerWarning: a ledger was charged for a data set for the first time.
 """
 
 from __future__ import annotations
@@ -89,6 +91,14 @@ class PlanError(RedveilError):
     """A run tried to spend something that is not in its plan, or to spend it twice.
 
     >>> issubclass(PlanError, RedveilError)
+    True
+    """
+
+
+class LedgerWarning(UserWarning):
+    """A ledger was charged for a data set for the first time; there may be another ledger.
+
+    >>> issubclass(LedgerWarning, Warning)
     True
     """
 

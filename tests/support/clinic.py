@@ -21,7 +21,7 @@ from support.seeded import SeededRandomness
 #: Satisfied by nearly every pair of queries, so that there is much to look at.
 ANYTHING = Constraints(max_p_value=1, min_jaccard=0, min_support=0, max_support=1)
 #: Satisfied by no pair of queries at all.
-NOTHING = Constraints(max_p_value=0, min_jaccard=1)
+NOTHING = Constraints(max_p_value=5e-324, min_jaccard=1)
 
 #: Labels from the lowest to the highest, for an evaluator that does not know the schema.
 ORDERS = {"smoking": ("never", "former", "current")}

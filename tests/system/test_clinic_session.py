@@ -21,8 +21,13 @@ def test_from_two_files_to_a_spent_budget(tmp_path: Path) -> None:
     assert loud.returncode == 0
     assert "the schema is a draft" in loud.stderr
 
-    assert redveil("schema", "accept", "datapackage.json", folder=clinic.folder).returncode == 0
-    clinic.set_budget(Fraction(3, 2))
+    accept = "schema", "accept", "datapackage.json"
+    asked = redveil(*accept, folder=clinic.folder)
+    assert asked.returncode == 2
+    assert is_one_line(asked.stderr)
+    assert redveil(*accept, "--yes", folder=clinic.folder).returncode == 0
+    # The run with the draft counts.
+    clinic.set_budget(Fraction(5, 2))
     calm = redveil(*mine, folder=clinic.folder)
     assert (calm.returncode, calm.stdout, calm.stderr) == (0, "", "")
     promise = json.loads(clinic.result.read_text(encoding="utf-8"))["certificate"]

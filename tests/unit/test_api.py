@@ -114,6 +114,7 @@ def test_results_come_best_first_and_without_true_values() -> None:
         (lambda: redveil.mine(clinic(), 1, max_p_value=-1), "max_p_value must lie"),
         (lambda: redveil.mine(clinic(), 1, min_support=-1), "min_support must not"),
         (lambda: redveil.plan(1, max_disjuncts=0), "max_disjuncts must lie"),
+        (lambda: redveil.mine(clinic(), 1, max_support=0), "max_support must be above 0"),
         (lambda: redveil.plan(1, max_support=2), "max_support must lie"),
         (lambda: redveil.plan(1, prune="some"), "prune must be a number"),
         (lambda: redveil.plan(1, variance_threshold=0.1), "variance_threshold does nothing for"),
@@ -130,7 +131,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(
 
 def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
     data = wide_dataset(200, 3, 3)
-    bound = replace(data, schema=replace(data.schema, budget=Fraction(3, 2)))
+    bound = replace(data, schema=replace(data.schema, budget=Fraction(3, 2), id="7e57"))
     with pytest.raises(InputError, match="ledger"):
         redveil.mine(bound, 1)
     ledger = tmp_path / "ledger.sqlite"
@@ -139,9 +140,41 @@ def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
         redveil.mine(bound, 1, ledger=ledger)
 
 
+def test_a_budget_needs_an_id_and_accepting_gives_one(tmp_path: Path) -> None:
+    data, ledger = wide_dataset(200, 3, 3), tmp_path / "ledger.sqlite"
+    nameless = replace(data.schema, budget=Fraction(1))
+    with pytest.raises(InputError, match="has no id, by which a ledger knows the data set; run"):
+        redveil.mine(replace(data, schema=nameless), 1, ledger=ledger)
+    assert not ledger.exists()
+    accepted = nameless.accept()
+    redveil.mine(replace(data, schema=accepted), 1, ledger=ledger)
+    renamed = replace(accepted, name="renamed")
+    with pytest.raises(OverBudgetError, match="0 left"):
+        redveil.mine(replace(data, schema=renamed), 1, ledger=ledger)
+
+
+def test_without_a_budget_a_ledger_that_is_given_records_the_run(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    redveil.mine(clinic(), 1)
+    assert list(tmp_path.iterdir()) == []
+    wanted: dict[str, Any] = {"algorithm": "alt-expm", "depth": 1, "alternations": 1}
+    redveil.mine(clinic(), "1/3", ledger=ledger, result_name="table 2", **wanted)
+    redveil.mine(clinic(), 1, ledger=ledger)
+    first, second = Ledger(ledger).charges("clinic")
+    assert (first.loss, first.identifier) == (Loss(Fraction(1, 3)), clinic().schema.id)
+    assert (first.paid_for.purpose, first.paid_for.result) == ("mine", "table 2")
+    assert first.paid_for.algorithm == "alt-expm"
+    known = {"depth": 1, "alternations": 1, "profile": "hardened", "min_support": 10}
+    assert known.items() <= first.paid_for.parameters.items()
+    assert (second.paid_for.algorithm, second.paid_for.result) == ("twin", None)
+    assert second.paid_for.parameters["auto"] == "depth, trials, root_score"
+    # They follow from the noisy size, which nobody knows yet.
+    assert not {"depth", "trials", "root_score"} & set(second.paid_for.parameters)
+
+
 def test_a_run_that_fails_stays_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = wide_dataset(200, 3, 3)
-    bound = replace(data, schema=replace(data.schema, budget=Fraction(1)))
+    bound = replace(data, schema=replace(data.schema, budget=Fraction(1), id="7e57"))
     ledger = tmp_path / "ledger.sqlite"
 
     def fails(*_: object) -> None:

@@ -73,16 +73,35 @@ def test_the_schema_survives_saving_and_mining(tmp_path: Path) -> None:
     assert promise.epsilon == "1"
 
 
-def test_buying_twice_is_refused_unless_it_is_meant() -> None:
-    once = replace(clinic(), schema=buy_cuts(clinic(), "0.1", ["CRP"]))
-    with pytest.raises(InputError) as refused:
-        buy_cuts(once, "0.1", ["TSH", "CRP"])
-    assert str(refused.value) == (
-        "right, attribute CRP: its cut points were bought already; leave it out, or pay for new "
-        "ones with --again (again=True)"
-    )
+def test_what_was_bought_is_skipped_unless_new_cut_points_are_meant(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    once = replace(clinic(), schema=buy_cuts(clinic(), "0.1", ["CRP"], ledger=ledger))
+    more = buy_cuts(once, "0.1", ["TSH", "CRP"], ledger=ledger)
+    assert [one.right for one in more.bought] == [("CRP",), ("TSH",)]
+    assert cuts_of(more, "CRP") == cuts_of(once.schema, "CRP")
+    heavy = buy_cuts(once, "0.1", ledger=ledger)
+    assert heavy.bought[1].right == tuple(name for name in HEAVY if name != "CRP")
+    assert Ledger(ledger).spent("clinic").epsilon == Fraction(3, 10)
+    assert buy_cuts(once, "0.1", ["CRP"], ledger=ledger) == once.schema
+    assert Ledger(ledger).spent("clinic").epsilon == Fraction(3, 10)
     twice = buy_cuts(once, "0.1", ["TSH", "CRP"], again=True)
     assert [one.right for one in twice.bought] == [("CRP",), ("TSH", "CRP")]
+
+
+def test_bought_cuts_must_be_in_the_ledger_that_is_charged(tmp_path: Path) -> None:
+    """Buying from one ledger and mining from another spent more than the budget."""
+    first, other = tmp_path / "first.sqlite", tmp_path / "other.sqlite"
+    dataset = with_budget(Fraction(1))
+    schema = buy_cuts(dataset, "0.9", ["CRP"], ledger=first)
+    bought = redveil.load(*clinic_frames(200), schema)
+    with pytest.raises(InputError, match=r"bought for ε = 9/10 that are not in this ledger"):
+        redveil.mine(bought, 1, ledger=other)
+    with pytest.raises(InputError, match=r"not in this ledger"):
+        buy_cuts(bought, "0.1", ["TSH"], ledger=other)
+    assert not other.exists()
+    with pytest.raises(OverBudgetError, match="1/10 left"):
+        redveil.mine(bought, 1, ledger=first)
+    redveil.mine(bought, "0.1", ledger=first)
 
 
 @pytest.mark.parametrize(
@@ -140,11 +159,15 @@ def test_the_ledger_says_what_for(tmp_path: Path) -> None:
     import sqlite3
 
     path = tmp_path / "ledger.sqlite"
-    buy_cuts(with_budget(Fraction(1)), "1/3", ["CRP"], ledger=path)
+    dataset = with_budget(Fraction(1))
+    buy_cuts(dataset, "1/3", ["CRP"], ledger=path, result_name="new.json")
     connection = sqlite3.connect(path)
     rows = connection.execute("select dataset, epsilon, purpose from charges").fetchall()
     connection.close()
     assert rows == [("clinic", "1/3", "buy-cuts")]
+    (charge,) = Ledger(path).charges("clinic")
+    assert charge.paid_for.result == "new.json"
+    assert charge.paid_for.parameters == {"columns": {"left": [], "right": ["CRP"]}, "cuts": 15}
 
 
 def test_the_descriptor_shows_no_more_than_names_and_money() -> None:

@@ -1,32 +1,65 @@
-"""Charge a data set's budget before anything is released."""
+"""Charge a data set before anything is released."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from redveil.budget.charges import PaidFor
 from redveil.errors import InputError
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
 
+if TYPE_CHECKING:
+    from redveil.budget.ledger import Ledger
 
-def charge(schema: Schema, loss: Loss, ledger: str | Path | None, purpose: str) -> None:
-    """Charge a loss to the budget that a schema declares, if it declares one.
 
-    purpose: the text that the ledger records with the charge.
+def charge(schema: Schema, loss: Loss, ledger: str | Path | None, paid_for: PaidFor) -> None:
+    """Record a loss in a ledger, and refuse it if it exceeds the budget that a schema declares.
+
+    A schema with a budget needs a ledger, and an id by which the ledger knows the data set.
+    Without a budget nothing is limited, and nothing is recorded unless a ledger is given.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> from fractions import Fraction
-    >>> charge(clinic_schema(), Loss(Fraction(1)), None, "mine")
+    >>> charge(clinic_schema(), Loss(Fraction(1)), None, PaidFor("mine"))
     """
-    if schema.budget is None:
-        return
-    if ledger is None:
+    opened, cap = _ledger(schema, ledger), _cap(schema)
+    if opened is not None:
+        opened.charge(schema.name, loss, paid_for, cap, identifier=schema.id, bought=schema.bought)
+
+
+def must_be_chargeable(schema: Schema, loss: Loss, ledger: str | Path | None) -> None:
+    """Refuse what `charge` would refuse now, before time is spent on loading the data.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> from fractions import Fraction
+    >>> must_be_chargeable(clinic_schema(), Loss(Fraction(1)), None)
+    """
+    opened, cap = _ledger(schema, ledger), _cap(schema)
+    if opened is not None:
+        opened.check(schema.name, loss, cap, identifier=schema.id, bought=schema.bought)
+
+
+def _ledger(schema: Schema, path: str | Path | None) -> Ledger | None:
+    """Return the ledger to charge; a schema with a budget needs one."""
+    if schema.budget is not None and path is None:
         raise InputError(
             f"the schema of {schema.name} declares a budget; name the file that records charges, "
             'as in ledger="datapackage.ledger.sqlite", the default of the command line'
         )
-    # Only a schema with a budget needs the database library.
+    if schema.budget is not None and schema.id is None:
+        raise InputError(
+            f"the schema of {schema.name} declares a budget but has no id, by which a ledger knows "
+            "the data set; run `redveil schema accept SCHEMA`, or save what schema.accept() returns"
+        )
+    if path is None:
+        return None
+    # Only who keeps a ledger needs the database library.
     from redveil.budget.ledger import Ledger
 
-    cap = Loss(schema.budget, schema.budget_delta)
-    Ledger(Path(ledger)).charge(schema.name, loss, purpose, cap)
+    return Ledger(path)
+
+
+def _cap(schema: Schema) -> Loss | None:
+    return None if schema.budget is None else Loss(schema.budget, schema.budget_delta)

@@ -2,154 +2,324 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import json
+import os
+import re
+import sqlite3
+import stat
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
-from sqlalchemy import (
-    URL,
-    Column,
-    Connection,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    create_engine,
-    inspect,
-    select,
-    text,
-)
-from sqlalchemy.exc import DatabaseError
-
-from redveil.errors import InputError, OverBudgetError
+from redveil.budget.charges import Charge, PaidFor, missing_purchases, storable, total
+from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
+from redveil.schema.purchase import Purchase
 
-_METADATA = MetaData()
-_CHARGES = Table(
-    "charges",
-    _METADATA,
-    Column("number", Integer, primary_key=True, autoincrement=True),
-    Column("dataset", String, nullable=False),
-    Column("epsilon", String, nullable=False),
-    Column("purpose", String, nullable=False),
-    Column("made_at", String, nullable=False),
-    Column("delta", String, nullable=False, server_default="0"),
+# The columns of the table, and those that a ledger of an earlier version may lack.
+_FIRST: Final = ("number", "dataset", "epsilon", "purpose", "made_at")
+_LATER: Final = {
+    "delta": "TEXT NOT NULL DEFAULT '0'",
+    "identifier": "TEXT",
+    "result": "TEXT",
+    "algorithm": "TEXT",
+    "parameters": "TEXT NOT NULL DEFAULT '{}'",
+}
+_CREATE: Final = (
+    "CREATE TABLE charges (number INTEGER PRIMARY KEY AUTOINCREMENT, dataset TEXT NOT NULL, "
+    "epsilon TEXT NOT NULL, purpose TEXT NOT NULL, made_at TEXT NOT NULL)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """One recorded charge.
-
-    >>> Charge(Loss(Fraction(1)), "mine", "2026-01-01T12:00:00+00:00").purpose
-    'mine'
-    """
-
-    loss: Loss
-    purpose: str
-    made_at: str
+_INSERT: Final = (
+    "INSERT INTO charges (dataset, epsilon, delta, purpose, made_at, identifier, result, "
+    "algorithm, parameters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_CONTENTS: Final = {("table", "charges"), ("table", "sqlite_sequence")}
+# Names that are no files for SQLite, or for the command line.
+_NO_FILES: Final = ("", "-", ":memory:")
+_AMOUNT: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
+_SMALLEST_DATABASE: Final = 512
+_SECONDS_TO_WAIT: Final = 60
 
 
 class Ledger:
     """Charges to data sets, in a file that survives crashes.
 
     A charge is checked and written in one transaction that first locks the file, so that two
-    processes cannot both spend the rest of a budget.
-
-    Losses add up, ε and δ separately (basic composition), however a run spends its own.
+    processes cannot both spend the rest of a budget. The transaction is on the disk before
+    anything is released.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger(Path(folder) / "ledger.sqlite")
-    ...     ledger.charge("clinic", Loss(Fraction(1)), "mine", cap=Loss(Fraction(2)))
+    ...     ledger.charge("clinic", Loss(Fraction(1)), PaidFor("mine"), cap=None)
     ...     ledger.spent("clinic")
     Loss(epsilon=Fraction(1, 1), delta=Fraction(0, 1))
+    >>> Ledger(":memory:")
+    Traceback (most recent call last):
+    redveil.errors.InputError: :memory:: a ledger is a file; name one, as in \
+datapackage.ledger.sqlite
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._engine = create_engine(
-            # Not a string: a path may contain "?" and "#", which have a meaning in URLs.
-            URL.create("sqlite", database=str(path)),
-            # Transactions are explicit (BEGIN IMMEDIATE), not the driver's.
-            isolation_level="AUTOCOMMIT",
-            connect_args={"timeout": 60},
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        if str(path) in _NO_FILES or str(path).startswith("file:") or not self._may_be_a_file():
+            raise InputError(
+                f"{path}: a ledger is a file; name one, as in datapackage.ledger.sqlite"
+            )
+
+    def charge(
+        self,
+        name: str,
+        loss: Loss,
+        paid_for: PaidFor,
+        cap: Loss | None,
+        *,
+        identifier: str | None = None,
+        bought: Sequence[Purchase] = (),
+    ) -> None:
+        """Record a charge to a data set, or raise OverBudgetError if the cap would be exceeded.
+
+        bought: the purchases that the schema lists. With a cap, they must be in the ledger, or
+                nothing is charged. Without one, those that are missing are recorded as well
+
+        Warns if it is the first charge to a data set that has a cap.
+        """
+        self.check(name, loss, cap, identifier=identifier, bought=bought)
+        with self._transaction() as connection:
+            known = _read(connection)
+            charges = [one for one in known if one.is_to(name, identifier)]
+            self._refuse(loss, cap, charges, identifier, bought)
+            if cap is not None and not charges:
+                # If warnings are errors, this raises, and nothing is charged.
+                self._announce(name, new=not known)
+            for one in missing_purchases(bought, charges):
+                _write(connection, name, identifier, Loss(one.epsilon), PaidFor.cut_points(one))
+            _write(connection, name, identifier, loss, paid_for)
+
+    def check(
+        self,
+        name: str,
+        loss: Loss,
+        cap: Loss | None,
+        *,
+        identifier: str | None = None,
+        bought: Sequence[Purchase] = (),
+    ) -> None:
+        """Raise what `charge` would raise now. Writes nothing, and creates no file."""
+        self._refuse(loss, cap, self.charges(name, identifier), identifier, bought)
+        # SQLite writes a journal beside the file.
+        written = [self._path.resolve().parent, *([self._path] * self._path.exists())]
+        if not all(os.access(one, os.W_OK) for one in written):
+            raise InputError(
+                f"{self._path}: cannot be written; make the ledger and its folder writable, "
+                "or keep it elsewhere with --ledger (ledger=)"
+            )
+
+    def add_purchases(
+        self, name: str, identifier: str | None, bought: Sequence[Purchase]
+    ) -> tuple[Purchase, ...]:
+        """Record the purchases that are missing from the ledger, and return them."""
+        if not missing_purchases(bought, self.charges(name, identifier)):
+            return ()
+        with self._transaction() as connection:
+            charges = [one for one in _read(connection) if one.is_to(name, identifier)]
+            missing = missing_purchases(bought, charges)
+            for one in missing:
+                _write(connection, name, identifier, Loss(one.epsilon), PaidFor.cut_points(one))
+        return missing
+
+    def spent(self, name: str, identifier: str | None = None) -> Loss:
+        """Return the exact sum of a data set's charges."""
+        return total(self.charges(name, identifier))
+
+    def charges(self, name: str, identifier: str | None = None) -> tuple[Charge, ...]:
+        """Return a data set's charges, oldest first. Writes nothing, and creates no file."""
+        if self._is_new():
+            return ()
+        # Not "ro": what a crashed process left has to be rolled back. SQLite opens a file that
+        # is write-protected for reading.
+        with self._named_errors(), closing(self._connect("rw")) as connection:
+            return tuple(one for one in _read(connection) if one.is_to(name, identifier))
+
+    def _may_be_a_file(self) -> bool:
+        """Return whether there is a regular file, or nothing, at the path."""
+        try:
+            return stat.S_ISREG(self._path.stat().st_mode)
+        except FileNotFoundError:
+            return True
+        except (OSError, ValueError):
+            return False
+
+    def _is_new(self) -> bool:
+        """Return whether there is no file yet, or one that was created and never written to."""
+        return not self._path.exists() or self._path.stat().st_size == 0
+
+    def _refuse(
+        self,
+        loss: Loss,
+        cap: Loss | None,
+        charges: Sequence[Charge],
+        identifier: str | None,
+        bought: Sequence[Purchase],
+    ) -> None:
+        if cap is not None:
+            self._refuse_missing(missing_purchases(bought, charges))
+            self._refuse_overdraft(loss, cap, charges, identifier)
+
+    def _refuse_missing(self, missing: Sequence[Purchase]) -> None:
+        if missing:
+            price = sum(one.epsilon for one in missing)
+            raise InputError(
+                f"{self._path}: the schema lists cut points bought for ε = {price} that are not in "
+                "this ledger; name the ledger that was charged for them with --ledger (ledger=), "
+                "or, if it is lost, add them with `redveil budget SCHEMA --add-bought`"
+            )
+
+    def _refuse_overdraft(
+        self, loss: Loss, cap: Loss, charges: Sequence[Charge], identifier: str | None
+    ) -> None:
+        spent = total(charges)
+        for key, asked, used, whole in (
+            ("budget", loss.epsilon, spent.epsilon, cap.epsilon),
+            ("budget_delta", loss.delta, spent.delta, cap.delta),
+        ):
+            if asked and used + asked > whole:
+                others = any(one.identifier not in (None, identifier) for one in charges)
+                raise OverBudgetError(
+                    f"{self._path}: {asked} requested, {max(whole - used, Fraction(0))} left "
+                    f"of the {key} of {whole}; spend less, or let the owner raise redveil.{key}"
+                    + " (charges to other data sets of the same name count)"
+                    * others
+                )
+
+    def _announce(self, name: str, *, new: bool) -> None:
+        what, other = "new ledger begun", "to another ledger, use that one"
+        if not new:
+            what, other = f"first charge to {name}", "under another name and id, restore them"
+        warnings.warn(
+            f"{what}: {self._path}; if earlier runs on the same data were charged {other}, or they "
+            "are not added up",
+            LedgerWarning,
+            stacklevel=5,
         )
 
-    def charge(self, dataset: str, loss: Loss, purpose: str, cap: Loss) -> None:
-        """Record a charge, or raise OverBudgetError if the total would exceed the cap."""
-        with self._transaction() as connection:
-            spent = _total(connection, dataset)
-            for key, asked, used, whole in (
-                ("budget", loss.epsilon, spent.epsilon, cap.epsilon),
-                ("budget_delta", loss.delta, spent.delta, cap.delta),
-            ):
-                if asked and used + asked > whole:
-                    raise OverBudgetError(
-                        f"{self._path}: {asked} requested, {max(whole - used, Fraction(0))} left "
-                        f"of the {key} of {whole}; spend less, or let the owner raise redveil.{key}"
-                    )
-            connection.execute(
-                _CHARGES.insert().values(
-                    dataset=dataset,
-                    epsilon=str(loss.epsilon),
-                    delta=str(loss.delta),
-                    purpose=purpose,
-                    made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                )
-            )
-
-    def spent(self, dataset: str) -> Loss:
-        """Return the exact sum of a data set's charges."""
-        with self._transaction() as connection:
-            return _total(connection, dataset)
-
-    def charges(self, dataset: str) -> tuple[Charge, ...]:
-        """Return a data set's charges, oldest first."""
-        wanted = select(_CHARGES).where(_CHARGES.c.dataset == dataset).order_by(_CHARGES.c.number)
-        with self._transaction() as connection:
-            return tuple(
-                Charge(Loss(Fraction(row.epsilon), Fraction(row.delta)), row.purpose, row.made_at)
-                for row in connection.execute(wanted)
-            )
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        # SQLite would replace a file of one byte. (Not by its first bytes: closing a file that
+        # was opened for reading would release the locks that other threads have on it.)
+        if not self._is_new() and self._path.stat().st_size < _SMALLEST_DATABASE:
+            raise sqlite3.DatabaseError("no database")
+        # As a URI, in which "?" and "#" of a path are escaped.
+        return sqlite3.connect(
+            f"{self._path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_SECONDS_TO_WAIT,
+            # Transactions are explicit (BEGIN IMMEDIATE), not the driver's.
+            isolation_level=None,
+        )
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Lock the file, then commit on success and roll back on any error."""
+        with self._named_errors(), closing(self._connect("rwc")) as connection:
+            # The default could lose a committed charge if the power fails.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                _prepare(connection)
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Turn whatever is wrong with the file into one line that names it."""
         try:
-            with self._engine.connect() as connection:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-                try:
-                    _prepare(connection)
-                    yield connection
-                except BaseException:
-                    connection.exec_driver_sql("ROLLBACK")
-                    raise
-                connection.exec_driver_sql("COMMIT")
-        except (DatabaseError, ValueError, ZeroDivisionError):
-            # The latter two: an amount in the file is not a number.
-            raise InputError(
-                f"{self._path}: not a usable ledger; check that it is a ledger and can be written"
-            ) from None
-        finally:
-            self._engine.dispose()
+            yield
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                remedy = "another run is using it; try again later"
+            else:
+                remedy = "name a ledger, or restore a copy of this one"
+            raise InputError(f"{self._path}: not a usable ledger; {remedy}") from None
 
 
-def _prepare(connection: Connection) -> None:
-    """Create the table, or add the column that a table of an earlier version lacks."""
-    _METADATA.create_all(connection)
-    if not any(one["name"] == "delta" for one in inspect(connection).get_columns("charges")):
-        connection.execute(text("ALTER TABLE charges ADD COLUMN delta VARCHAR NOT NULL DEFAULT 0"))
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Create the table, or add the columns that a table of an earlier version lacks."""
+    names = _columns(connection)
+    if not names:
+        connection.execute(_CREATE)
+    for column, declaration in _LATER.items():
+        if column not in names:
+            connection.execute(f"ALTER TABLE charges ADD COLUMN {column} {declaration}")
 
 
-def _total(connection: Connection, dataset: str) -> Loss:
-    """Return the exact sum of a data set's charges."""
-    wanted = select(_CHARGES.c.epsilon, _CHARGES.c.delta).where(_CHARGES.c.dataset == dataset)
-    rows = connection.execute(wanted).all()
-    return Loss(
-        sum((Fraction(row.epsilon) for row in rows), Fraction(0)),
-        sum((Fraction(row.delta) for row in rows), Fraction(0)),
+def _columns(connection: sqlite3.Connection) -> list[str]:
+    """Return the columns of the table, none in an empty file; refuse any other database."""
+    contents = set(connection.execute("SELECT type, name FROM sqlite_master"))
+    names = [row[1] for row in connection.execute("PRAGMA table_info(charges)")]
+    # Nothing else: a trigger could take back what is charged.
+    if contents - _CONTENTS or (contents and not set(_FIRST) <= set(names)):
+        raise sqlite3.DatabaseError("another database")
+    return names
+
+
+def _read(connection: sqlite3.Connection) -> list[Charge]:
+    """Return all charges in the file, oldest first."""
+    if not _columns(connection):
+        return []
+    rows = connection.execute("SELECT * FROM charges ORDER BY number")
+    names = [column[0] for column in rows.description]
+    return [_charge(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def _charge(
+    *,
+    dataset: str,
+    epsilon: str,
+    purpose: str,
+    made_at: str,
+    delta: str = "0",
+    identifier: str | None = None,
+    result: str | None = None,
+    algorithm: str | None = None,
+    parameters: str = "{}",
+    **_: object,
+) -> Charge:
+    """Return the charge in a row."""
+    try:
+        loss = Loss(_amount(epsilon), _amount(delta))
+        paid_for = PaidFor(purpose, result, algorithm, dict(json.loads(parameters)))
+    except (ValueError, TypeError, ZeroDivisionError, RecursionError):
+        raise sqlite3.DatabaseError("not a charge") from None
+    return Charge(dataset, loss, paid_for, made_at, identifier)
+
+
+def _amount(text: str) -> Fraction:
+    """Return an amount; it is never negative, so that no row can give anything back."""
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError("not an amount")
+    return Fraction(text)
+
+
+def _write(
+    connection: sqlite3.Connection,
+    name: str,
+    identifier: str | None,
+    loss: Loss,
+    paid_for: PaidFor,
+) -> None:
+    """Insert a charge."""
+    # To the second and no finer: how long a run takes depends on the rows.
+    made_at = datetime.now(UTC).isoformat(timespec="seconds")
+    parameters = json.dumps(dict(paid_for.parameters))
+    values = (
+        *(name, str(loss.epsilon), str(loss.delta), paid_for.purpose, made_at, identifier),
+        *(paid_for.result, paid_for.algorithm, parameters),
     )
+    connection.execute(_INSERT, [None if one is None else storable(one) for one in values])

@@ -201,7 +201,7 @@ LedgerFile = Annotated[
     Path | None,
     _option(
         "--ledger",
-        say="Ledger of charges, if the schema has a budget [default: beside the schema]",
+        say="Ledger of charges [default: datapackage.ledger.sqlite beside the schema]",
         panel=FILES,
     ),
 ]

@@ -3,76 +3,162 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
 from redveil.cli.console import output, say, write
+from redveil.cli.ledger import find_ledger
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.table import Table
 
-    from redveil.budget.ledger import Charge
+    from redveil.budget.charges import Charge
+    from redveil.privacy.loss import Loss
+
+AddBought = Annotated[
+    bool,
+    typer.Option(
+        "--add-bought",
+        help="Record bought cut points that the schema lists and the ledger lacks.",
+    ),
+]
 
 
 def budget(
     schema: SchemaArgument,
     ledger: LedgerFile = None,
+    add_bought: AddBought = False,
     as_json: JsonOutput = False,
 ) -> None:
-    """Show what was charged to a data set's budget, and what is left. Reads no data."""
+    """Show what was charged to a data set, and what is left of its budget. Reads no data."""
+    from redveil.budget.charges import missing_purchases, total
+    from redveil.budget.ledger import Ledger
+
     declared = Schema.read(schema)
-    path = ledger or schema.with_suffix(".ledger.sqlite")
-    charges = _charges(declared.name, path)
-    epsilon = sum((one.loss.epsilon for one in charges), Fraction(0))
-    delta = sum((one.loss.delta for one in charges), Fraction(0))
-    left = None if declared.budget is None else declared.budget - epsilon
-    left_delta = declared.budget_delta - delta
+    path = find_ledger(ledger, schema)
+    book = Ledger(path)
+    if add_bought:
+        added = book.add_purchases(declared.name, declared.id, declared.bought)
+        say(f"{len(added)} recorded in {path}")
+    charges = book.charges(declared.name, declared.id)
+    spent = total(charges)
     if as_json:
-        numbers = {
-            "budget": _pair(declared.budget, declared.budget_delta),
-            "spent": _pair(epsilon, delta),
-            "left": _pair(left, left_delta),
-        }
-        typer.echo(json.dumps({"dataset": declared.name, **numbers, "charges": len(charges)}))
+        typer.echo(json.dumps(_plain(declared, path, spent, charges), ensure_ascii=False))
         return
     if charges:
         output().print(_table(charges))
-    if declared.budget is None:
-        say("the schema declares no budget, so runs are neither limited nor recorded")
-        return
-    write(f"{declared.name}: ε = {left} left of {declared.budget}")
-    if declared.budget_delta:
-        write(f"{declared.name}: δ = {left_delta} left of {declared.budget_delta}")
+    _say_what_to_know(declared, path, charges)
+    missing = missing_purchases(declared.bought, charges)
+    if missing:
+        price = sum(one.epsilon for one in missing)
+        say(
+            f"the schema lists cut points bought for ε = {price} that are not in {path}; name "
+            "the ledger that was charged with --ledger, or add them with --add-bought",
+            "bold yellow",
+        )
+    _write_sums(declared, spent)
 
 
-def _pair(epsilon: Fraction | None, delta: Fraction) -> dict[str, str | None]:
-    return {"epsilon": None if epsilon is None else str(epsilon), "delta": str(delta)}
-
-
-def _charges(dataset: str, path: Path) -> tuple[Charge, ...]:
-    """Read the ledger; without one, nothing was charged, and none is created."""
+def _say_what_to_know(declared: Schema, path: Path, charges: Sequence[Charge]) -> None:
     if not path.exists():
-        return ()
-    from redveil.budget.ledger import Ledger
+        say(f"{path}: no such ledger yet")
+    others = {one.identifier for one in charges} - {None, declared.id}
+    if others:
+        say(
+            f"charges to {len(others)} other data set{'s' * (len(others) > 1)} named "
+            f"{declared.name} count, too; if they are about other data, rename this one",
+            "bold yellow",
+        )
 
-    return Ledger(path).charges(dataset)
+
+def _write_sums(declared: Schema, spent: Loss) -> None:
+    """Write what is left; without a budget, what the charges add up to."""
+    name = declared.name
+    if declared.budget is None:
+        write(f"{name}: ε = {spent.epsilon} spent; the schema declares no budget")
+    else:
+        write(f"{name}: ε = {declared.budget - spent.epsilon} left of {declared.budget}")
+    if declared.budget is not None and declared.budget_delta:
+        write(f"{name}: δ = {declared.budget_delta - spent.delta} left of {declared.budget_delta}")
+    elif spent.delta:
+        write(f"{name}: δ = {spent.delta} spent; the schema declares no budget_delta")
 
 
-def _table(charges: tuple[Charge, ...]) -> Table:
+def _plain(declared: Schema, path: Path, spent: Loss, charges: Sequence[Charge]) -> dict[str, Any]:
+    left: tuple[Fraction | None, Fraction | None] = (None, None)
+    if declared.budget is not None:
+        left = (declared.budget - spent.epsilon, declared.budget_delta - spent.delta)
+    return {
+        "dataset": declared.name,
+        "id": declared.id,
+        "ledger": str(path),
+        "budget": _pair(declared.budget, declared.budget_delta),
+        "spent": _pair(spent.epsilon, spent.delta),
+        "left": _pair(*left),
+        "charges": [
+            {
+                "made_at": one.made_at,
+                "purpose": one.paid_for.purpose,
+                "result": one.paid_for.result,
+                "algorithm": one.paid_for.algorithm,
+                "parameters": dict(one.paid_for.parameters),
+                **_pair(one.loss.epsilon, one.loss.delta),
+            }
+            for one in charges
+        ],
+    }
+
+
+def _pair(epsilon: Fraction | None, delta: Fraction | None) -> dict[str, str | None]:
+    exact = {"epsilon": epsilon, "delta": delta}
+    return {name: None if value is None else str(value) for name, value in exact.items()}
+
+
+def _table(charges: Sequence[Charge]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold")
-    for name in ("time", "purpose", "ε", "δ"):
-        table.add_column(name, justify="right" if name in "εδ" else "left")
+    for name in ("time", "purpose", "result", "what was paid for", "ε", "δ"):
+        table.add_column(name, justify="right" if name in "εδ" else "left", overflow="fold")
     for one in charges:
-        loss = one.loss
+        paid_for, loss = one.paid_for, one.loss
+        details = _in_words(paid_for.algorithm, paid_for.parameters)
+        fields = (one.made_at, paid_for.purpose, paid_for.result or "–", details)
         # Text, not str: what a file contains may look like markup.
-        fields = one.made_at, one.purpose, str(loss.epsilon), str(loss.delta)
-        table.add_row(*(Text(field) for field in fields))
+        table.add_row(*(Text(field) for field in (*fields, str(loss.epsilon), str(loss.delta))))
     return table
+
+
+# What is reported of a run costs nothing; --json lists it.
+_REPORTED: Final = (
+    "max_p_value",
+    "min_jaccard",
+    "min_support",
+    "max_support",
+    "max_disjuncts",
+    "prune",
+)
+
+
+def _in_words(algorithm: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return what a charge paid for, in one line."""
+    columns = parameters.get("columns")
+    if isinstance(columns, Mapping):
+        names = [str(name) for side in ("left", "right") for name in columns.get(side) or ()]
+        return f"cut points of {', '.join(names)}"
+    shown = [
+        f"{name} {value}"
+        for name, value in parameters.items()
+        if value is not None and name not in (*_REPORTED, "auto", "profile")
+    ]
+    if parameters.get("profile") not in (None, "hardened"):
+        shown.insert(0, str(parameters["profile"]))
+    return ", ".join([algorithm or "–", *shown])

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from redveil.budget.charging import must_be_chargeable
 from redveil.cli.arguments import (
     Epsilon,
     LedgerFile,
@@ -20,10 +21,11 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import output, say
+from redveil.cli.ledger import announcing, find_ledger
 from redveil.cli.loading import load_tables
 from redveil.errors import InputError
 from redveil.files import keep_earlier, must_be_writable, write_text
-from redveil.privacy.loss import parse_epsilon
+from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
 
 Columns = Annotated[
@@ -43,7 +45,7 @@ HeavyTailed = Annotated[
 ]
 Cuts = Annotated[int, typer.Option("--cuts", help="Most cut points per attribute.")]
 Again = Annotated[
-    bool, typer.Option("--again", help="Allow columns bought before, and pay for them again.")
+    bool, typer.Option("--again", help="Do not skip columns bought before; pay for them again.")
 ]
 SchemaOutput = Annotated[
     Path | None,
@@ -68,7 +70,7 @@ def buy_cuts(
     """Buy cut points for numeric attributes.
 
     The bins between them have about equally many entities. Do this once per data set: the new
-    schema is public and records the ε spent.
+    schema is public and records the ε spent. Columns bought before are skipped.
     """
     from redveil import buying
 
@@ -81,19 +83,55 @@ def buy_cuts(
     must_be_writable(target)
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
-    buying.chosen_columns(declared, names, again=again)
-    charges = ledger or path.with_suffix(".ledger.sqlite")
+    charges = find_ledger(ledger, path, target)
+    if not _left_to_buy(declared, names, again, quiet):
+        if target.resolve() != path.resolve():
+            _save(target, raw, quiet)
+        return
+    must_be_chargeable(declared, Loss(price), charges)
     dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
-    new = buying.buy_cuts(dataset, price, names, cuts=cuts, ledger=charges, again=again)
+    with announcing():
+        new = buying.buy_cuts(
+            dataset,
+            price,
+            names,
+            cuts=cuts,
+            result_name=target.name,
+            ledger=charges,
+            again=again,
+        )
     _write_into(raw, new)
+    if not quiet:
+        _show(new)
+        say(f"recorded in {charges}")
+        if find_ledger(None, target).resolve() != charges.resolve():
+            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
+    _save(target, raw, quiet)
+
+
+def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bool) -> bool:
+    """Return whether any column is left to buy for, and name those that are skipped."""
+    from redveil.buying import chosen_columns
+
+    asked = chosen_columns(schema, names, again=True)
+    chosen = chosen_columns(schema, names, again=again)
+    skipped = [f"{side}, {a.name}" for side in Side for a in asked[side] if a not in chosen[side]]
+    if skipped and not quiet:
+        say(f"skipped, bought already: {'; '.join(skipped)} (--again buys new cut points)")
+    if any(chosen.values()):
+        return True
+    if not quiet:
+        say("nothing is left to buy; nothing was charged")
+    return False
+
+
+def _save(target: Path, raw: dict[str, Any], quiet: bool) -> None:
+    """Write the schema, and keep the one that it replaces."""
     kept = keep_earlier(target)
     write_text(target, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
     if not quiet:
-        _show(new)
         if kept:
             say(f"previous schema kept as {kept}")
-        if declared.budget is not None and target != path:
-            say(f"charges are recorded in {charges}; pass it as --ledger when you mine")
         say(f"written to {target}")
 
 

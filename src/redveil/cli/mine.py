@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from redveil.budget.charging import must_be_chargeable
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
@@ -38,6 +39,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import output, progress, say
+from redveil.cli.ledger import announcing, find_ledger
 from redveil.cli.loading import load_tables
 from redveil.files import keep_earlier, must_be_writable
 from redveil.privacy.loss import Loss, parse_loss
@@ -113,11 +115,12 @@ def mine(
         how = _checked(given, loss, limits, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
+    given |= {"ledger": find_ledger(ledger, schema_path, result), "result_name": result.name}
+    must_be_chargeable(declared, loss, given["ledger"])
     if how.warning:
         say(how.warning, "bold red")
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
     given |= limits | {"prune": prune}
-    given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
     _run_and_save(dataset, loss, given, result, quiet)
 
 
@@ -141,7 +144,7 @@ def _run_and_save(
     from redveil.api import mine as run
     from redveil.report.text import result_view
 
-    with progress("mining") as report:
+    with announcing(), progress("mining") as report:
         found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
     kept = keep_earlier(result)
     found.save(result)
@@ -150,4 +153,5 @@ def _run_and_save(
         console.print(result_view(found.document, width=console.width))
         if kept:
             say(f"previous result kept as {kept}")
+        say(f"recorded in {given['ledger']}")
         say(f"written to {result}")

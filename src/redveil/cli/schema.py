@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +17,10 @@ from redveil.cli.console import output, progress, say, write
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.files import keep_earlier, write_text
 from redveil.schema import Schema
+from redveil.schema.identifier import new_id
+
+if TYPE_CHECKING:
+    from redveil.schema.acceptance import FromData
 
 schema = typer.Typer(
     help="Draft, check and accept schemas; buy cut points.",
@@ -43,6 +50,8 @@ def draft(
 
     with progress("reading"):
         proposal = propose(left, right, key=key, right_key=right_key)
+    # Now and not when it is accepted, so that runs with the draft are added to later ones.
+    proposal = replace(proposal, schema=replace(proposal.schema, id=_earlier_id(result)))
     kept = keep_earlier(result)
     proposal.save(result)
     table = Table(box=None, header_style="bold")
@@ -61,6 +70,14 @@ def draft(
     if kept:
         say(f"previous schema kept as {kept}")
     say(f"written to {result}")
+
+
+def _earlier_id(path: Path) -> str:
+    """Return the id of the schema that a draft replaces, or a new one."""
+    from redveil.schema.reader import check as read
+
+    earlier, _ = read(path, Schema)
+    return (earlier and earlier.id) or new_id()
 
 
 LeftData = Annotated[
@@ -122,16 +139,48 @@ def _check_tables(left: Path, right: Path, declared: Schema, *, strict: bool) ->
 
 
 @schema.command()
-def accept(path: SchemaArgument) -> None:
-    """Declare a reviewed draft. Its owner vouches for every bound, category and cut point."""
+def accept(
+    path: SchemaArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Declare a reviewed draft. Its owner vouches for every bound, category and cut point.
+
+    Lists what still equals the data, and asks for confirmation. Gives the data set an id, by which
+    a ledger knows it.
+    """
+    from redveil.schema.acceptance import accepted, from_data
+
     Schema.read(path)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
-    raw["redveil"] = {**(raw.get("redveil") or {}), "status": "declared"}
-    for resource in raw["resources"]:
-        for field in resource["schema"]["fields"]:
-            (field.get("redveil") or {}).pop("draft", None)
-    write_text(path, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
+    _confirm(path, from_data(raw), yes)
+    write_text(path, json.dumps(accepted(raw), indent=2, ensure_ascii=False) + "\n")
     say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
+
+
+def _confirm(path: Path, listed: Sequence[FromData], yes: bool) -> None:
+    """List what still equals the data, and refuse to go on unless its owner confirms it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not listed:
+        return
+    table = Table(box=None, header_style="bold")
+    for name in ("view", "attribute", "still as taken from the data"):
+        table.add_column(name, overflow="fold")
+    for one in listed:
+        table.add_row(one.side.value, Text(one.attribute), Text(one.text))
+    output().print(table)
+    if yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputError(
+            f"{path}: some declarations still equal the data; edit them, or confirm them with --yes"
+        )
+    if not typer.confirm(
+        "These values were taken from the data, and will be public. Did you know them before?",
+        err=True,
+    ):
+        raise InputError(f"{path}: not accepted; edit it, then accept it")
 
 
 schema.command("buy-cuts")(buy_cuts)

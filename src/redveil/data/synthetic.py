@@ -25,6 +25,8 @@ DIAGNOSES: Final = (
     "hypothyroidism", "gout", "heart failure", "asthma", "hepatitis", "obesity",
     "migraine", "back pain", "depression", "cataract",
 )  # fmt: skip
+# Every generated clinic is the same data set, as far as a ledger is concerned.
+CLINIC_ID: Final = "c8f2c2a4-6d0f-4d6e-9a3e-0d9f1b7e5a10"
 SMOKING: Final = ("never", "former", "current")
 BLOOD_GROUPS: Final = ("0", "A", "B", "AB")
 
@@ -76,7 +78,7 @@ def clinic_schema() -> Schema:
             Attribute("TPO antibodies", Kind.BOOLEAN),
         ),
     )
-    return Schema("clinic", left, right, unit="patient")
+    return Schema("clinic", left, right, unit="patient", id=CLINIC_ID)
 
 
 def clinic_frames(patients: int = 4000, seed: int = 1) -> tuple[pa.Table, pa.Table]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from typing import Final
 
 from redveil.errors import InputError
 from redveil.privacy.loss import read_fraction
+from redveil.privacy.score import MOST_ENTITIES
 
 AUTO: Final = "auto"
 
@@ -20,7 +23,7 @@ def read_prune(value: object) -> float | str | None:
     if value is None or value == AUTO:
         return AUTO if value else None
     number = read_fraction(value)
-    if number is None:
+    if number is None or number > MOST_ENTITIES:
         raise InputError("prune must be a number of entities, or auto")
     return float(number)
 
@@ -32,11 +35,14 @@ class Constraints:
     In the hardened profile `max_p_value`, `min_jaccard` and `min_support` must hold at the
     pessimistic end of each interval, in the published one at the estimates. `max_support` is the
     largest share of the (noisy) number of entities that either query may cover. `max_disjuncts` is
-    the largest number of terms that a query may join.
+    the largest number of terms that a query may join. What nothing could satisfy is refused.
 
     >>> Constraints(min_jaccard=2)
     Traceback (most recent call last):
     redveil.errors.InputError: min_jaccard must lie between 0 and 1
+    >>> Constraints(max_support=0)
+    Traceback (most recent call last):
+    redveil.errors.InputError: max_support must be above 0, or there is nothing to report
     """
 
     max_p_value: float = 0.01
@@ -47,12 +53,22 @@ class Constraints:
 
     def __post_init__(self) -> None:
         for name in ("max_p_value", "min_jaccard", "max_support"):
-            if not 0 <= getattr(self, name) <= 1:
+            if not 0 <= _number(getattr(self, name)) <= 1:
                 raise InputError(f"{name} must lie between 0 and 1")
-        if self.min_support < 0:
+            # A plain number, because results contain it; NumPy's and fractions may be given.
+            object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("max_p_value", "max_support"):
+            if getattr(self, name) == 0:
+                raise InputError(f"{name} must be above 0, or there is nothing to report")
+        if _number(self.min_support) < 0:
             raise InputError("min_support must not be negative")
-        if not 1 <= self.max_disjuncts <= 10:
+        if not 1 <= _number(self.max_disjuncts) <= 10:
             raise InputError("max_disjuncts must lie between 1 and 10")
+        for name in ("min_support", "max_disjuncts"):
+            value = getattr(self, name)
+            if not _number(value) <= MOST_ENTITIES or value != int(value):
+                raise InputError(f"{name} must be a whole number, at most {MOST_ENTITIES}")
+            object.__setattr__(self, name, int(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +100,10 @@ class Reporting:
         10
         """
         return {"prune": self.prune, **asdict(self.constraints)}
+
+
+def _number(value: object) -> float:
+    """Return a number, and for anything else NaN, which lies nowhere."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    return float(value)

@@ -34,6 +34,7 @@ def describe(schema: Schema) -> Json:
         extras["bought"] = [describe_purchase(one) for one in schema.bought]
     return {
         "name": schema.name,
+        **({} if schema.id is None else {"id": schema.id}),
         "resources": [_resource(schema.left), _resource(schema.right)],
         "redveil": extras,
     }

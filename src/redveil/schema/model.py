@@ -13,6 +13,7 @@ from typing import Literal
 from redveil.display import Block, Displayed, Note
 from redveil.schema import editing
 from redveil.schema.descriptor import describe
+from redveil.schema.identifier import new_id
 from redveil.schema.listing import view_listing
 from redveil.schema.purchase import Purchase
 from redveil.schema.reader import read_schema, schema_of
@@ -41,6 +42,7 @@ class Schema(Displayed):
     budget: Fraction | None = None
     budget_delta: Fraction = Fraction(0)
     bought: tuple[Purchase, ...] = ()
+    id: str | None = None
 
     def view(self, side: Side) -> View:
         """Return the view on one side."""
@@ -50,12 +52,12 @@ class Schema(Displayed):
     def digest(self) -> str:
         """A hash of all declarations about the data.
 
-        It does not depend on formatting, file names, the budget or the status: accepting a draft
-        or raising a budget does not change it. Buying cut points does.
+        It does not depend on formatting, file names, the budget, the id or the status: accepting a
+        draft or raising a budget does not change it. Buying cut points does.
         """
         plain = [replace(view, path="", name="") for view in (self.left, self.right)]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
-        declared = replace(declared, budget=None, budget_delta=Fraction(0))
+        declared = replace(declared, budget=None, budget_delta=Fraction(0), id=None)
         canonical = json.dumps(declared.to_dict(), sort_keys=True, ensure_ascii=True)
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -79,6 +81,20 @@ class Schema(Displayed):
         True
         """
         return schema_of(descriptor, cls)
+
+    def accept(self) -> Schema:
+        """Return the schema as its owner declares it: no longer a draft, and with an id.
+
+        With it the owner vouches for every bound, category and cut point. The id is random and
+        stays once it is given; a ledger knows the data set by it. So accept once, and save.
+
+        >>> from redveil.data.synthetic import clinic_schema
+        >>> draft = replace(clinic_schema(), status=Status.DRAFT, id=None)
+        >>> accepted = draft.accept()
+        >>> accepted.status, accepted.accept() == accepted
+        (<Status.DECLARED: 'declared'>, True)
+        """
+        return replace(self, status=Status.DECLARED, id=self.id or new_id())
 
     def with_attribute(
         self,

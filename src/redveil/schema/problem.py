@@ -9,7 +9,7 @@ from typing import Final
 
 # The keys that are read in each part, and other keys of the standard that resemble them.
 _READ: Final = {
-    "package": ("name", "resources", "redveil"),
+    "package": ("name", "id", "resources", "redveil"),
     "resource": ("name", "path", "schema", "dialect", "encoding"),
     "dialect": ("delimiter", "sheetName", "sheetNumber"),
     "schema": ("fields", "primaryKey", "missingValues"),

@@ -18,8 +18,10 @@ from redveil.schema.purchase import Purchase
 from redveil.schema.view import Side, Status, View
 
 S = TypeVar("S")
-# Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases.
-Build = Callable[[str, View, View, str, Status, Fraction | None, Fraction, tuple[Purchase, ...]], S]
+# Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases, id.
+Build = Callable[
+    [str, View, View, str, Status, Fraction | None, Fraction, tuple[Purchase, ...], str | None], S
+]
 
 KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
 # Excludes "1e999999999": short as text, but too large for memory as an exact number.
@@ -114,11 +116,22 @@ def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Probl
         _budget(extras, key, file, problems) for key in ("budget", "budget_delta")
     )
     bought = _purchases(extras.get("bought", []), file, problems)
+    identifier = _identifier(raw.get("id"), file, problems)
     left, right = views
     if problems or left is None or right is None:
         return None, problems
     name, unit = str(raw.get("name", "dataset")), str(extras.get("unit", "entity"))
-    return build(name, left, right, unit, status, budget, budget_delta or Fraction(0), bought), []
+    delta = budget_delta or Fraction(0)
+    return build(name, left, right, unit, status, budget, delta, bought, identifier), []
+
+
+def _identifier(given: object, file: str, problems: list[Problem]) -> str | None:
+    """Read the id of the data set; None if it has none yet."""
+    if given is None or (isinstance(given, str) and given.strip()):
+        return given
+    remedy = "restore what `redveil schema accept` wrote; the ledger knows the data set by it"
+    problems.append(Problem(file, "id is not a text", remedy))
+    return None
 
 
 def _status(extras: Mapping[str, object], file: str, problems: list[Problem]) -> Status:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sqlite3
 import tempfile
@@ -14,15 +15,24 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
 
 from redveil.budget import ledger as ledger_module
+from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.ledger import Ledger
-from redveil.errors import InputError, OverBudgetError
+from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
-from support.spending import REFUSED, WON, spend_and_die, spend_together
+from redveil.schema.purchase import Purchase
+from support.spending import (
+    MINED,
+    REFUSED,
+    WON,
+    die_within_a_charge,
+    spend_and_die,
+    spend_together,
+)
 
 ONE = Fraction(1)
+BOUGHT = Purchase(Fraction(1, 10), right=("CRP",))
 
 
 def rows(path: Path) -> list[tuple[str, str, str]]:
@@ -40,10 +50,10 @@ def test_nothing_is_spent_at_first(tmp_path: Path) -> None:
 def test_thirds_add_up_to_exactly_one(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for _ in range(3):
-        ledger.charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+        ledger.charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
     assert ledger.spent("clinic").epsilon == ONE
     with pytest.raises(OverBudgetError):
-        ledger.charge("clinic", Loss(Fraction(1, 10**6)), "mine", Loss(ONE))
+        ledger.charge("clinic", Loss(Fraction(1, 10**6)), MINED, Loss(ONE))
 
 
 @settings(max_examples=15)
@@ -52,33 +62,33 @@ def test_sums_are_exact(prices: list[Fraction]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         for price in prices:
-            ledger.charge("clinic", Loss(price), "mine", Loss(Fraction(1000)))
+            ledger.charge("clinic", Loss(price), MINED, Loss(Fraction(1000)))
         assert ledger.spent("clinic").epsilon == sum(prices, Fraction(0))
 
 
 def test_an_overdraft_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path)
-    ledger.charge("clinic", Loss(Fraction(3, 4)), "mine", Loss(ONE))
+    ledger.charge("clinic", Loss(Fraction(3, 4)), MINED, Loss(ONE))
     with pytest.raises(OverBudgetError) as caught:
-        ledger.charge("clinic", Loss(Fraction(1, 2)), "mine", Loss(ONE))
+        ledger.charge("clinic", Loss(Fraction(1, 2)), MINED, Loss(ONE))
     assert "1/2 requested, 1/4 left of the budget of 1" in str(caught.value)
     assert rows(path) == [("clinic", "3/4", "mine")]
-    ledger.charge("clinic", Loss(Fraction(1, 4)), "mine", Loss(ONE))
+    ledger.charge("clinic", Loss(Fraction(1, 4)), MINED, Loss(ONE))
     assert ledger.spent("clinic").epsilon == ONE
 
 
 def test_a_cap_that_was_lowered_below_what_is_spent_leaves_nothing(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.charge("clinic", Loss(ONE), "mine", Loss(ONE))
+    ledger.charge("clinic", Loss(ONE), MINED, Loss(ONE))
     with pytest.raises(OverBudgetError, match="0 left of the budget of 1/2"):
-        ledger.charge("clinic", Loss(Fraction(1, 4)), "mine", Loss(Fraction(1, 2)))
+        ledger.charge("clinic", Loss(Fraction(1, 4)), MINED, Loss(Fraction(1, 2)))
 
 
 def test_data_sets_have_separate_budgets(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.charge("clinic", Loss(ONE), "mine", Loss(ONE))
-    ledger.charge("school", Loss(Fraction(1, 2)), "mine", Loss(ONE))
+    ledger.charge("clinic", Loss(ONE), MINED, Loss(ONE))
+    ledger.charge("school", Loss(Fraction(1, 2)), MINED, Loss(ONE))
     assert ledger.spent("clinic").epsilon == ONE
     assert ledger.spent("school").epsilon == Fraction(1, 2)
     assert ledger.spent("Clinic").epsilon == 0
@@ -86,14 +96,14 @@ def test_data_sets_have_separate_budgets(tmp_path: Path) -> None:
 
 def test_charges_outlive_the_ledger_that_made_them(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
-    Ledger(path).charge("clinic", Loss(Fraction(1, 7)), "mine", Loss(ONE))
+    Ledger(path).charge("clinic", Loss(Fraction(1, 7)), MINED, Loss(ONE))
     assert Ledger(path).spent("clinic").epsilon == Fraction(1, 7)
 
 
 def test_a_charge_says_when_to_the_second_and_no_finer(tmp_path: Path) -> None:
     """How long a run takes depends on the rows; the next charge would tell."""
     path = tmp_path / "ledger.sqlite"
-    Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(ONE))
+    Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE))
     with closing(sqlite3.connect(path)) as connection:
         ((made_at,),) = connection.execute("SELECT made_at FROM charges").fetchall()
     assert datetime.fromisoformat(made_at).isoformat(timespec="seconds") == made_at
@@ -101,18 +111,23 @@ def test_a_charge_says_when_to_the_second_and_no_finer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["what?mode=memory", "a#b", "50%20off", "with space", ":memory:"])
 def test_a_ledger_is_where_its_path_says(name: str, tmp_path: Path) -> None:
-    Ledger(tmp_path / name).charge("clinic", Loss(ONE), "mine", Loss(ONE))
+    Ledger(tmp_path / name).charge("clinic", Loss(ONE), MINED, Loss(ONE))
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert rows(tmp_path / name) == [("clinic", "1", "mine")]
 
 
-def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("earlier", [0, 1])
+def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(
+    earlier: int, tmp_path: Path
+) -> None:
     path, racers = tmp_path / "ledger.sqlite", 3
-    Ledger(path).charge("clinic", Loss(Fraction(2, 3)), "mine", Loss(ONE))
+    for _ in range(earlier):
+        Ledger(path).charge("clinic", Loss(Fraction(2, 3)), MINED, Loss(ONE))
+    price = Fraction(1, 3) if earlier else ONE
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(racers)
     processes = [
-        context.Process(target=spend_together, args=(path, start, Fraction(1, 3), ONE))
+        context.Process(target=spend_together, args=(path, start, price, ONE))
         for _ in range(racers)
     ]
     for process in processes:
@@ -122,25 +137,34 @@ def test_of_processes_that_race_for_the_last_of_the_budget_one_wins(tmp_path: Pa
     codes = Counter(process.exitcode for process in processes)
     assert codes == {WON: 1, REFUSED: racers - 1}
     assert Ledger(path).spent("clinic").epsilon == ONE
-    assert len(rows(path)) == 2
+    assert len(rows(path)) == 1 + earlier
 
 
 def test_the_file_is_locked_before_what_was_spent_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The race above may be won by luck; here another process comes at the worst moment."""
-    path, read = tmp_path / "ledger.sqlite", ledger_module._total
-    Ledger(path).charge("clinic", Loss(Fraction(2, 3)), "mine", Loss(ONE))
+    path, read = tmp_path / "ledger.sqlite", ledger_module._read
+    Ledger(path).charge("clinic", Loss(Fraction(2, 3)), MINED, Loss(ONE))
 
-    def meanwhile(connection: Connection, dataset: str) -> Loss:
-        spent = read(connection, dataset)
-        another = sqlite3.connect(path, timeout=0)
-        with closing(another), pytest.raises(sqlite3.OperationalError, match="locked"):
-            another.execute("BEGIN IMMEDIATE")
-        return spent
+    locked: list[bool] = []
 
-    monkeypatch.setattr(ledger_module, "_total", meanwhile)
-    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+    def meanwhile(connection: sqlite3.Connection) -> list[Charge]:
+        known = read(connection)
+        with closing(sqlite3.connect(path, timeout=0)) as another:
+            try:
+                another.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                assert "locked" in str(error)  # noqa: PT017
+                locked.append(True)
+            else:
+                locked.append(False)
+        return known
+
+    monkeypatch.setattr(ledger_module, "_read", meanwhile)
+    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
+    # The first look is only to refuse early; what the second one reads decides.
+    assert locked == [False, True]
     assert len(rows(path)) == 2
 
 
@@ -153,12 +177,32 @@ def test_a_charge_survives_a_process_that_is_killed(tmp_path: Path) -> None:
     assert Ledger(path).spent("clinic").epsilon == Fraction(1, 3)
 
 
+def test_a_charge_that_was_cut_off_is_no_charge_and_the_ledger_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
+    spawn = multiprocessing.get_context("spawn")
+    process = spawn.Process(target=die_within_a_charge, args=(path,))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    assert path.with_name("ledger.sqlite-journal").exists()
+    assert Ledger(path).spent("clinic").epsilon == Fraction(1, 3)
+    Ledger(path).charge("clinic", Loss(Fraction(2, 3)), MINED, Loss(ONE))
+    assert len(rows(path)) == 2
+
+
 def _no_database(path: Path) -> None:
     path.write_text("this is not a database, and long enough to be sure of it " * 20)
 
 
-def _a_folder(path: Path) -> None:
-    path.mkdir()
+def _one_line(path: Path) -> None:
+    path.write_text("\n")
+
+
+def _another_program(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE cookies (name TEXT)")
+    connection.close()
 
 
 def _another_table(path: Path) -> None:
@@ -167,35 +211,124 @@ def _another_table(path: Path) -> None:
     connection.close()
 
 
-def _no_amount(path: Path) -> None:
-    Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(ONE))
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE charges SET epsilon = 'much'")
-    connection.close()
+def _altered(statement: str) -> Callable[[Path], None]:
+    def alter(path: Path) -> None:
+        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE))
+        with sqlite3.connect(path) as connection:
+            connection.execute(statement)
+        connection.close()
+
+    return alter
 
 
-def _division_by_zero(path: Path) -> None:
-    Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(ONE))
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE charges SET epsilon = '1/0'")
-    connection.close()
+def _changed(what: str) -> Callable[[Path], None]:
+    return _altered(f"UPDATE charges SET {what}")
 
 
-@pytest.mark.parametrize(
-    "make", [_no_database, _a_folder, _another_table, _no_amount, _division_by_zero]
-)
-def test_an_unusable_file_is_named(make: Callable[[Path], None], tmp_path: Path) -> None:
+DAMAGE: dict[str, Callable[[Path], None]] = {
+    "no database": _no_database,
+    "one line": _one_line,
+    "another program's": _another_program,
+    "another table": _another_table,
+    "a shared database": _altered("CREATE TABLE cookies (name TEXT)"),
+    "a trigger": _altered(
+        "CREATE TRIGGER back AFTER INSERT ON charges BEGIN DELETE FROM charges; END"
+    ),
+    "no amount": _changed("epsilon = 'much'"),
+    "bytes": _changed("epsilon = x'00'"),
+    "division by zero": _changed("epsilon = '1/0'"),
+    "money back": _changed("epsilon = '-1'"),
+    "huge": _changed("epsilon = '1e999999999'"),
+    "negative δ": _changed("delta = '-1/2'"),
+    "no parameters": _changed("parameters = '{'"),
+    "a list": _changed("parameters = '[1]'"),
+}
+
+
+@pytest.mark.parametrize("make", DAMAGE.values(), ids=DAMAGE)
+def test_an_unusable_file_is_named_and_left_as_it_is(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
     path = tmp_path / "ledger.sqlite"
     make(path)
+    before = path.read_bytes()
     with pytest.raises(InputError, match=r"ledger\.sqlite: not a usable ledger"):
-        Ledger(path).charge("clinic", Loss(ONE), "mine", Loss(Fraction(5)))
+        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
     with pytest.raises(InputError, match=r"ledger\.sqlite: not a usable ledger"):
         Ledger(path).spent("clinic")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", [":memory:", "", "-", "file:ledger.sqlite", "file::memory:", "."])
+def test_what_is_no_file_is_no_ledger(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="a ledger is a file; name one"):
+        Ledger(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/stdin", "/dev/full"])
+def test_devices_are_no_ledgers(device: str) -> None:
+    if not Path(device).exists():
+        pytest.skip("no such device on this system")
+    with pytest.raises(InputError, match="a ledger is a file"):
+        Ledger(device)
+
+
+def test_pipes_and_folders_are_no_ledgers(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    for name in ("pipe", "folder", "link"):
+        with pytest.raises(InputError, match="a ledger is a file"):
+            Ledger(tmp_path / name)
+
+
+def test_a_link_leads_to_the_ledger(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "ledger.sqlite")
+    Ledger(tmp_path / "link").charge("clinic", Loss(ONE), MINED, Loss(ONE))
+    assert Ledger(tmp_path / "ledger.sqlite").spent("clinic").epsilon == 1
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_ledger_that_cannot_be_written_can_be_read_but_not_charged(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+    path.chmod(0o444)
+    if os.access(path, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    assert Ledger(path).spent("clinic").epsilon == 1
+    with pytest.raises(InputError, match="cannot be written; make the ledger and its folder"):
+        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+
+
+def test_a_ledger_that_is_in_use_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+    monkeypatch.setattr(ledger_module, "_SECONDS_TO_WAIT", 0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as another:
+        another.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError, match="another run is using it; try again later"):
+            Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+
+
+def test_a_refusal_begins_no_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with pytest.raises(OverBudgetError):
+        Ledger(path).charge("clinic", Loss(Fraction(2)), MINED, Loss(ONE))
+    with pytest.raises(InputError):
+        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE), bought=[BOUGHT])
+    assert Ledger(path).spent("clinic").epsilon == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not a usable ledger"):
-        Ledger(tmp_path / "nowhere" / "ledger.sqlite").spent("clinic")
+    nowhere = Ledger(tmp_path / "nowhere" / "ledger.sqlite")
+    assert nowhere.spent("clinic").epsilon == 0
+    with pytest.raises(InputError, match="cannot be written; make the ledger and its folder"):
+        nowhere.charge("clinic", Loss(ONE), MINED, Loss(ONE))
 
 
 def test_a_ledger_of_an_earlier_version_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -209,17 +342,137 @@ def test_a_ledger_of_an_earlier_version_goes_on_where_it_was(tmp_path: Path) -> 
     connection.close()
     ledger = Ledger(path)
     assert ledger.spent("clinic") == Loss(Fraction(2, 3))
-    ledger.charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+    ledger.charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
     with pytest.raises(OverBudgetError):
-        ledger.charge("clinic", Loss(Fraction(1, 3)), "mine", Loss(ONE))
+        ledger.charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
     assert ledger.spent("clinic") == Loss(ONE)
 
 
 def test_delta_has_a_cap_of_its_own(tmp_path: Path) -> None:
     ledger, cap = Ledger(tmp_path / "ledger.sqlite"), Loss(Fraction(9), Fraction(1, 10**6))
-    ledger.charge("clinic", Loss(ONE, Fraction(6, 10**7)), "mine", cap)
+    ledger.charge("clinic", Loss(ONE, Fraction(6, 10**7)), MINED, cap)
     with pytest.raises(OverBudgetError, match="left of the budget_delta of 1/1000000"):
-        ledger.charge("clinic", Loss(ONE, Fraction(6, 10**7)), "mine", cap)
+        ledger.charge("clinic", Loss(ONE, Fraction(6, 10**7)), MINED, cap)
     # Pure runs do not need any of it, even where the cap was lowered since.
-    ledger.charge("clinic", Loss(ONE), "mine", Loss(Fraction(9)))
+    ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)))
     assert ledger.spent("clinic") == Loss(Fraction(2), Fraction(6, 10**7))
+
+
+def test_a_charge_says_what_it_paid_for(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
+    (charge,) = ledger.charges("clinic")
+    assert charge.paid_for == PaidFor("mine", "result.json", "twin", {"depth": 2})
+    assert (charge.name, charge.identifier) == ("clinic", "7e57")
+
+
+def test_without_a_cap_charges_are_recorded_and_never_refused(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for _ in range(3):
+        ledger.charge("clinic", Loss(Fraction(100), Fraction(1, 10**4)), MINED, None)
+    assert ledger.spent("clinic") == Loss(Fraction(300), Fraction(3, 10**4))
+
+
+def test_a_data_set_is_known_by_its_identifier_whatever_its_name(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", Loss(ONE), MINED, Loss(ONE), identifier="7e57")
+    with pytest.raises(OverBudgetError):
+        ledger.charge("renamed", Loss(ONE), MINED, Loss(ONE), identifier="7e57")
+    ledger.charge("other", Loss(ONE), MINED, Loss(ONE), identifier="07e4")
+    assert ledger.spent("renamed", "7e57").epsilon == 1
+
+
+def test_a_new_identifier_does_not_clear_what_the_name_has_spent(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", Loss(ONE), MINED, None)
+    with pytest.raises(OverBudgetError) as without:
+        ledger.charge("clinic", Loss(ONE), MINED, Loss(ONE), identifier="7e57")
+    ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
+    with pytest.raises(OverBudgetError, match="other data sets of the same name count"):
+        ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(2)), identifier="07e4")
+    assert "other data sets" not in str(without.value)
+
+
+def test_the_first_charge_to_a_data_set_with_a_budget_is_announced(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with pytest.warns(LedgerWarning, match=r"^new ledger begun: .*ledger\.sqlite; if earlier runs"):
+        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)), identifier="7e57")
+    with pytest.warns(LedgerWarning, match=r"^first charge to school: .*under another name"):
+        Ledger(path).charge("school", Loss(ONE), MINED, Loss(Fraction(9)), identifier="5c00")
+
+
+@pytest.mark.filterwarnings("error")
+def test_later_charges_and_those_without_a_budget_are_not_announced(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
+    ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)), identifier="7e57")
+    assert ledger.spent("clinic").epsilon == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_warnings_are_errors_nothing_is_charged_in_vain(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(LedgerWarning):
+        ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)))
+    assert ledger.spent("clinic").epsilon == 0
+
+
+def paid(purchase: Purchase) -> tuple[Loss, PaidFor]:
+    return Loss(purchase.epsilon), PaidFor.cut_points(purchase, "new.json", cuts=15)
+
+
+def test_purchases_must_be_in_the_ledger_that_is_charged(tmp_path: Path) -> None:
+    first, cap = Ledger(tmp_path / "first.sqlite"), Loss(Fraction(2))
+    first.charge("clinic", *paid(BOUGHT), cap, identifier="7e57")
+    first.charge("renamed", Loss(ONE), MINED, cap, identifier="7e57", bought=[BOUGHT])
+    other = Ledger(tmp_path / "other.sqlite")
+    other.charge("school", *paid(BOUGHT), cap, identifier="5c00")
+    with pytest.raises(InputError, match="bought for ε = 1/10 that are not in this ledger; name"):
+        other.charge("clinic", Loss(ONE), MINED, cap, identifier="7e57", bought=[BOUGHT])
+    assert other.spent("clinic", "7e57").epsilon == 0
+
+
+EDITED = {
+    "a lower price": [Purchase(Fraction(1, 100), right=("CRP",))],
+    "other columns": [Purchase(Fraction(1, 10), right=("CRP", "TSH"))],
+    "the other view": [Purchase(Fraction(1, 10), left=("CRP",))],
+    "twice": [BOUGHT, BOUGHT],
+}
+
+
+@pytest.mark.parametrize("bought", EDITED.values(), ids=EDITED)
+def test_a_purchase_is_what_was_paid_for_and_once(bought: list[Purchase], tmp_path: Path) -> None:
+    ledger, cap = Ledger(tmp_path / "ledger.sqlite"), Loss(Fraction(2))
+    ledger.charge("clinic", *paid(BOUGHT), cap)
+    with pytest.raises(InputError, match="not in this ledger"):
+        ledger.charge("clinic", Loss(ONE), MINED, cap, bought=bought)
+    # A run at the same price is no purchase.
+    ledger.charge("clinic", Loss(Fraction(1, 10)), MINED, cap, bought=[BOUGHT])
+    with pytest.raises(InputError, match="not in this ledger"):
+        ledger.charge("clinic", Loss(ONE), MINED, cap, bought=bought)
+
+
+def test_without_a_cap_missing_purchases_are_recorded(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for _ in range(2):
+        ledger.charge("clinic", Loss(ONE), MINED, None, bought=[BOUGHT])
+    assert ledger.spent("clinic").epsilon == Fraction(21, 10)
+
+
+def test_purchases_can_be_added_to_a_ledger_that_lacks_them(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert ledger.add_purchases("clinic", "7e57", [BOUGHT]) == (BOUGHT,)
+    assert ledger.add_purchases("clinic", "7e57", [BOUGHT]) == ()
+    ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(11, 10)), bought=[BOUGHT])
+    with pytest.raises(OverBudgetError, match="0 left"):
+        ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(11, 10)), bought=[BOUGHT])
+
+
+def test_names_that_are_no_proper_text_are_kept_apart_and_found_again(tmp_path: Path) -> None:
+    """A file's name may be any bytes, and JSON may contain half a character."""
+    ledger, odd = Ledger(tmp_path / "ledger.sqlite"), "clinic\udce9"
+    ledger.charge(odd, Loss(ONE), PaidFor("mine", "r\udce9sultat.json"), Loss(ONE), identifier=odd)
+    assert ledger.spent(odd).epsilon == ledger.spent("other", odd).epsilon == 1
+    assert ledger.spent("clinic").epsilon == 0
+    with pytest.raises(OverBudgetError):
+        ledger.charge(odd, Loss(ONE), MINED, Loss(ONE))

@@ -24,28 +24,37 @@ def test_what_was_spent_and_what_is_left(clinic_files: Clinic, command: Command)
         "clinic: ε = 1/2 left of 5/2",
         "clinic: δ = 9/1000000 left of 1/100000",
     ]
-    assert [line.split()[1:] for line in table] == [
-        ["mine", "1", "0"],
-        ["mine", "1", "1/1000000"],
-    ]
+    assert [line.split()[1:4] for line in table] == [["mine", "result.json", "twin,"]] * 2
+    assert [line.split()[-2:] for line in table] == [["1", "0"], ["1", "1/1000000"]]
     listed = json.loads(command("budget", clinic_files.schema, "--json").out)
     assert listed["spent"] == {"epsilon": "2", "delta": "1/1000000"}
     assert listed["left"] == {"epsilon": "1/2", "delta": "9/1000000"}
-    assert listed["charges"] == 2
+    assert [one["delta"] for one in listed["charges"]] == ["0", "1/1000000"]
+    assert listed["charges"][0]["result"] == "result.json"
+    assert listed["charges"][0]["parameters"]["min_support"] == 10
 
 
 def test_looking_makes_no_ledger(clinic_files: Clinic, command: Command) -> None:
     ledger = clinic_files.set_budget(Fraction(1))
-    assert command("budget", clinic_files.schema).code == 0
+    shown = command("budget", clinic_files.schema)
+    assert shown.code == 0
+    assert f"{ledger}: no such ledger yet" in shown.err
     assert not ledger.exists()
 
 
-def test_a_schema_without_a_budget_says_so(clinic_files: Clinic, command: Command) -> None:
+def test_without_a_budget_runs_are_added_up(clinic_files: Clinic, command: Command) -> None:
+    for more in ([], ["--delta", "1e-6", "--depth", "1", "--root-score", "leverage"]):
+        assert command(*clinic_files.mine, "-q", *more).code == 0
     shown = command("budget", clinic_files.schema)
     assert shown.code == 0
-    assert "no budget" in shown.err
+    assert shown.out.splitlines()[-2:] == [
+        "clinic: ε = 2 spent; the schema declares no budget",
+        "clinic: δ = 1/1000000 spent; the schema declares no budget_delta",
+    ]
+    assert "twin, depth 1, counts cells, tree_share 1/2, root_score leverage" in shown.out
     listed = json.loads(command("budget", clinic_files.schema, "--json").out)
-    assert listed["left"] == {"epsilon": None, "delta": "0"}
+    assert listed["left"] == {"epsilon": None, "delta": None}
+    assert listed["spent"] == {"epsilon": "2", "delta": "1/1000000"}
 
 
 def test_a_file_that_is_no_ledger_is_refused(
@@ -56,3 +65,38 @@ def test_a_file_that_is_no_ledger_is_refused(
     refused = command("budget", clinic_files.schema, "--ledger", other)
     assert refused.code == 2
     assert is_one_line(refused.err)
+
+
+def test_what_is_no_file_is_refused(clinic_files: Clinic, command: Command) -> None:
+    for name in (":memory:", "/dev/null", clinic_files.folder):
+        refused = command("budget", clinic_files.schema, "--ledger", name)
+        assert refused.code == 2
+        assert is_one_line(refused.err)
+
+
+def test_purchases_that_are_missing_are_named_and_can_be_added(
+    clinic_files: Clinic, command: Command
+) -> None:
+    clinic_files.set_budget(Fraction(2))
+    buy = "schema", "buy-cuts", clinic_files.left, clinic_files.right, "--columns", "CRP"
+    assert command(*buy, "-e", "1/2", "-q", "--ledger", clinic_files.folder / "lost").code == 0
+    (clinic_files.folder / "lost").unlink()
+    shown = command("budget", clinic_files.schema)
+    assert "bought for ε = 1/2 that are not in" in shown.err
+    refused = command(*clinic_files.mine, "-q")
+    assert refused.code == 2
+    assert "--add-bought" in refused.err
+    assert command("budget", clinic_files.schema, "--add-bought").out.endswith(
+        "clinic: ε = 3/2 left of 2\n"
+    )
+    assert command(*clinic_files.mine, "-q").code == 0
+
+
+def test_charges_to_another_data_set_of_the_same_name_are_pointed_out(
+    clinic_files: Clinic, command: Command
+) -> None:
+    assert command(*clinic_files.mine, "-q").code == 0
+    clinic_files.change_schema(lambda raw: raw.update(id="another"))
+    shown = command("budget", clinic_files.schema)
+    assert "charges to 1 other data set named clinic count, too" in shown.err
+    assert "ε = 1 spent" in shown.out

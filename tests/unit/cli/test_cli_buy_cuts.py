@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from redveil.budget.ledger import Ledger
 from redveil.schema import Schema
 from support.command_line import Clinic, Command
 from support.console import is_one_line
+
+LEDGER = "datapackage.ledger.sqlite"
 
 
 def buy(clinic: Clinic, *more: object) -> list[object]:
@@ -75,24 +78,68 @@ def test_all_heavy_tails_at_once_to_another_file(clinic_files: Clinic, command: 
     assert len(Schema.read(path).bought[0].right) == 5
     assert clinic_files.schema.read_bytes() == before
     assert Ledger(ledger).spent("clinic").epsilon == Fraction(1, 2)
-    assert f"charges are recorded in {ledger}" in done.err.replace("\n", "")
-    again = command(*buy(clinic_files, "--heavy-tailed", "--epsilon", "1", "-o", path, "-q"))
+    assert f"recorded in {ledger}" in done.err.replace("\n", "")
+    assert "pass --ledger" not in done.err
+    again = command(*buy(clinic_files, "--heavy-tailed", "--epsilon", "1", "-o", path))
     assert again.code == 3
     assert is_one_line(again.err)
     assert not path.with_name("bought.json.1").exists()
 
 
-def test_twice_is_refused_in_one_line(clinic_files: Clinic, command: Command) -> None:
-    once = buy(clinic_files, "--columns", "CRP", "--epsilon", "0.1", "--quiet")
-    assert command(*once).code == 0
-    bought = clinic_files.schema.read_bytes()
-    refused = command(*once)
+def test_a_new_schema_does_not_begin_a_new_budget(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    """This spent 1.9 of 1: the ledger of new.json was not the one that paid for its cuts."""
+    ledger = clinic_files.set_budget(Fraction(1))
+    new = clinic_files.folder / "new.json"
+    assert command(*buy(clinic_files, "--columns", "CRP", "-e", "0.9", "-q", "-o", new)).code == 0
+    refused = command(*clinic_files.mine, "--schema", new)
+    assert refused.code == 3
+    assert "1/10 left of the budget of 1" in refused.err
+    elsewhere = tmp_path / "elsewhere" / "new.json"
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(new.read_bytes())
+    refused = command(*clinic_files.mine, "--schema", elsewhere, "-q")
     assert refused.code == 2
     assert is_one_line(refused.err)
-    assert "CRP: its cut points were bought already" in refused.err
-    assert clinic_files.schema.read_bytes() == bought
+    assert "bought for ε = 9/10 that are not in this ledger; name the ledger" in refused.err
+    assert [path.name for path in elsewhere.parent.iterdir()] == ["new.json"]
+    assert Ledger(ledger).spent("clinic").epsilon == Fraction(9, 10)
+    tenth = [*clinic_files.mine, "--schema", elsewhere, "-q", "--ledger", ledger, "-e", "1/10"]
+    assert command(*tenth).code == 0
+
+
+def test_a_schema_in_another_folder_is_told_where_its_ledger_is(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    new = tmp_path / "elsewhere" / "new.json"
+    new.parent.mkdir()
+    done = command(*buy(clinic_files, "--columns", "CRP", "-e", "0.1", "-o", new))
+    assert done.code == 0
+    assert f"pass --ledger {clinic_files.folder / LEDGER} when you mine" in done.err
+
+
+def test_what_was_bought_is_skipped(clinic_files: Clinic, command: Command) -> None:
+    once = buy(clinic_files, "--columns", "CRP", "--epsilon", "0.1")
+    assert command(*once).code == 0
+    bought, names = clinic_files.schema.read_bytes(), clinic_files.names()
+    skipped = command(*once)
+    assert (skipped.code, skipped.out) == (0, "")
+    assert skipped.err.splitlines() == [
+        "skipped, bought already: right, CRP (--again buys new cut points)",
+        "nothing is left to buy; nothing was charged",
+    ]
+    assert (clinic_files.schema.read_bytes(), clinic_files.names()) == (bought, names)
+    copy = clinic_files.folder / "copy.json"
+    assert command(*once, "-q", "-o", copy).code == 0
+    assert Schema.read(copy) == Schema.read(clinic_files.schema)
+    assert Ledger(clinic_files.folder / LEDGER).spent("clinic").epsilon == Fraction(1, 10)
+    rest = command(*buy(clinic_files, "--columns", "CRP,TSH", "--epsilon", "0.1"))
+    assert rest.code == 0
+    assert "skipped, bought already: right, CRP" in rest.err
+    assert Schema.read(clinic_files.schema).bought[1].right == ("TSH",)
     assert command(*once, "--again").code == 0
-    assert len(Schema.read(clinic_files.schema).bought) == 2
+    assert len(Schema.read(clinic_files.schema).bought) == 3
 
 
 @pytest.mark.parametrize(

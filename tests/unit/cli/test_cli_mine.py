@@ -12,7 +12,9 @@ from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import is_one_line
 
+LEDGER = "datapackage.ledger.sqlite"
 THREE_FILES = ["datapackage.json", "diagnoses.csv", "laboratory.csv"]
+MINED_FILES = sorted([*THREE_FILES, LEDGER, "result.json"])
 
 
 def make_draft(clinic_files: Clinic) -> None:
@@ -27,8 +29,9 @@ def test_a_result_is_written_and_shown(clinic_files: Clinic, command: Command) -
     assert result.document.warning is None
     assert "ε = 1, δ = 0, exact" in done.out
     assert "owner only: 300 patients in both views" in done.err
+    assert f"recorded in {clinic_files.folder / LEDGER}\n" in done.err
     assert done.err.endswith(f"written to {clinic_files.result}\n")
-    assert clinic_files.names() == [*THREE_FILES, "result.json"]
+    assert clinic_files.names() == MINED_FILES
 
 
 def test_what_only_the_owner_may_see_is_not_on_standard_output(
@@ -125,9 +128,80 @@ def test_the_ledger_can_be_kept_elsewhere(
     assert not default.exists()
 
 
-def test_without_a_budget_nothing_is_charged(clinic_files: Clinic, command: Command) -> None:
+def test_without_a_budget_runs_are_recorded(clinic_files: Clinic, command: Command) -> None:
+    for _ in range(2):
+        done = command(*clinic_files.mine, "-q", "--epsilon", "50")
+        assert (done.code, done.err) == (0, "")
+    assert Ledger(clinic_files.folder / LEDGER).spent("clinic").epsilon == 100
+    (charge, _) = Ledger(clinic_files.folder / LEDGER).charges("clinic")
+    assert (charge.paid_for.result, charge.paid_for.algorithm) == ("result.json", "twin")
+
+
+def test_a_new_ledger_is_announced_even_when_quiet(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    ledger = clinic_files.set_budget(Fraction(9))
+    first = command(*clinic_files.mine, "-q")
+    assert first.code == 0
+    assert is_one_line(first.err.replace("new ledger", "redveil: new ledger"))
+    assert first.err.startswith(f"new ledger begun: {ledger}; if earlier runs on the same data")
+    again = command(*clinic_files.mine, "-q")
+    assert (again.code, again.err) == (0, "")
+    typo = command(*clinic_files.mine, "-q", "--ledger", tmp_path / "leger.sqlite")
+    assert "new ledger begun" in typo.err
+    clinic_files.change_schema(lambda raw: raw.update(id="another", name="another"))
+    assert "first charge to another: " in command(*clinic_files.mine, "-q").err
+
+
+def test_a_refused_run_announces_nothing(clinic_files: Clinic, command: Command) -> None:
+    ledger = clinic_files.set_budget(Fraction(1, 2))
+    # Not quiet: the tables are not even read.
+    refused = command(*clinic_files.mine)
+    assert refused.code == 3
+    assert is_one_line(refused.err)
+    assert not ledger.exists()
+
+
+def test_copies_links_and_names_of_a_schema_share_a_budget(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    clinic_files.set_budget(Fraction(1))
     assert command(*clinic_files.mine, "-q").code == 0
-    assert clinic_files.names() == [*THREE_FILES, "result.json"]
+    raw = json.loads(clinic_files.schema.read_text(encoding="utf-8"))
+    copy, renamed, link = (clinic_files.folder / f"{name}.json" for name in "abc")
+    copy.write_text(json.dumps(raw))
+    renamed.write_text(json.dumps(raw | {"name": "renamed"}))
+    link = tmp_path / "link.json"
+    link.symlink_to(clinic_files.schema)
+    for schema in (copy, renamed, link):
+        refused = command(*clinic_files.mine, "-q", "--schema", schema)
+        assert refused.code == 3, schema
+    assert not (tmp_path / LEDGER).exists()
+
+
+def test_a_schema_with_a_budget_and_no_id_is_refused(
+    clinic_files: Clinic, command: Command
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    clinic_files.change_schema(lambda raw: raw.pop("id"))
+    refused = command(*clinic_files.mine, "-q")
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "run `redveil schema accept SCHEMA`" in refused.err
+    assert clinic_files.names() == THREE_FILES
+    assert command("schema", "accept", clinic_files.schema).code == 0
+    assert command(*clinic_files.mine, "-q").code == 0
+
+
+def test_a_result_does_not_replace_the_ledger(clinic_files: Clinic, command: Command) -> None:
+    ledger = clinic_files.set_budget(Fraction(5))
+    assert command(*clinic_files.mine, "-q").code == 0
+    before = ledger.read_bytes()
+    refused = command(*clinic_files.mine, "-q", "--output", ledger)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "this is the ledger" in refused.err
+    assert ledger.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -140,6 +214,18 @@ def test_without_a_budget_nothing_is_charged(clinic_files: Clinic, command: Comm
         ["--min-jaccard", "2"],
         ["--max-disjuncts", "0"],
         ["--max-disjuncts", "2", "--depth", "0"],
+        ["--max-support", "0"],
+        ["--max-support", "nan"],
+        ["--max-p-value", "0"],
+        ["--min-support", "-1"],
+        ["--min-support", "9999999999"],
+        ["--prune", "1e30"],
+        ["--ledger", ":memory:"],
+        ["--ledger", "file:x.sqlite"],
+        ["--ledger", "/dev/null"],
+        ["--ledger", "."],
+        ["--ledger", "diagnoses.csv"],
+        ["--ledger", "result.json"],
         ["--profile", "magic"],
         ["--tree-share", "1"],
         ["--prune", "much"],
@@ -183,7 +269,7 @@ def test_the_demo_mines_a_generated_clinic(tmp_path: Path, command: Command) -> 
     folder = tmp_path / "new" / "demo"
     done = command("demo", folder, "--patients", "200", "--epsilon", "2")
     assert done.code == 0
-    assert sorted(path.name for path in folder.iterdir()) == [*THREE_FILES, "result.json"]
+    assert sorted(path.name for path in folder.iterdir()) == MINED_FILES
     assert Result.read(folder / "result.json").certificate.epsilon == "2"
     assert "generated 200 patients" in done.err
     assert "redveil show" in done.err

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -45,14 +46,90 @@ def test_the_key_can_be_named(clinic_files: Clinic, command: Command) -> None:
 
 def test_a_draft_that_was_accepted_is_declared(drafted: Path, command: Command) -> None:
     before = Schema.read(drafted)
-    done = command("schema", "accept", drafted)
+    done = command("schema", "accept", drafted, "--yes")
     assert done.code == 0
     assert "You vouch for every bound" in done.err
     after = Schema.read(drafted)
     assert after.status is Status.DECLARED
     assert (after.left, after.right) == (before.left, before.right)
+    assert after.id == before.id is not None
     assert not any("draft" in field.get("redveil", {}) for field in fields(drafted))
     assert [path.name for path in drafted.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def note(raw: dict[str, Any]) -> None:
+    """Write notes as `schema draft` does: one bound is edited, the rest is as it was taken."""
+    left = raw["resources"][0]["schema"]["fields"]
+    age = {field["name"]: field for field in left}["age"]
+    sex = {field["name"]: field for field in left}["sex"]
+    raw["redveil"]["status"] = "draft"
+    taken = {"minimum": 18, "maximum": 110, "required": True, "cuts": age["redveil"]["cuts"]}
+    age["redveil"]["draft"] = {"remark": "bounds taken from the data", "taken": taken}
+    sex["redveil"] = {"draft": {"remark": "…", "taken": {"enum": ["male", "female"]}}}
+
+
+def listed(out: str) -> list[list[str]]:
+    return [line.split(maxsplit=2)[:3] for line in out.splitlines()[1:]]
+
+
+def test_accepting_lists_what_still_equals_the_data_and_needs_a_yes(
+    clinic_files: Clinic, command: Command
+) -> None:
+    clinic_files.change_schema(note)
+    clinic_files.change_schema(lambda raw: raw.pop("id"))
+    before = clinic_files.schema.read_bytes()
+    refused = command("schema", "accept", clinic_files.schema)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "edit them, or confirm them with --yes" in refused.err
+    names = [line[:2] for line in listed(refused.out)]
+    assert names == [["left", "age"]] * 3 + [["left", "sex"]]
+    words = [line[2].strip() for line in listed(refused.out)]
+    assert words[0] == "maximum 110"
+    assert words[1] == "required: no value is missing"
+    assert words[2].startswith("cut points: 20.0, 25.0, ")
+    assert words[3] == "2 categories: male, female"
+    assert clinic_files.schema.read_bytes() == before
+    done = command("schema", "accept", clinic_files.schema, "--yes")
+    assert (done.code, done.out) == (0, refused.out)
+    schema = Schema.read(clinic_files.schema)
+    assert schema.status is Status.DECLARED
+    assert schema.id is not None
+    assert len(schema.id) == 36
+    assert not any("draft" in (field.get("redveil") or {}) for field in fields(clinic_files.schema))
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+def test_at_a_terminal_accepting_asks(
+    answer: str,
+    code: int,
+    clinic_files: Clinic,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    clinic_files.change_schema(note)
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    done = command("schema", "accept", clinic_files.schema)
+    assert done.code == code
+    assert "Did you know them before? [y/N]" in done.err
+    accepted = Schema.read(clinic_files.schema).status is Status.DECLARED
+    assert accepted == (code == 0)
+
+
+def test_an_id_stays_once_it_is_given(clinic_files: Clinic, command: Command) -> None:
+    first = Schema.read(clinic_files.schema).id
+    assert command("schema", "accept", clinic_files.schema).code == 0
+    assert Schema.read(clinic_files.schema).id == first
+    files = clinic_files.left, clinic_files.right
+    assert command("schema", "draft", *files, "-o", clinic_files.schema).code == 0
+    assert Schema.read(clinic_files.schema).id == first
+    other = clinic_files.folder / "other.json"
+    assert command("schema", "draft", *files, "-o", other).code == 0
+    assert Schema.read(other).id not in (None, first)
 
 
 def test_accepting_does_not_mind_empty_extras(clinic_files: Clinic, command: Command) -> None:

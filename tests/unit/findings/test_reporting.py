@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from redveil.algorithms.profile import HARDENED
@@ -14,18 +17,27 @@ from redveil.findings.reporting import Constraints, Reporting, read_prune
 
 
 @pytest.mark.parametrize("name", ["max_p_value", "min_jaccard", "max_support"])
-@pytest.mark.parametrize("value", [-0.001, 1.001, math.nan, math.inf, -math.inf])
-def test_shares_lie_between_0_and_1(name: str, value: float) -> None:
+@pytest.mark.parametrize("value", [-0.001, 1.001, math.nan, math.inf, -math.inf, "0.5", None, True])
+def test_shares_lie_between_0_and_1(name: str, value: object) -> None:
     wanted: dict[str, Any] = {name: value}
     with pytest.raises(InputError, match=f"^{name} must lie between 0 and 1$"):
         Constraints(**wanted)
 
 
 @pytest.mark.parametrize("name", ["max_p_value", "min_jaccard", "max_support"])
-@pytest.mark.parametrize("value", [0, 1, 0.5])
-def test_the_ends_of_shares_are_allowed(name: str, value: float) -> None:
+@pytest.mark.parametrize("value", [5e-324, 1, 0.5])
+def test_shares_may_be_anything_in_between(name: str, value: float) -> None:
     wanted: dict[str, Any] = {name: value}
     assert getattr(Constraints(**wanted), name) == value
+
+
+@pytest.mark.parametrize("name", ["max_p_value", "max_support"])
+@pytest.mark.parametrize("value", [0, 0.0, -0.0])
+def test_what_nothing_can_satisfy_is_refused(name: str, value: float) -> None:
+    wanted: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=f"^{name} must be above 0, or there is nothing to report"):
+        Constraints(**wanted)
+    assert Constraints(min_jaccard=0).min_jaccard == 0
 
 
 def test_supports_are_not_negative() -> None:
@@ -34,8 +46,28 @@ def test_supports_are_not_negative() -> None:
         Constraints(min_support=-1)
 
 
-@pytest.mark.parametrize("number", [0, 11, -1])
-def test_disjuncts_are_few(number: int) -> None:
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1.5, 2**30 + 1, "10", None, True])
+def test_supports_are_whole_numbers_of_entities(value: Any) -> None:
+    with pytest.raises(InputError, match="min_support must be a whole number"):
+        Constraints(min_support=value)
+
+
+def test_numbers_of_other_libraries_become_plain_ones() -> None:
+    """A certificate contains them, and it is written when the run is paid for."""
+    wanted: Any = {
+        "max_p_value": np.float32(0.5),
+        "min_jaccard": Fraction(1, 4),
+        "min_support": np.int64(7),
+        "max_support": np.float64(0.5),
+        "max_disjuncts": 2.0,
+    }
+    assert asdict(Constraints(**wanted)) == asdict(Constraints(0.5, 0.25, 7, 0.5, 2))
+    kinds = {type(value) for value in asdict(Constraints(**wanted)).values()}
+    assert kinds == {int, float}
+
+
+@pytest.mark.parametrize("number", [0, 11, -1, math.nan, "3"])
+def test_disjuncts_are_few(number: Any) -> None:
     with pytest.raises(InputError, match="max_disjuncts must lie between 1 and 10"):
         Constraints(max_disjuncts=number)
 
@@ -54,7 +86,7 @@ def test_a_threshold_is_a_number_or_comes_from_the_noise(
 
 
 @pytest.mark.parametrize(
-    "value", ["some", "nan", "inf", "1/0", "1e400", "9" * 400, "1e999999999", True]
+    "value", ["some", "nan", "inf", "1/0", "1e400", "9" * 400, "1e999999999", True, 2**30 + 1]
 )
 def test_a_threshold_that_is_no_number_is_refused(value: object) -> None:
     with pytest.raises(InputError, match=r"^prune must be a number"):

@@ -71,6 +71,7 @@ EVERYTHING = Schema(
     status=Status.DRAFT,
     budget=Fraction(10, 3),
     budget_delta=Fraction(1, 10**6),
+    id="0c7d7a30-91e5-4f5d-8b63-2d5c1f0f8a11",
 )
 
 DATES = EVERYTHING.left.attributes[-4:]

@@ -122,6 +122,7 @@ CHANGES: dict[str, Callable[[], Schema]] = {
 def test_the_digest_is_about_the_data_not_about_files_and_money() -> None:
     assert replace(CLINIC, status=Status.DRAFT).digest == CLINIC.digest
     assert replace(CLINIC, budget=Fraction(1)).digest == CLINIC.digest
+    assert replace(CLINIC, id="7e57").digest == CLINIC.digest
     assert replace(CLINIC, budget_delta=Fraction(1, 10**6)).digest == CLINIC.digest
     assert with_left(name="persons").digest == CLINIC.digest
     assert with_left(path="other.csv").digest == CLINIC.digest
@@ -131,3 +132,21 @@ def test_any_change_of_a_declaration_changes_the_digest() -> None:
     digests = {name: make().digest for name, make in CHANGES.items()}
     assert CLINIC.digest not in digests.values()
     assert len(set(digests.values())) == len(digests)
+
+
+def test_accepting_declares_a_draft_and_gives_it_an_id_that_stays(tmp_path: Path) -> None:
+    draft = replace(CLINIC, status=Status.DRAFT, budget=Fraction(1))
+    accepted = draft.accept()
+    assert accepted.id is not None
+    assert accepted == replace(draft, status=Status.DECLARED, id=accepted.id)
+    assert draft.accept().id != accepted.id
+    accepted.save(tmp_path / "datapackage.json")
+    assert Schema.read(tmp_path / "datapackage.json") == accepted
+    assert replace(accepted, status=Status.DRAFT).accept() == accepted
+
+
+@pytest.mark.parametrize("given", ["", " ", 7, ["7e57"], False])
+def test_an_id_is_a_text(given: object) -> None:
+    with pytest.raises(InputError, match="id is not a text; restore what `redveil schema accept`"):
+        Schema.from_dict({**CLINIC.to_dict(), "id": given})
+    assert Schema.from_dict({**CLINIC.to_dict(), "id": None}) == CLINIC

@@ -1,0 +1,137 @@
+"""Charges: what was paid, for what, and to which data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from redveil.privacy.loss import Loss
+from redveil.schema import Side
+from redveil.schema.purchase import Purchase
+
+MINE: Final = "mine"
+BUY_CUTS: Final = "buy-cuts"
+
+
+@dataclass(frozen=True, slots=True)
+class PaidFor:
+    """What a charge pays for. Public values only; known before the run.
+
+    purpose:    the command, "mine" or "buy-cuts"
+    result:     the name under which the result is kept, if it is known
+    algorithm:  the algorithm, of a run
+    parameters: its parameters, as plain values; of a purchase, the columns
+
+    >>> PaidFor("mine", "result.json", "twin", {"depth": 2}).algorithm
+    'twin'
+    """
+
+    purpose: str
+    result: str | None = None
+    algorithm: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def without(self, names: Collection[str]) -> PaidFor:
+        """Return it without parameters that are not known before the run.
+
+        >>> PaidFor("mine", None, "twin", {"depth": 2, "counts": "cells"}).without(["depth"])
+        PaidFor(purpose='mine', result=None, algorithm='twin', parameters={'counts': 'cells'})
+        """
+        known = {name: value for name, value in self.parameters.items() if name not in names}
+        return replace(self, parameters=known)
+
+    @classmethod
+    def cut_points(cls, one: Purchase, result: str | None = None, **more: Any) -> PaidFor:
+        """Return what a purchase of cut points pays for.
+
+        >>> PaidFor.cut_points(Purchase(Fraction(1, 10), right=("cost",))).parameters
+        {'columns': {'left': [], 'right': ['cost']}}
+        """
+        columns = {"left": list(one.left), "right": list(one.right)}
+        return cls(BUY_CUTS, result, None, {"columns": columns, **more})
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One recorded charge to a data set, which has a name and, once accepted, an identifier.
+
+    >>> Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "2026-01-01T12:00:00+00:00").name
+    'clinic'
+    """
+
+    name: str
+    loss: Loss
+    paid_for: PaidFor
+    made_at: str
+    identifier: str | None = None
+
+    def is_to(self, name: str, identifier: str | None) -> bool:
+        """Return whether the charge counts for a data set: same identifier, or same name.
+
+        The name counts too, because runs may have been charged before the schema had an
+        identifier, or under another one that was given to the same data later.
+
+        >>> one = Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
+        >>> one.is_to("hospital", "7e57"), one.is_to("clinic", None), one.is_to("school", "5c00")
+        (True, True, False)
+        """
+        known = None if identifier is None else storable(identifier)
+        return self.name == storable(name) or (known is not None and self.identifier == known)
+
+
+def storable(text: str) -> str:
+    r"""Return a text as a ledger stores it: file names and JSON may contain lone surrogates.
+
+    >>> storable("r\udce9sultat.json")
+    'r\\udce9sultat.json'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def total(charges: Iterable[Charge]) -> Loss:
+    """Return the exact sum of charges, ε and δ separately (basic composition).
+
+    >>> one = Charge("clinic", Loss(Fraction(1, 3)), PaidFor("mine"), "")
+    >>> total([one, one, one])
+    Loss(epsilon=Fraction(1, 1), delta=Fraction(0, 1))
+    """
+    losses = [one.loss for one in charges]
+    return Loss(
+        sum((one.epsilon for one in losses), Fraction(0)),
+        sum((one.delta for one in losses), Fraction(0)),
+    )
+
+
+def missing_purchases(
+    bought: Sequence[Purchase], charges: Iterable[Charge]
+) -> tuple[Purchase, ...]:
+    """Return the purchases that no charge paid for. A charge pays for one purchase.
+
+    >>> one = Purchase(Fraction(1, 10), right=("cost",))
+    >>> paid = Charge("clinic", Loss(Fraction(1, 10)), PaidFor.cut_points(one), "")
+    >>> missing_purchases([one, one], [paid]) == (one,)
+    True
+    """
+    paid = Counter(
+        (one.loss.epsilon, *_columns(one.paid_for))
+        for one in charges
+        if one.paid_for.purpose == BUY_CUTS
+    )
+    missing: list[Purchase] = []
+    for purchase in bought:
+        key = purchase.epsilon, purchase.left, purchase.right
+        if paid[key]:
+            paid[key] -= 1
+        else:
+            missing.append(purchase)
+    return tuple(missing)
+
+
+def _columns(paid_for: PaidFor) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    columns = paid_for.parameters.get("columns")
+    given = [columns.get(side) for side in Side] if isinstance(columns, Mapping) else [None, None]
+    left, right = (tuple(map(str, one)) if isinstance(one, list) else () for one in given)
+    return left, right
