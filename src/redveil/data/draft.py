@@ -339,8 +339,8 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
         if name in right.raw.columns and left.is_key(name) and right.is_key(name):
             return name, name
     raise LoadError(
-        f"{left.source.place} and {right.source.place}: no common column differs in nearly every row; "
-        "name the entity key with --key (and --right-key if its name differs)"
+        f"{left.source.place} and {right.source.place}: no common column differs in nearly every "
+        "row; name the entity key with --key (and --right-key if its name differs)"
     )
 
 
