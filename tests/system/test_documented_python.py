@@ -13,7 +13,6 @@ import pytest
 
 import redveil
 from redveil.display import Displayed
-from support.command_line import caller
 from support.page import Page, must_be_ours
 from support.source import REPOSITORY
 
@@ -23,13 +22,8 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
 
 
-COMMAND = re.compile(r"^!redveil (.*)$", re.MULTILINE)
-
-
 def blocks(page: Path) -> list[str]:
-    """Return the Python of a page; commands after ! become calls."""
-    found = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [COMMAND.sub(lambda line: f"command(*{line[1].split()})", block) for block in found]
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 def run_cell(cell: str, names: dict[str, Any]) -> object:
@@ -47,7 +41,7 @@ def test_the_notebook_tutorial_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"command": caller(monkeypatch, capsys)}
+    names: dict[str, Any] = {}
     shown = []
     for cell in blocks(NOTEBOOK):
         value = run_cell(cell, names)

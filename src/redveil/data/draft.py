@@ -111,6 +111,16 @@ values
                 _annotate(known[remark.attribute], proposal)
         return dict(package)
 
+    def accept(self) -> Schema:
+        """Return the proposed schema as its owner declares it, unedited: see `Schema.accept`.
+
+        >>> import pyarrow as pa
+        >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
+        >>> draft(table, table).accept().status
+        <Status.DECLARED: 'declared'>
+        """
+        return self.schema.accept()
+
     def __repr__(self) -> str:
         left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
         return f"<Draft: {left} left and {right} right attributes; NOT private>"
