@@ -304,7 +304,7 @@ def test_what_a_loud_command_tells_of_the_rows_is_marked_as_the_owners(
     assert without_count(done.out) == []
     counts = [line for line in done.err.splitlines() if any(c.isdigit() for c in line)]
     assert f"owner only: {ENTITIES:,} people in both views" in counts
-    files = "written to ", "recorded in "
+    files = "written to ", "recorded in ", "new ledger begun: "
     owners = [line for line in counts if not line.startswith(files)]
     assert all(line.startswith("owner only: ") for line in owners)
     assert without_count("\n".join(owners)) == []

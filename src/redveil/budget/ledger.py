@@ -86,14 +86,14 @@ datapackage.ledger.sqlite
         bought: the purchases that the schema lists. With a cap, they must be in the ledger, or
                 nothing is charged. Without one, those that are missing are recorded as well
 
-        Warns if it is the first charge to a data set that has a cap.
+        Warns if the ledger is new, or if it is the first charge to a data set that has a cap.
         """
         self.check(name, loss, cap, identifier=identifier, bought=bought)
         with self._transaction() as connection:
             known = _read(connection)
             charges = [one for one in known if one.is_to(name, identifier)]
             self._refuse(loss, cap, charges, identifier, bought)
-            if cap is not None and not charges:
+            if not known or (cap is not None and not charges):
                 # If warnings are errors, this raises, and nothing is charged.
                 self._announce(name, new=not known)
             for one in missing_purchases(bought, charges):

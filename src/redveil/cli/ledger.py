@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from redveil.budget.charging import must_be_chargeable
 from redveil.cli.console import say
 from redveil.errors import InputError, LedgerWarning
+from redveil.privacy.loss import Loss
+from redveil.schema import Schema
 
 NAME: Final = "datapackage.ledger.sqlite"
 
@@ -30,6 +34,26 @@ def find_ledger(given: Path | None, schema: Path, output: Path | None = None) ->
     if output is not None and output.resolve() == path.resolve():
         raise InputError(f"{output}: this is the ledger; name another output")
     return path
+
+
+def chargeable_ledger(
+    given: Path | None, schema: Schema, schema_path: Path, output: Path, loss: Loss
+) -> Path | None:
+    """Return the ledger that a run is recorded in, or refuse what it would refuse.
+
+    Without a budget, a run need not be recorded. Then a folder that cannot be written is no reason
+    to refuse it, and the ledger is None.
+    """
+    path = find_ledger(given, schema_path, output)
+    if given is None and schema.budget is None and not _is_writable(path):
+        say(f"{path}: cannot be written, so this run is not recorded; use --ledger", "yellow")
+        return None
+    must_be_chargeable(schema, loss, path)
+    return path
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
 @contextmanager

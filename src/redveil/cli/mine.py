@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from redveil.budget.charging import must_be_chargeable
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
@@ -39,7 +38,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import output, progress, say
-from redveil.cli.ledger import announcing, find_ledger
+from redveil.cli.ledger import announcing, chargeable_ledger
 from redveil.cli.loading import load_tables
 from redveil.files import keep_earlier, must_be_writable
 from redveil.privacy.loss import Loss, parse_loss
@@ -115,8 +114,8 @@ def mine(
         how = _checked(given, loss, limits, prune)
     must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
-    given |= {"ledger": find_ledger(ledger, schema_path, result), "result_name": result.name}
-    must_be_chargeable(declared, loss, given["ledger"])
+    given["result_name"] = result.name
+    given["ledger"] = chargeable_ledger(ledger, declared, schema_path, result, loss)
     if how.warning:
         say(how.warning, "bold red")
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
@@ -153,5 +152,6 @@ def _run_and_save(
         console.print(result_view(found.document, width=console.width))
         if kept:
             say(f"previous result kept as {kept}")
-        say(f"recorded in {given['ledger']}")
+        if given["ledger"]:
+            say(f"recorded in {given['ledger']}")
         say(f"written to {result}")

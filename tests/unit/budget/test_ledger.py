@@ -404,6 +404,8 @@ def test_the_first_charge_to_a_data_set_with_a_budget_is_announced(tmp_path: Pat
 @pytest.mark.filterwarnings("error")
 def test_later_charges_and_those_without_a_budget_are_not_announced(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
+    with pytest.warns(LedgerWarning, match="new ledger begun"):
+        ledger.charge("school", Loss(ONE), MINED, None, identifier="5c00")
     ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
     ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)), identifier="7e57")
     assert ledger.spent("clinic").epsilon == 2

@@ -4,6 +4,8 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from support.command_line import Clinic, Command
 from support.console import is_one_line
 
@@ -100,3 +102,14 @@ def test_charges_to_another_data_set_of_the_same_name_are_pointed_out(
     shown = command("budget", clinic_files.schema)
     assert "charges to 1 other data set named clinic count, too" in shown.err
     assert "ε = 1 spent" in shown.out
+
+
+def test_without_a_budget_a_folder_that_cannot_be_written_is_no_obstacle(
+    clinic_files: Clinic, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The user of these tests may write everywhere, so the system's answer is replaced.
+    monkeypatch.setattr("redveil.cli.ledger._is_writable", lambda _: False)
+    done = command(*clinic_files.mine)
+    assert done.code == 0
+    assert "so this run is not recorded" in done.err
+    assert not clinic_files.schema.with_name("datapackage.ledger.sqlite").exists()

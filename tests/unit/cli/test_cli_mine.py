@@ -41,8 +41,11 @@ def test_what_only_the_owner_may_see_is_not_on_standard_output(
 
 
 def test_quiet_only_writes_the_file(clinic_files: Clinic, command: Command) -> None:
-    done = command(*clinic_files.mine, "--quiet")
-    assert (done.code, done.out, done.err) == (0, "", "")
+    for number, first in ((1, True), (2, False)):
+        done = command(*clinic_files.mine, "--quiet", "--output", f"{clinic_files.result}{number}")
+        assert (done.code, done.out) == (0, "")
+        assert done.err.startswith("new ledger begun: ") if first else not done.err
+    clinic_files.result.with_name("result.json1").rename(clinic_files.result)
     assert Result.read(clinic_files.result).certificate.epsilon == "1"
 
 
@@ -130,8 +133,7 @@ def test_the_ledger_can_be_kept_elsewhere(
 
 def test_without_a_budget_runs_are_recorded(clinic_files: Clinic, command: Command) -> None:
     for _ in range(2):
-        done = command(*clinic_files.mine, "-q", "--epsilon", "50")
-        assert (done.code, done.err) == (0, "")
+        assert command(*clinic_files.mine, "-q", "--epsilon", "50").code == 0
     assert Ledger(clinic_files.folder / LEDGER).spent("clinic").epsilon == 100
     (charge, _) = Ledger(clinic_files.folder / LEDGER).charges("clinic")
     assert (charge.paid_for.result, charge.paid_for.algorithm) == ("result.json", "twin")
