@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
-from redveil.cli.console import output, say, write
+from redveil.cli.console import display, say, write, write_json
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -38,10 +35,11 @@ def budget(
             "spent": _pair(epsilon, delta),
             "left": _pair(left, left_delta),
         }
-        typer.echo(json.dumps({"dataset": declared.name, **numbers, "charges": len(charges)}))
+        content = {"dataset": declared.name, **numbers, "charges": len(charges)}
+        write_json(content, indent=None)
         return
     if charges:
-        output().print(_table(charges))
+        display(_table(charges))
     if declared.budget is None:
         say("the schema declares no budget, so runs are neither limited nor recorded")
         return

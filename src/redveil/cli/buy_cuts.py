@@ -18,9 +18,10 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import output, progress, say
+from redveil.cli.console import display, progress, say
+from redveil.cli.outputs import check_output, is_standard_output, save_paid
 from redveil.errors import InputError
-from redveil.files import keep_earlier, must_be_writable, write_text
+from redveil.file_kind import FileKind
 from redveil.privacy.loss import parse_epsilon
 from redveil.schema import Kind, Schema, Side, Status
 
@@ -76,20 +77,20 @@ def buy_cuts(
     declared, path = find_schema(schema, left)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     target = result or path
-    must_be_writable(target)
+    charges = ledger or path.with_suffix(".ledger.sqlite")
+    check_output(target, FileKind.SCHEMA, [left, right, charges])
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
     buying.chosen_columns(declared, names, again=again)
-    charges = ledger or path.with_suffix(".ledger.sqlite")
     if declared.status is Status.DRAFT:
         say("warning: the schema is a draft; values from the data in it are not private", "yellow")
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
     new = buying.buy_cuts(dataset, price, names, cuts=cuts, ledger=charges, again=again)
     _write_into(raw, new)
-    kept = keep_earlier(target)
-    write_text(target, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
-    if not quiet:
+    text = json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
+    kept = save_paid(text, target, FileKind.SCHEMA)
+    if not quiet and not is_standard_output(target):
         _show(new)
         if kept:
             say(f"previous schema kept as {kept}")
@@ -139,7 +140,7 @@ def _show(new: Schema) -> None:
             if a.kind is Kind.NUMERIC and a.name in latest.names(side):
                 points = ", ".join(f"{cut:.12g}" for cut in a.cuts)
                 table.add_row(side.value, Text(a.name), points)
-    output().print(table)
+    display(table)
     say(
         f"bought for ε = {latest.epsilon}, on top of the ε of every run with this schema; "
         "certificates say so"

@@ -17,7 +17,9 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import progress, say
+from redveil.cli.console import progress, say, write
+from redveil.cli.outputs import check_output
+from redveil.file_kind import FileKind
 
 
 def diagnose(
@@ -42,19 +44,22 @@ def diagnose(
     from redveil.data.loading import load
     from redveil.diagnosis import diagnose as run
     from redveil.diagnosis import walking
-    from redveil.report.figures import traces
+    from redveil.report.figures import check_figure, traces
 
     given: dict[str, Any] = {"depth": depth, "walk_steps": steps, "pair_score": pair_score}
     # Refuse bad parameters before reading any data.
     with naming_options():
         walking(algorithm, epsilon, walks, **given)
-    declared, _ = find_schema(schema, left)
+    declared, schema_path = find_schema(schema, left)
+    if picture is not None:
+        check_figure(picture)
+        check_output(picture, FileKind.FIGURE, [left, right, schema_path])
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
     say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():
-        typer.echo(line)
+        write(line)
     if picture is not None:
         traces(found.traces, picture)
         say(f"written to {picture} (NOT PRIVATE)", "bold red")

@@ -35,8 +35,9 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import output, progress, say
-from redveil.files import keep_earlier, must_be_writable
+from redveil.cli.console import display, output, progress, say
+from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema, Status
 
@@ -58,9 +59,17 @@ def mine(
     right: Right,
     epsilon: Epsilon,
     delta: Delta = None,
+    depth: Depth = None,
+    max_p_value: MaxPValue = 0.01,
+    min_jaccard: MinJaccard = 0.1,
+    min_support: MinSupport = 10,
+    max_support: MaxSupport = 0.8,
+    schema: SchemaFile = None,
+    result: Output = Path("result.json"),
+    ledger: LedgerFile = None,
+    quiet: Quiet = False,
     profile: ProfileName = None,
     algorithm: AlgorithmName = None,
-    depth: Depth = None,
     trials: Trials = None,
     alternations: Alternations = None,
     steps: Steps = None,
@@ -70,16 +79,8 @@ def mine(
     pair_score: PairScoreName = None,
     sampler: SamplerName = None,
     start: StartName = None,
-    max_p_value: MaxPValue = 0.01,
-    min_jaccard: MinJaccard = 0.1,
-    min_support: MinSupport = 10,
-    max_support: MaxSupport = 0.8,
     max_disjuncts: MaxDisjuncts = None,
     prune: Prune = None,
-    schema: SchemaFile = None,
-    result: Output = Path("result.json"),
-    ledger: LedgerFile = None,
-    quiet: Quiet = False,
 ) -> None:
     """Mine redescriptions with ε- or (ε, δ)-differential privacy.
 
@@ -104,13 +105,13 @@ def mine(
     with naming_options():
         loss = parse_loss(epsilon, delta)
         how, constraints = _checked(given, loss, limits, max_disjuncts, prune)
-    must_be_writable(result)
     declared, schema_path = find_schema(schema, left)
+    charges = ledger or schema_path.with_suffix(".ledger.sqlite")
+    check_output(result, FileKind.RESULT, [left, right, schema_path, charges])
     if how.warning:
         say(how.warning, "bold red")
     dataset = _load(left, right, declared, schema_path, quiet)
-    given |= {"constraints": constraints, "prune": prune}
-    given["ledger"] = ledger or schema_path.with_suffix(".ledger.sqlite")
+    given |= {"constraints": constraints, "prune": prune, "ledger": charges}
     _run_and_save(dataset, loss, given, result, quiet)
 
 
@@ -159,11 +160,9 @@ def _run_and_save(
 
     with progress("mining") as report:
         found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
-    kept = keep_earlier(result)
-    found.save(result)
-    if not quiet:
-        console = output()
-        console.print(result_view(found.document, width=console.width))
+    kept = save_paid(found.to_json(), result, FileKind.RESULT)
+    if not quiet and not is_standard_output(result):
+        display(result_view(found.document, width=output().width))
         if kept:
             say(f"previous result kept as {kept}")
         say(f"written to {result}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,7 +23,7 @@ from redveil.cli.arguments import (
     Trials,
     naming_options,
 )
-from redveil.cli.console import output
+from redveil.cli.console import display, write_json
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -102,18 +101,18 @@ def plan(
         steps = _steps(tuned.plan(loss.price))
         _print_json(_promise(loss) | _shape(tuned) | {"steps": steps})
         return
-    output().print(steps_table(tuned.plan(loss.price).steps))
+    display(steps_table(tuned.plan(loss.price).steps))
 
 
 def _show_cases(cases: Sequence[TunedCase], loss: Loss, as_json: bool) -> None:
     if as_json:
         _print_json(_promise(loss) | {"cases": [_case(one) for one in cases]})
     else:
-        output().print(cases_table(cases))
+        display(cases_table(cases))
 
 
 def _print_json(content: dict[str, Any]) -> None:
-    typer.echo(json.dumps(content, indent=1))
+    write_json(content)
 
 
 def _promise(loss: Loss) -> dict[str, Any]:

@@ -10,18 +10,22 @@ import typer
 
 from redveil.cli.arguments import Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
-from redveil.cli.console import output, progress, say, write
+from redveil.cli.console import display, progress, say, write
+from redveil.cli.help import ReadableCommand, ReadableGroup
+from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.errors import SchemaError
-from redveil.files import keep_earlier, write_text
+from redveil.file_kind import FileKind
+from redveil.files import write_text
 from redveil.schema import Schema
 
 schema = typer.Typer(
     help="Draft, check and accept schemas; buy cut points.",
     no_args_is_help=True,
+    cls=ReadableGroup,
 )
 
 
-@schema.command()
+@schema.command(cls=ReadableCommand)
 def draft(
     left: Left,
     right: Right,
@@ -32,7 +36,8 @@ def draft(
         str | None, typer.Option(help="Key column of the right table, if its name differs.")
     ] = None,
     result: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the draft to this file.")
+        Path,
+        typer.Option("--output", "-o", help="Write the draft to this file; - is standard output."),
     ] = Path("datapackage.json"),
 ) -> None:
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
@@ -41,27 +46,30 @@ def draft(
 
     from redveil.data.draft import draft as propose
 
+    check_output(result, FileKind.SCHEMA, [left, right])
     with progress("reading"):
         proposal = propose(left, right, key=key, right_key=right_key)
-    kept = keep_earlier(result)
-    proposal.save(result)
+    kept = save(proposal.to_json(), result, FileKind.SCHEMA)
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "taken from the data"):
         table.add_column(name, overflow="fold")
     for remark in proposal.remarks:
         table.add_row(remark.side.value, Text(remark.attribute), Text(remark.text))
-    output().print(table)
+    printed = is_standard_output(result)
+    if not printed:
+        display(table)
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
-        f"elsewhere, then run `redveil schema accept {result}`.",
+        f"elsewhere, then run `redveil schema accept {'FILE' if printed else result}`.",
         "bold yellow",
     )
     if kept:
         say(f"previous schema kept as {kept}")
-    say(f"written to {result}")
+    if not printed:
+        say(f"written to {result}")
 
 
-@schema.command()
+@schema.command(cls=ReadableCommand)
 def check(path: SchemaArgument) -> None:
     """List every problem of a schema, and how to fix it."""
     from redveil.schema.reader import check as list_problems
@@ -79,7 +87,7 @@ def check(path: SchemaArgument) -> None:
     write(f"{path}: valid ({read.status.value}), {read.digest}")
 
 
-@schema.command()
+@schema.command(cls=ReadableCommand)
 def accept(path: SchemaArgument) -> None:
     """Declare a reviewed draft. Its owner vouches for every bound, category and cut point."""
     Schema.read(path)
@@ -88,8 +96,8 @@ def accept(path: SchemaArgument) -> None:
     for resource in raw["resources"]:
         for field in resource["schema"]["fields"]:
             (field.get("redveil") or {}).pop("draft", None)
-    write_text(path, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(raw, indent=2, ensure_ascii=False) + "\n", FileKind.SCHEMA)
     say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
 
 
-schema.command("buy-cuts")(buy_cuts)
+schema.command("buy-cuts", cls=ReadableCommand)(buy_cuts)

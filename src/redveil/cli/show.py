@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from redveil.cli.arguments import ResultFile
-from redveil.cli.console import output, say, write
+from redveil.cli.console import display, output, say, write_file
 
 
 class Format(StrEnum):
@@ -41,14 +41,13 @@ def show(
     if read.document.warning and form is not Format.TABLE:
         say(read.document.warning, "bold red")
     if form is Format.CSV:
-        write(read.to_frame().write_csv().removesuffix("\n"))
+        write_file(read.to_frame().write_csv().removesuffix("\n"))
     elif form is Format.LATEX:
-        write(latex_table(read.document))
+        write_file(latex_table(read.document))
     elif form is Format.HTML:
-        write(fragment(read.document))
+        write_file(fragment(read.document))
     else:
-        console = output()
-        console.print(result_view(read.document, steps=plan, width=console.width))
+        display(result_view(read.document, steps=plan, width=output().width))
     if queries is not None:
         from redveil.report.queries_file import write_result_queries
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from redveil.cli.arguments import Left, ResultFile, Right, SchemaFile, find_schema
-from redveil.cli.console import output, progress, say
-from redveil.files import keep_earlier
+from redveil.cli.console import display, output, progress, say
+from redveil.cli.outputs import check_output, is_standard_output, save
+from redveil.file_kind import FileKind
 
 
 def truth(
@@ -29,13 +30,17 @@ def truth(
     from redveil.report.text import result_view
 
     read = Result.read(result)
-    declared, _ = find_schema(schema, left)
+    declared, schema_path = find_schema(schema, left)
+    if target is not None:
+        check_output(target, FileKind.RESULT, [result, left, right, schema_path])
     with progress("loading") as report:
         dataset = load(left, right, declared, progress=lambda _, share: report(share))
     compared = owner.truth(read, dataset)
-    console = output()
-    console.print(result_view(compared.document, width=console.width))
+    kept = None if target is None else save(compared.to_json(), target, FileKind.RESULT)
+    if target is not None and is_standard_output(target):
+        return
+    display(result_view(compared.document, width=output().width))
+    if kept:
+        say(f"previous result kept as {kept}")
     if target is not None:
-        keep_earlier(target)
-        compared.save(target)
         say(f"written to {target} (NOT PRIVATE)", "bold red")

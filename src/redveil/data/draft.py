@@ -23,6 +23,7 @@ from redveil.data.raw import RawTable, Source, shown
 from redveil.data.source import open_source
 from redveil.data.table import FloatArray
 from redveil.errors import LoadError
+from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.schema import Attribute, Kind, Schema, Side, Status, View
 from redveil.schema.cuts import MOST_BINS, CutRule, default_rule
@@ -103,6 +104,10 @@ class Draft:
                     extras["cuts"] = _described(rule)
         return dict(package)
 
+    def to_json(self) -> str:
+        """Return the text of the draft's `datapackage.json`."""
+        return json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
 
@@ -114,8 +119,7 @@ class Draft:
         ...     Schema.read(Path(folder) / "datapackage.json") == proposal.schema
         True
         """
-        text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
-        write_text(Path(path), text + "\n")
+        write_text(Path(path), self.to_json(), FileKind.SCHEMA)
 
 
 def draft(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from redveil.errors import InputError
-from redveil.privacy.loss import read_fraction
+from redveil.privacy.loss import read_count, read_fraction
 
 AUTO: Final = "auto"
 
@@ -46,9 +46,17 @@ class Constraints:
     max_disjuncts: int = 3
 
     def __post_init__(self) -> None:
+        # As plain numbers: a certificate holds no others, such as NumPy's.
         for name in ("max_p_value", "min_jaccard", "max_support"):
-            if not 0 <= getattr(self, name) <= 1:
+            share = read_fraction(getattr(self, name))
+            if share is None or not 0 <= share <= 1:
                 raise InputError(f"{name} must lie between 0 and 1")
+            object.__setattr__(self, name, float(share))
+        for name in ("min_support", "max_disjuncts"):
+            count = read_count(getattr(self, name))
+            if count is None:
+                raise InputError(f"{name} must be a whole number")
+            object.__setattr__(self, name, count)
         if self.min_support < 0:
             raise InputError("min_support must not be negative")
         if not 1 <= self.max_disjuncts <= 10:

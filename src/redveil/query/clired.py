@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from redveil.errors import QueryError
+from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query, interval_pairs, negate
 
@@ -202,7 +203,7 @@ def write_queries(
         lines.append(
             [str(number), to_clired(query_left, left), to_clired(query_right, right), *fields]
         )
-    write_text(Path(path), "".join("\t".join(line) + "\n" for line in lines))
+    write_text(Path(path), "".join("\t".join(line) + "\n" for line in lines), FileKind.QUERIES)
 
 
 def read_queries(

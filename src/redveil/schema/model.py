@@ -75,7 +75,7 @@ class Schema:
         return schema_of(descriptor, cls)
 
     def save(self, path: str | Path) -> None:
-        """Write the schema as `datapackage.json`, atomically.
+        """Write the schema as `datapackage.json`, atomically; replace nothing but a schema.
 
         >>> import tempfile
         >>> from redveil.data.synthetic import clinic_schema
@@ -85,10 +85,11 @@ class Schema:
         ...     Schema.read(file) == clinic_schema()
         True
         """
+        from redveil.file_kind import FileKind
         from redveil.files import write_text
 
         text = json.dumps(self.to_datapackage(), indent=2, ensure_ascii=False)
-        write_text(Path(path), text + "\n")
+        write_text(Path(path), text + "\n", FileKind.SCHEMA)
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
