@@ -13,6 +13,8 @@ _HEAD: Final = 2**16
 _OWN_RESULT: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"redveil-result"')
 _QUERY_COLUMN: Final = re.compile(r"(?m)^(?!\s*#).*\bquery_?LHS\b")
 _DELIMITERS: Final = ",;\t"
+#: How a list of column names begins.
+NAMES_HEADER: Final = "view\tcolumn\tname\n"
 
 
 class FileKind(StrEnum):
@@ -23,6 +25,7 @@ class FileKind(StrEnum):
     SCHEMA = "a schema (data package)"
     JSON = "a JSON file"
     QUERIES = "a .queries file"
+    NAMES = "a list of column names"
     LEDGER = "a ledger (SQLite database)"
     FIGURE = "a figure"
     CSV = "a CSV file"
@@ -116,6 +119,8 @@ def _text_kind(head: bytes) -> FileKind:
     text = head.decode("utf-8", errors="replace")
     if _QUERY_COLUMN.search(text):
         return FileKind.QUERIES
+    if text.startswith(NAMES_HEADER):
+        return FileKind.NAMES
     if re.match(r"(?i)(\s*%.*\n|\s*\n)*\s*@relation\b", text):
         return FileKind.ARFF
     lines = [line for line in text.splitlines() if line.strip()][:2]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from redveil.cli.arguments import JsonOutput, ResultFile
-from redveil.cli.console import display, write, write_json
+from redveil.cli.console import display, output, write, write_json
 from redveil.errors import InputError, QueryError
 
 if TYPE_CHECKING:
@@ -69,6 +69,6 @@ def _list(read: Result, as_json: bool) -> None:
         ]
         write_json(listed)
     elif pairs:
-        display(leaves_view(pairs))
+        display(leaves_view(pairs, output().width))
     else:
         write("This result has no leaf tables, so there is nothing to ask.")

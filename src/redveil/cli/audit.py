@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from redveil.cli.arguments import Algorithm, Delta, JsonOutput, Profile, naming_options
-from redveil.cli.console import display, progress, say, write_json
+from redveil.cli.console import display_table, progress, say, write_json
 
 # The published profile leaks in every run, so these suffice.
 MOST_PUBLISHED_RUNS: Final = 1000
@@ -73,7 +73,7 @@ def audit(
     if as_json:
         write_json([_plain(one) for one in findings])
     else:
-        display(_table(findings))
+        display_table(_table(findings))
     if any(one.alarming for one in findings):
         raise typer.Exit(1)
 

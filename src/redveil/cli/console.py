@@ -14,6 +14,7 @@ from redveil.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 
 def printable(text: str) -> str:
@@ -150,6 +151,24 @@ def display(view: RenderableType) -> None:
     """
     with standard_output():
         output().print(view)
+
+
+def display_table(table: Table) -> None:
+    """Print a table as wide as it is, else as narrow as it can be, else row by row."""
+    from rich.measure import Measurement
+
+    from redveil.report.text import stacked
+
+    console = output()
+
+    def fits() -> bool:
+        unlimited = console.options.update(width=10_000)
+        return Measurement.get(console, unlimited, table).maximum <= console.width
+
+    if not fits():
+        for column in table.columns:
+            column.width = column.min_width
+    display(table if fits() else stacked(table))
 
 
 def say(text: str, style: str = "") -> None:

@@ -58,6 +58,7 @@ def spelled_view(view: RenderableType, encoding: str) -> RenderableType:
     'epsilon'
     """
     from rich.console import Group
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -68,6 +69,8 @@ def spelled_view(view: RenderableType, encoding: str) -> RenderableType:
             return _spelled_text(view, encoding)
         case Group(renderables=parts):
             return Group(*(spelled_view(part, encoding) for part in parts))
+        case Padding(renderable=inner):
+            view.renderable = spelled_view(inner, encoding)
         case Table():
             for column in view.columns:
                 column.header = spelled_view(column.header, encoding)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import config
 from numba.core.caching import FunctionCache
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -36,7 +37,7 @@ def kernel(function: F) -> F:
     >>> int(total(np.array([1, 2, 3])))
     6
     """
-    compiled = numba.njit(nogil=True)(function)
+    compiled: Any = numba.njit(nogil=True)(function)
     cache = _cache_for(function)
     if cache is not None:
         compiled._cache = cache
@@ -55,7 +56,7 @@ def _cache_for(function: Callable[..., object]) -> FunctionCache | None:
     if "<" in source.name:
         return None
     # Numba takes a missing home for a folder named "~", and makes it wherever the program runs.
-    elsewhere = numba.config.CACHE_DIR or os.access(source.parent, os.W_OK)
+    elsewhere = getattr(config, "CACHE_DIR", "") or os.access(source.parent, os.W_OK)
     if not elsewhere and not _has_home():
         return None
     try:
