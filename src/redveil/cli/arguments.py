@@ -31,8 +31,14 @@ FILES: Final = "Files"
 _FROM_SIZE: Final = "from the noisy number of entities"
 
 
-def _option(*names: str, say: str, panel: str, metavar: str | None = None) -> Any:
-    return typer.Option(*names, help=say, rich_help_panel=panel, metavar=metavar)
+def _option(
+    *names: str, say: str, panel: str, metavar: str | None = None, values: tuple[str, ...] = ()
+) -> Any:
+    """Return an option; `values` are those that a shell offers, if its type does not tell."""
+    offer = (lambda: list(values)) if values else None
+    return typer.Option(
+        *names, help=say, rich_help_panel=panel, metavar=metavar, autocompletion=offer
+    )
 
 
 Left = Annotated[
@@ -181,6 +187,7 @@ Prune = Annotated[
     _option(
         "--prune",
         metavar="<number|auto>",
+        values=("auto",),
         say="Drop noisy supports below this number, or auto [default: keep all; published: auto]",
         panel=EXPERT,
     ),

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from redveil.privacy.intervals import IntervalArithmetic
+from redveil.privacy.intervals import MPMATH, interval_arithmetic
 
 # Orders are multiples of this fraction.
 ORDER_STEP: Final = Fraction(1, 2**20)
@@ -59,11 +59,12 @@ def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
         return False
     order = 1 + max(round(_best_order(float(rho), float(epsilon)) / ORDER_STEP), 1) * ORDER_STEP
     above, exponent = order - 1, (order - 1) * (order * rho - epsilon)
-    with IntervalArithmetic(INTERVAL_BITS) as numbers:
+    numbers = interval_arithmetic(INTERVAL_BITS)
 
-        def enclosed(number: Fraction) -> Any:
-            return numbers.mpf(number.numerator) / number.denominator
+    def enclosed(number: Fraction) -> Any:
+        return numbers.mpf(number.numerator) / number.denominator
 
+    with MPMATH:
         log_shrink = numbers.log(enclosed(above / order)) * enclosed(above)
         spent = numbers.exp(enclosed(exponent) + log_shrink) / enclosed(order)
         return bool(spent.b <= enclosed(delta).a)

@@ -8,36 +8,24 @@ a wrong law or a wrong price.
 from __future__ import annotations
 
 from threading import Lock
-from types import TracebackType
 from typing import Any, Final
 
-_MPMATH: Final = Lock()
+#: To be held by whoever computes with mpmath.
+MPMATH: Final = Lock()
 
 
-class IntervalArithmetic:
-    """mpmath's interval arithmetic with some bits of precision, lent to one thread at a time.
+def interval_arithmetic(precision: int) -> Any:
+    """Return mpmath's interval arithmetic with some bits of precision.
 
-    >>> with IntervalArithmetic(100) as numbers:
+    >>> numbers = interval_arithmetic(100)
+    >>> with MPMATH:
     ...     third = numbers.mpf(1) / 3
     ...     bool(third.a < third.b)
     True
     """
-
-    def __init__(self, precision: int) -> None:
+    with MPMATH:
         from mpmath.ctx_iv import MPIntervalContext
 
-        with _MPMATH:
-            self._numbers = MPIntervalContext()
-            self._numbers.prec = precision
-
-    def __enter__(self) -> Any:
-        _MPMATH.acquire()
-        return self._numbers
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _MPMATH.release()
+        numbers = MPIntervalContext()
+        numbers.prec = precision
+        return numbers

@@ -35,7 +35,7 @@ def write_result_queries(document: ResultDocument, path: Path) -> Path | None:
                 f"{path}: names that clired cannot read need a list beside the file; name a file"
             )
         write_text(listed, _listing(*names), FileKind.NAMES)
-    write_queries(pairs, path, names)
+    write_queries(pairs, path, None if listed is None else names)
     return listed
 
 

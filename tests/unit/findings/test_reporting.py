@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from redveil.algorithms.profile import HARDENED
@@ -38,6 +42,30 @@ def test_supports_are_not_negative() -> None:
 def test_disjuncts_are_few(number: int) -> None:
     with pytest.raises(InputError, match="max_disjuncts must lie between 1 and 10"):
         Constraints(max_disjuncts=number)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16, Decimal, Fraction, str])
+def test_numbers_of_any_kind_become_plain_ones(kind: Callable[[Any], Any]) -> None:
+    """A certificate is JSON, and holds no others."""
+    wanted = Constraints(max_p_value=kind("0.5"), min_support=kind("5"), max_disjuncts=kind("2"))
+    assert wanted == Constraints(max_p_value=0.5, min_support=5, max_disjuncts=2)
+    assert [type(one) for one in Reporting(wanted, read_prune(kind("7"))).public().values()] == [
+        *(float, float, float, int, float, int)
+    ]
+
+
+@pytest.mark.parametrize("name", ["max_p_value", "min_jaccard", "max_support"])
+@pytest.mark.parametrize("value", ["much", None, True, np.True_, [0.5]])
+def test_what_is_no_share_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"^{name} must lie between 0 and 1$"):
+        Constraints(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["min_support", "max_disjuncts"])
+@pytest.mark.parametrize("value", ["many", None, 2.5, True, np.True_, np.float64(2.5)])
+def test_what_is_no_count_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"^{name} must be a whole number$"):
+        Constraints(**{name: value})
 
 
 def test_nothing_is_pruned_and_noise_is_accounted_for_unless_something_else_is_said() -> None:
