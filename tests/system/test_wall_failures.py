@@ -120,11 +120,11 @@ def test_the_command_line_tells_neither_the_reason_nor_the_place(
     def fail(*_: object) -> Never:
         raise KeyError(SECRET)
 
-    # Not foreseen, and outside of any seal: the kind of error is all that is shown.
+    # Not foreseen, and outside of any seal: the kind and the place are shown, not the value.
     monkeypatch.setattr("redveil.data.loading.join", fail)
     done = command(*arguments)
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("redveil: internal error (KeyError)")
+    assert done.err.startswith("redveil: internal error (KeyError in redveil.data.loading, line ")
     assert is_one_line(done.err)
     assert leaks_in_text(done.err) == []
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from redveil.errors import InputError
 from redveil.file_kind import FileKind, file_kind
 from redveil.files import must_be_writable, replace_text, write_bytes, write_text
 from redveil.report.result import Result
+from support.devices import device
 from support.results import document, redescription
 
 JSON = FileKind.JSON
@@ -76,9 +78,10 @@ def small_disk() -> Iterator[None]:
 def test_a_full_disk_is_reported_and_the_old_file_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_bytes(path, b"{old}", JSON)
-    for attempt in (write_bytes, lambda p, c, k: replace_text(p, c.decode(), k)):
+    long = "{" + " " * 2**17
+    for attempt in (write_text, replace_text):
         with pytest.raises(InputError, match=r"a\.json: cannot be written; .* limit"):
-            attempt(path, b"{" + b" " * 2**17, JSON)
+            attempt(path, long, JSON)
         assert path.read_bytes() == b"{old}"
         assert names(tmp_path) == ["a.json"]
 
@@ -93,12 +96,9 @@ def test_a_disk_without_room_is_found_out_beforehand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.txt", "a.txt/", "."])
 def test_a_folder_in_the_files_place_is_left_alone(name: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").mkdir()
-    for refuse in (
-        lambda: write_bytes(tmp_path / name, b"{}", JSON),
-        lambda: must_be_writable(tmp_path / name, JSON),
-    ):
+    for refuse in (partial(write_bytes, content=b"{}"), must_be_writable):
         with pytest.raises(InputError, match="cannot be written; it is a folder"):
-            refuse()
+            refuse(tmp_path / name, kind=JSON)
     assert names(tmp_path) == ["a.txt"]
 
 
@@ -134,12 +134,9 @@ def test_a_name_as_long_as_names_can_be_is_written(tmp_path: Path) -> None:
     write_bytes(tmp_path / ("a" * 255), b"{}", JSON)
     assert (tmp_path / ("a" * 255)).read_bytes() == b"{}"
     # The earlier file could not be kept, so it is not replaced.
-    for attempt in (
-        lambda: must_be_writable(tmp_path / ("a" * 255), JSON),
-        lambda: replace_text(tmp_path / ("a" * 255), "{new}", JSON),
-    ):
+    for attempt in (must_be_writable, partial(replace_text, text="{new}")):
         with pytest.raises(InputError, match="name is too long"):
-            attempt()
+            attempt(tmp_path / ("a" * 255), kind=JSON)
     assert (tmp_path / ("a" * 255)).read_bytes() == b"{}"
     assert names(tmp_path) == ["a" * 255]
 
@@ -192,21 +189,22 @@ def test_earlier_files_are_kept_where_there_are_no_hard_links(
 # Devices, pipes, links
 
 
-def test_a_device_is_written_to_and_stays_a_device() -> None:
-    before = Path("/dev/null").stat()
+def test_a_device_is_written_to_and_stays_a_device(tmp_path: Path) -> None:
+    null = device("null", tmp_path)
+    before = null.stat()
     assert stat.S_ISCHR(before.st_mode)
-    must_be_writable(Path("/dev/null"), JSON)
-    write_bytes(Path("/dev/null"), b"{}", JSON)
-    assert replace_text(Path("/dev/null"), "{}", JSON) is None
-    RESULT.save("/dev/null")
-    after = Path("/dev/null").stat()
+    must_be_writable(null, JSON)
+    write_bytes(null, b"{}", JSON)
+    assert replace_text(null, "{}", JSON) is None
+    RESULT.save(null)
+    after = null.stat()
     assert (after.st_ino, after.st_rdev) == (before.st_ino, before.st_rdev)
-    assert not Path("/dev/null.1").exists()
+    assert set(names(tmp_path)) <= {null.name}
 
 
-def test_a_full_device_is_reported() -> None:
-    with pytest.raises(InputError, match="/dev/full: cannot be written; the disk is full"):
-        write_bytes(Path("/dev/full"), b"{}", JSON)
+def test_a_full_device_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="full: cannot be written; the disk is full"):
+        write_bytes(device("full", tmp_path), b"{}", JSON)
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
@@ -255,12 +253,9 @@ def test_a_descriptor_is_written_to_and_what_is_in_its_file_stays(tmp_path: Path
 def test_a_disk_is_not_written_to(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     os.mknod(disk, stat.S_IFBLK | 0o600, os.makedev(7, 255))
-    for refuse in (
-        lambda: write_bytes(disk, b"{}", JSON),
-        lambda: must_be_writable(disk, JSON),
-    ):
+    for refuse in (partial(write_bytes, content=b"{}"), must_be_writable):
         with pytest.raises(InputError, match="it is a disk, so name another file"):
-            refuse()
+            refuse(disk, kind=JSON)
     assert disk.is_block_device()
 
 

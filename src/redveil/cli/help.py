@@ -30,7 +30,8 @@ class _Readable(_Base):
         """Return the help, in characters that standard output has."""
         formatter = ctx.make_formatter()
         # The usual formatter takes every terminal for one of at least 50 columns.
-        formatter.width = max(min(shutil.get_terminal_size().columns, WIDEST) - 2, 30)
+        columns = ctx.terminal_width or shutil.get_terminal_size().columns
+        formatter.width = max(min(columns, WIDEST) - 2, 30)
         self.format_help(ctx, formatter)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         return spelled(formatter.getvalue().rstrip("\n"), encoding)

@@ -229,11 +229,12 @@ def test_a_missing_schema_comes_with_two_remedies(clinic_files: Clinic, command:
             130,
             "redveil: stopped; no partial files were left, and any charge stands\n",
         ),
-        (
+        pytest.param(
             RuntimeError("row 7 holds asthma"),
             1,
             "redveil: internal error (RuntimeError in redveil.algorithms.algorithm, line LINE); "
             "please report it, and how to reproduce it\n",
+            id="internal",
         ),
     ],
 )

@@ -22,6 +22,7 @@ from redveil.report.result import Result
 from redveil.schema import Schema
 from support.command_line import Clinic, Command
 from support.console import REDVEIL, is_one_line, redveil
+from support.devices import device
 from support.results import document, redescription
 
 THREE_FILES = ["datapackage.json", "diagnoses.csv", "laboratory.csv"]
@@ -216,17 +217,20 @@ def test_a_pipe_gets_the_result(clinic_files: Clinic, command: Command) -> None:
     assert pipe.is_fifo()
 
 
-def test_nowhere_is_a_place_to_write_to(clinic_files: Clinic, command: Command) -> None:
-    before = Path("/dev/null").stat()
+def test_nowhere_is_a_place_to_write_to(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    null = device("null", tmp_path)
+    before = null.stat()
     for arguments in (
-        mined(clinic_files, "-o", "/dev/null"),
-        bought(clinic_files, "-o", "/dev/null"),
-        ["schema", "draft", clinic_files.left, clinic_files.right, "-o", "/dev/null"],
+        mined(clinic_files, "-o", null),
+        bought(clinic_files, "-o", null),
+        ["schema", "draft", clinic_files.left, clinic_files.right, "-o", null],
     ):
         done = command(*arguments)
         assert done.code == 0
-        assert done.err.endswith("written to /dev/null\n")
-    after = Path("/dev/null").stat()
+        assert done.err.endswith(f"written to {null}\n")
+    after = null.stat()
     assert stat.S_ISCHR(after.st_mode)
     assert after.st_ino == before.st_ino
 
@@ -271,10 +275,11 @@ def test_what_was_paid_for_is_put_elsewhere_if_it_cannot_be_written(
     aside.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(aside))
     ledger = clinic_files.set_budget(Fraction(5))
-    failed = command(*make(clinic_files, "-o", "/dev/full"))
+    full = device("full", tmp_path)
+    failed = command(*make(clinic_files, "-o", full))
     assert failed.code == 2
     assert failed.err.splitlines()[-1].startswith(
-        "redveil: /dev/full: cannot be written; the disk is full"
+        f"redveil: {full}: cannot be written; the disk is full"
     )
     assert Ledger(ledger).spent("clinic").epsilon == 1
     place = rescued(failed.err)
@@ -290,7 +295,7 @@ def test_if_nothing_can_be_written_it_is_printed(
     clinic_files: Clinic, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    failed = command(*mined(clinic_files, "-o", "/dev/full"))
+    failed = command(*mined(clinic_files, "-o", device("full", tmp_path)))
     assert failed.code == 2
     assert "(it was paid for, so it is in standard output)" in failed.err
     assert json.loads(failed.out)["format"] == "redveil-result"

@@ -12,7 +12,7 @@ from oracle.query_rows import Row, evaluate_row
 from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
-from redveil.query.coverage import ReleasedTree, check_literal, coverage
+from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage
 from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
 from redveil.query.leaves import leaf_query, split_literal, term_ends
 from redveil.query.text import parse_text
@@ -166,7 +166,7 @@ def test_unions_of_a_deep_tree_s_leaves_are_decided_as_by_trying_every_entity(
         found = coverage(query, tree)
         assert found.is_released
         # Counted as mining counts: by the ends of every term.
-        covered = term_ends(tree.tree)[chosen].any(axis=0)
+        covered: Flags = np.asarray(term_ends(tree.tree)[chosen].any(axis=0))
         reached = np.zeros(len(tree.tree.ends), dtype=bool)
         for row in all_entities(view):
             place = tree.tree.ends.index(end_of(row, tree))
