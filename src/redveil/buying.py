@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from redveil.budget.charges import PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
-from redveil.privacy.loss import Loss, parse_epsilon
+from redveil.privacy.loss import Loss, parse_epsilon, read_count
 from redveil.schema import Attribute, Kind, Schema, Side
 from redveil.schema.cuts import MOST_BINS
 from redveil.schema.fine_grid import is_heavy_tailed
@@ -107,9 +107,10 @@ def checked_count(cuts: int) -> int:
     Traceback (most recent call last):
     redveil.errors.InputError: cuts must be a whole number from 1 to 254
     """
-    if isinstance(cuts, bool) or not isinstance(cuts, int) or not 1 <= cuts < MOST_BINS:
+    number = read_count(cuts)
+    if number is None or not 1 <= number < MOST_BINS:
         raise InputError(f"cuts must be a whole number from 1 to {MOST_BINS - 1}")
-    return cuts
+    return number
 
 
 def _not_bought(schema: Schema, chosen: Chosen) -> Chosen:

@@ -71,21 +71,21 @@ class Listing:
             header_style="bold",
             show_header=bool(self.heads),
             show_footer=bool(self.footer),
-            title=_rich_text(self.caption) if self.caption else None,
+            title=rich_text(self.caption) if self.caption else None,
             title_justify="left",
         )
         for position in range(len(self.heads) or 2):
             is_name = not self.heads and position == 0
             table.add_column(
-                _rich_text(self.heads[position]) if self.heads else "",
-                _rich_text(self.footer[position]) if self.footer else "",
+                rich_text(self.heads[position]) if self.heads else "",
+                rich_text(self.footer[position]) if self.footer else "",
                 justify="right" if position in self.right else "left",
                 style="bold" if is_name else None,
                 no_wrap=is_name or position in self.unbroken,
                 overflow="fold",
             )
         for row in self.rows:
-            table.add_row(*map(_rich_text, row))
+            table.add_row(*map(rich_text, row))
         return table
 
     def html(self) -> str:
@@ -212,13 +212,13 @@ def _rich_blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
                     yield ""
                 yield block.rich()
             case Folded(summary, inside):
-                yield _rich_text(summary)
+                yield rich_text(summary)
                 yield inside.rich()
             case _:
-                yield _rich_text(block)
+                yield rich_text(block)
 
 
-def _rich_text(given: str) -> Text:
+def rich_text(given: str) -> Text:
     """Return text that is not read as markup."""
     from rich.text import Text
 

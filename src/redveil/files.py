@@ -1,77 +1,218 @@
-"""Writing files atomically: a crash or Ctrl-C leaves the old file or the new one, never a part."""
+"""Writing files atomically: a crash or Ctrl-C leaves the old file or the new one, never a part.
+
+Symbolic links are followed. What is not a regular file (a pipe, a terminal, /dev/null) is written
+to, never replaced. A regular file is replaced only by a file of its own kind, so that a slip of the
+keyboard cannot cost anybody a table.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import shutil
+import stat
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from redveil.errors import InputError
+from redveil.file_kind import FileKind, file_kind, may_replace
+
+# Names of open files of this process: to replace what they stand for would cut the process off.
+_DESCRIPTOR: Final = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
+# The most that a check before a run tries to write; larger results are rare.
+_PROBE_BYTES: Final = 2**20
+_TEMPORARY: Final = ".redveil-"
+_ELSEWHERE: Final = "name another file"
+_REASONS: Final = {
+    errno.ENOSPC: "the disk is full; make room",
+    errno.EDQUOT: "the disk quota is used up; make room",
+    errno.EFBIG: "the file would exceed the limit on file sizes; raise it",
+    errno.EACCES: f"permission denied; {_ELSEWHERE}",
+    errno.EPERM: f"permission denied; {_ELSEWHERE}",
+    errno.EROFS: f"the file system is read-only; {_ELSEWHERE}",
+    errno.ENOENT: "check that its folder exists",
+    errno.ENOTDIR: "check that its folder exists",
+    errno.ENAMETOOLONG: "the name is too long; shorten it",
+    errno.ELOOP: f"its symbolic links lead in a circle; {_ELSEWHERE}",
+    errno.EPIPE: "the other end of the pipe was closed",
+    errno.ENXIO: f"nothing can be written there; {_ELSEWHERE}",
+}
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8 to a temporary file in the same folder, then move it into place.
+def write_text(path: Path, text: str, kind: FileKind) -> None:
+    """Write text as UTF-8 to a file of some kind, atomically.
 
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(Path(folder) / "a.txt", "ε")
-    ...     (Path(folder) / "a.txt").read_text(encoding="utf-8")
-    'ε'
+    ...     write_text(Path(folder) / "a.json", '{"ε": 1}', FileKind.JSON)
+    ...     (Path(folder) / "a.json").read_text(encoding="utf-8")
+    '{"ε": 1}'
     """
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8"), kind)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes, kind: FileKind) -> None:
     """Write bytes to a temporary file, flush them to disk, then move it into place.
 
-    >>> write_bytes(Path("nowhere/a.txt"), b"x")
+    >>> write_bytes(Path("nowhere/a.json"), b"{}", FileKind.JSON)
     Traceback (most recent call last):
-    redveil.errors.InputError: nowhere/a.txt: cannot be written; check that its folder exists
+    redveil.errors.InputError: nowhere/a.json: cannot be written; check that its folder exists
     """
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError:
-        raise InputError(f"{path}: cannot be written; check that its folder exists") from None
+    with _explained(path):
+        _write(path, content, kind, keep=False)
+
+
+def replace_text(path: Path, text: str, kind: FileKind) -> Path | None:
+    """Write text, and keep the file that it replaces; return where, None if there was none.
+
+    The earlier file may have been paid for, or edited by hand. It stays in place until the new one
+    has been written completely.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replaced = [replace_text(Path(folder) / "a.json", "{}", FileKind.JSON) for _ in "12"]
+    ...     replaced[0], replaced[1].name
+    (None, 'a.json.1')
+    """
+    with _explained(path):
+        return _write(path, text.encode("utf-8"), kind, keep=True)
+
+
+def must_be_writable(path: Path, kind: FileKind, inputs: Iterable[Path] = ()) -> None:
+    """Refuse an output path that could not be written once the work is done and paid for.
+
+    inputs: files that the same command reads, or otherwise needs; never written over
+
+    >>> must_be_writable(Path("result.json"), FileKind.RESULT)
+    >>> must_be_writable(Path("a.csv"), FileKind.RESULT, [Path("a.csv")])
+    Traceback (most recent call last):
+    redveil.errors.InputError: a.csv: this command needs that file itself; name another output file
+    """
+    for one in inputs:
+        if _is_same(path, one):
+            raise InputError(
+                f"{path}: this command needs that file itself; name another output file"
+            )
+    with _explained(path):
+        if _is_stream(path, _checked(path, kind)):
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, "")
+            return
+        target = _followed(path)
+        # The name under which an earlier file would be kept must be possible, too.
+        with suppress(FileNotFoundError):
+            target.with_name(f"{target.name}.1").stat()
+        with tempfile.TemporaryFile(dir=target.parent, prefix=_TEMPORARY) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _write(path: Path, content: bytes, kind: FileKind, *, keep: bool) -> Path | None:
+    """Write to a path, whatever it stands for; return where an earlier file is kept."""
+    earlier = _checked(path, kind)
+    if _is_stream(path, earlier):
+        # Unbuffered and never truncating: a descriptor may stand for a file with output in it.
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND)
+        with os.fdopen(handle, "ab", buffering=0) as stream:
+            left = memoryview(content)
+            while left:
+                left = left[stream.write(left) or 0 :]
+        return None
+    target = _followed(path)
+    # A file keeps its permissions; mkstemp itself lets only the owner read.
+    mode = 0o666 & ~_umask() if earlier is None else stat.S_IMODE(earlier.st_mode)
+    # Not named after the path, whose name may be as long as names can be.
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=_TEMPORARY)
+    kept = None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes the file readable by its owner only; a result gets the usual permissions.
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException as error:
+        Path(temporary).chmod(mode)
+        if keep and earlier is not None and earlier.st_size:
+            kept = _keep(target)
+        Path(temporary).replace(target)
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            # For example, the disk is full or the path is a folder.
-            raise InputError(f"{path}: cannot be written; check the disk and the path") from None
+        if kept is not None:
+            kept.unlink(missing_ok=True)
         raise
-
-
-def keep_earlier(path: Path) -> Path | None:
-    """Rename a file that is about to be replaced, and return its new path, None if there is none.
-
-    It may have been paid for, or edited by hand.
-
-    >>> keep_earlier(Path("nothing-here.json")) is None
-    True
-    """
-    if not path.is_file():
-        return None
-    number = 1
-    while (kept := path.with_name(f"{path.name}.{number}")).exists():
-        number += 1
-    path.rename(kept)
     return kept
 
 
-def must_be_writable(path: Path) -> None:
-    """Refuse an output path that could not be written once the budget is spent.
+def _checked(path: Path, kind: FileKind) -> os.stat_result | None:
+    """Return the status of what is at a path, None for nothing; refuse what must stay."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path}: cannot be written; it is a folder, so name a file in it")
+    if stat.S_ISBLK(status.st_mode):
+        raise InputError(f"{path}: cannot be written; it is a disk, so {_ELSEWHERE}")
+    if not _is_stream(path, status):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+        found = file_kind(path)
+        if not may_replace(kind, found):
+            raise InputError(f"{path}: not replaced, because it is {found}; {_ELSEWHERE}")
+    return status
 
-    >>> must_be_writable(Path("result.json"))
-    """
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: cannot be written; check that its folder exists and is writable")
+
+def _is_stream(path: Path, status: os.stat_result | None) -> bool:
+    """Return whether to write to what is there, instead of replacing it."""
+    if status is None:
+        return False
+    return not stat.S_ISREG(status.st_mode) or _DESCRIPTOR.fullmatch(str(path)) is not None
+
+
+def _followed(path: Path) -> Path:
+    """Return the file that a path stands for, at the end of all symbolic links."""
+    return Path(os.path.realpath(path))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether two paths stand for the same regular file, there already or not."""
+    try:
+        return path.samefile(other) and stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return _followed(path) == _followed(other)
+
+
+def _keep(target: Path) -> Path:
+    """Give a file a second, numbered name, and return it."""
+    number = 1
+    while True:
+        kept = target.with_name(f"{target.name}.{number}")
+        try:
+            kept.hardlink_to(target)
+        except FileExistsError:
+            number += 1
+        except OSError:
+            # Not every file system has hard links.
+            if kept.exists():
+                number += 1
+                continue
+            shutil.copy2(target, kept)
+            return kept
+        else:
+            return kept
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn the system's errors into a line that names the path, the reason and a remedy."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        # A ValueError is a NUL character in the path.
+        code = getattr(error, "errno", None)
+        reason = _REASONS.get(code or 0, "check the disk and the path")
+        raise InputError(f"{path}: cannot be written; {reason}") from None
 
 
 def _umask() -> int:

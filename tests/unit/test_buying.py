@@ -4,13 +4,15 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import redveil
 from redveil.algorithms import cut_points
 from redveil.budget.ledger import Ledger
-from redveil.buying import buy_cuts, chosen_columns
+from redveil.buying import buy_cuts, checked_count, chosen_columns
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.errors import InputError, OverBudgetError, PlanError
 from redveil.schema import Attribute, Kind, Schema, Side
@@ -27,6 +29,17 @@ def cuts_of(schema: Schema, name: str) -> tuple[float, ...]:
 
 def with_budget(budget: Fraction) -> redveil.Dataset:
     return redveil.load(*clinic_frames(200), replace(clinic_schema(), budget=budget))
+
+
+@pytest.mark.parametrize("cuts", [np.int64(7), np.uint8(7), 7.0, "7"])
+def test_the_number_of_cuts_may_be_any_whole_number(cuts: Any) -> None:
+    assert checked_count(cuts) == 7
+
+
+@pytest.mark.parametrize("cuts", [0, 255, 2.5, True, np.True_, None, "many"])
+def test_other_numbers_of_cuts_are_refused(cuts: Any) -> None:
+    with pytest.raises(InputError, match="cuts must be a whole number from 1 to 254"):
+        checked_count(cuts)
 
 
 def test_only_what_was_bought_changes_and_the_price_is_written_down() -> None:

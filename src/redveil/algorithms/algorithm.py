@@ -20,7 +20,7 @@ from redveil.algorithms.trial import Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
-from redveil.privacy.loss import Price, read_fraction
+from redveil.privacy.loss import Price, read_count, read_fraction
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.promise import Method
 from redveil.schema import Schema
@@ -223,11 +223,8 @@ def _read(name: str, value: object, kind: type) -> Any:
         if value not in list(kind):
             raise InputError(f"unknown {name}; use one of {', '.join(kind)}")
         return kind(str(value))
-    number = read_fraction(value)
-    if kind is Fraction:
-        if number is None:
-            raise InputError(f"{name} must be a number, as in 0.5 or 1/2")
-        return number
-    if number is None or number.denominator != 1:
-        raise InputError(f"{name} must be a whole number")
-    return int(number)
+    number = read_fraction(value) if kind is Fraction else read_count(value)
+    if number is None:
+        wanted = "a number, as in 0.5 or 1/2" if kind is Fraction else "a whole number"
+        raise InputError(f"{name} must be {wanted}")
+    return number

@@ -13,6 +13,7 @@ from redveil.algorithms.published import Published
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import Twin
 from redveil.errors import InputError
+from redveil.privacy.loss import read_fraction
 
 ALGORITHMS: Final[dict[str, type[Algorithm]]] = {
     one.name: one for one in (Twin, AltExpM, AltMCMC, TreePair)
@@ -61,7 +62,10 @@ def _profile(name: str | None, variance_threshold: float | None) -> Profile:
         return kind()
     if "variance_threshold" not in {one.name for one in fields(PROFILES[name])}:
         raise InputError(f"variance_threshold does nothing for the {name} profile")
-    return kind(variance_threshold=variance_threshold)
+    threshold = read_fraction(variance_threshold)
+    if threshold is None or threshold < 0:
+        raise InputError("variance_threshold must be a number that is not negative")
+    return kind(variance_threshold=float(threshold))
 
 
 def _refuse(parameter: str, algorithm: str) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from contextlib import suppress
 from typing import Any, Never
 
 
 def main() -> None:
     """Run a command and exit: 0 success, 1 failure, 2 bad usage or input, 3 over budget."""
     try:
+        from redveil.cli.encoding import adapt
+
+        adapt(sys.stdout)
+        adapt(sys.stderr)
         _run()
     except KeyboardInterrupt:
         _stop()
@@ -17,7 +23,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
-        _fail(f"internal error ({type(error).__name__}); please report how to reproduce it", 1)
+        _fail(f"internal error ({_place(error)}); please report it, and how to reproduce it", 1)
 
 
 def _run() -> None:
@@ -56,6 +62,16 @@ def _refuse(error: Any) -> Never:
     _fail(f"{message.rstrip('.')}; see `{error.ctx.command_path} --help`", error.exit_code)
 
 
+def _place(error: BaseException) -> str:
+    """Return the kind of an error and where our code was, never its message: it may hold data."""
+    kind = type(error).__name__
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] == __package__.partition(".")[0]:
+            return f"{kind} in {module}, line {line}"
+    return kind
+
+
 def _stop() -> Never:
     """Exit with the code that shells expect after Ctrl-C."""
     _fail("stopped; no partial files were left, and any charge stands", 130)
@@ -65,5 +81,8 @@ def _fail(message: str, code: int) -> Never:
     """Print one line to standard error and exit."""
     from redveil.cli.console import printable
 
-    print(f"redveil: {printable(' '.join(message.split()))}", file=sys.stderr)
+    # Without standard error, print would use standard output.
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"redveil: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
     sys.exit(code)

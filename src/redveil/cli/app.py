@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
 
-from redveil.cli.arguments import GroupedCommand
 from redveil.cli.ask import ask
 from redveil.cli.audit import audit
 from redveil.cli.budget import budget
 from redveil.cli.demo import demo
 from redveil.cli.diagnose import diagnose
+from redveil.cli.help import WIDEST, ReadableCommand, ReadableGroup
 from redveil.cli.mine import NOTES, mine
 from redveil.cli.plan import plan
 from redveil.cli.plot import plot
@@ -28,7 +27,7 @@ ORDER: Final = (
 )
 
 
-class OrderedGroup(TyperGroup):
+class OrderedGroup(ReadableGroup):
     """The commands in the order of ORDER; Typer itself lists groups of commands last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -43,17 +42,11 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
-app.command(cls=GroupedCommand, epilog=NOTES)(mine)
-app.command()(show)
-app.command()(ask)
-app.command(cls=GroupedCommand)(plan)
-app.command()(budget)
-app.command()(truth)
-app.command()(diagnose)
-app.command()(audit)
-app.command()(demo)
+app.command(cls=ReadableCommand, epilog=NOTES)(mine)
+for command in (show, ask, plan, budget, truth, diagnose, audit, demo):
+    app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")
 

@@ -9,22 +9,27 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperCommand
 
 from redveil.algorithms import names
+from redveil.cli.help import EXPERT
 from redveil.errors import InputError
 from redveil.schema import Schema
 
 PRIVACY: Final = "Privacy"
-SEARCH: Final = "Search"
-REPORTED: Final = "What to report"
+FOUND: Final = "What to find"
 FILES: Final = "Files"
 
 _FROM_SIZE: Final = "from the noisy number of entities"
 
 
-def _option(*spellings: str, say: str, panel: str, metavar: str | None = None) -> Any:
-    return typer.Option(*spellings, help=say, rich_help_panel=panel, metavar=metavar)
+def _option(
+    *spellings: str, say: str, panel: str, metavar: str | None = None, values: tuple[str, ...] = ()
+) -> Any:
+    """Return an option; `values` are those that a shell offers, if its type does not tell."""
+    offer = (lambda: list(values)) if values else None
+    return typer.Option(
+        *spellings, help=say, rich_help_panel=panel, metavar=metavar, autocompletion=offer
+    )
 
 
 Left = Annotated[
@@ -65,14 +70,14 @@ ProfileName = Annotated[
     _option(
         "--profile",
         say="published follows the paper and is NOT for sensitive data [default: hardened]",
-        panel=PRIVACY,
+        panel=EXPERT,
     ),
 ]
 
 AlgorithmName = Annotated[
     names.AlgorithmName | None,
     _option(
-        "--algorithm", say="Mining algorithm [default: twin; published: alt-expm]", panel=SEARCH
+        "--algorithm", say="Mining algorithm [default: twin; published: alt-expm]", panel=EXPERT
     ),
 ]
 Depth = Annotated[
@@ -80,7 +85,7 @@ Depth = Annotated[
     _option(
         "--depth",
         say=f"Depth of the trees, 1 to 6 [default: {_FROM_SIZE}, else 2]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 Trials = Annotated[
@@ -88,7 +93,7 @@ Trials = Annotated[
     _option(
         "--trials",
         say=f"Repetitions, which share ε [default: {_FROM_SIZE} for twin, else 1]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 Alternations = Annotated[
@@ -96,12 +101,12 @@ Alternations = Annotated[
     _option(
         "--alternations",
         say=f"alt-*: trees after the first; 0: private start only [default: {_FROM_SIZE}, else 2]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 Steps = Annotated[
     int | None,
-    _option("--steps", say="Steps of each Markov chain [default: 10000]", panel=SEARCH),
+    _option("--steps", say="Steps of each Markov chain [default: 10000]", panel=EXPERT),
 ]
 TreeShare = Annotated[
     str | None,
@@ -109,7 +114,7 @@ TreeShare = Annotated[
         "--tree-share",
         metavar="<number>",
         say="twin, tree-pair: share of ε for trees, not counts [default: 1/2]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 CountsName = Annotated[
@@ -117,7 +122,7 @@ CountsName = Annotated[
     _option(
         "--counts",
         say="What to count: cells, or margins too (least-squares, two-pass) [default: cells]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 SamplerName = Annotated[
@@ -125,13 +130,13 @@ SamplerName = Annotated[
     _option(
         "--sampler",
         say="alt-mcmc: how to draw trees [default: exact up to depth 2, else walk]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 StartName = Annotated[
     names.StartName | None,
     _option(
-        "--start", say="alt-*: how to choose the first target [default: private]", panel=SEARCH
+        "--start", say="alt-*: how to choose the first target [default: private]", panel=EXPERT
     ),
 ]
 RootScoreName = Annotated[
@@ -139,7 +144,7 @@ RootScoreName = Annotated[
     _option(
         "--root-score",
         say=f"twin, private start: score of the first splits [default: {_FROM_SIZE}]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 PairScoreName = Annotated[
@@ -147,7 +152,7 @@ PairScoreName = Annotated[
     _option(
         "--pair-score",
         say="tree-pair: score of a pair of trees [default: association]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 VarianceThreshold = Annotated[
@@ -155,29 +160,25 @@ VarianceThreshold = Annotated[
     _option(
         "--variance-threshold",
         say="published: end a Markov chain once its scores vary less [default: 0.005]",
-        panel=SEARCH,
+        panel=EXPERT,
     ),
 ]
 
-MaxPValue = Annotated[float, _option("--max-p-value", say="Largest p-value.", panel=REPORTED)]
-MinJaccard = Annotated[
-    float, _option("--min-jaccard", say="Smallest Jaccard index.", panel=REPORTED)
-]
+MaxPValue = Annotated[float, _option("--max-p-value", say="Largest p-value.", panel=FOUND)]
+MinJaccard = Annotated[float, _option("--min-jaccard", say="Smallest Jaccard index.", panel=FOUND)]
 MinSupport = Annotated[
-    int, _option("--min-support", say="Smallest overlap, in entities.", panel=REPORTED)
+    int, _option("--min-support", say="Smallest overlap, in entities.", panel=FOUND)
 ]
 MaxSupport = Annotated[
     float,
-    _option(
-        "--max-support", say="Largest share of the entities a query may cover.", panel=REPORTED
-    ),
+    _option("--max-support", say="Largest share of the entities a query may cover.", panel=FOUND),
 ]
 MaxDisjuncts = Annotated[
     int | None,
     _option(
         "--max-disjuncts",
         say="Most leaves joined in one query [default: 3; published: 4]",
-        panel=REPORTED,
+        panel=EXPERT,
     ),
 ]
 Prune = Annotated[
@@ -185,8 +186,9 @@ Prune = Annotated[
     _option(
         "--prune",
         metavar="<number|auto>",
+        values=("auto",),
         say="Drop noisy supports below this number, or auto [default: keep all; published: auto]",
-        panel=REPORTED,
+        panel=EXPERT,
     ),
 ]
 
@@ -195,7 +197,10 @@ SchemaFile = Annotated[
     _option("--schema", "-s", say="Schema [default: datapackage.json beside LEFT]", panel=FILES),
 ]
 Output = Annotated[
-    Path, _option("--output", "-o", say="Write the result to this file.", panel=FILES)
+    Path,
+    _option(
+        "--output", "-o", say="Write the result to this file; - is standard output.", panel=FILES
+    ),
 ]
 LedgerFile = Annotated[
     Path | None,
@@ -216,25 +221,6 @@ Strict = Annotated[
 Quiet = Annotated[
     bool, _option("--quiet", "-q", say="Write the file and print only warnings.", panel=FILES)
 ]
-
-
-class GroupedCommand(TyperCommand):
-    """A command whose plain-text help lists its options by panel."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write one section a panel; Typer itself has panels in its rich help only."""
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                usual = "Arguments" if param.param_type_name == "argument" else "Options"
-                panel = getattr(param, "rich_help_panel", None) or usual
-                sections.setdefault(panel, []).append(record)
-        sections["Options"] = sections.pop("Options", [])
-        for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
 
 
 # Parameters that are a single word are also words of a sentence: they count as parameters only at

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from redveil.cli.arguments import JsonOutput, ResultFile
-from redveil.cli.console import output, write
+from redveil.cli.console import display, output, write, write_json
 from redveil.errors import InputError, QueryError
 
 if TYPE_CHECKING:
@@ -54,9 +53,9 @@ def ask(
         # Syntax errors were raised above: a list of leaves does not help with a missing bracket.
         raise QueryError(f"{error} (`redveil ask {result}` lists the leaves)") from None
     if as_json:
-        write(json.dumps(answer_json(answer), indent=1, ensure_ascii=False))
+        write_json(answer_json(answer))
     else:
-        output().print(answer.listing().rich())
+        display(answer.listing().rich())
 
 
 def _list(read: Result, as_json: bool) -> None:
@@ -68,8 +67,8 @@ def _list(read: Result, as_json: bool) -> None:
         listed = [
             {"left": leaf_texts(pair.left), "right": leaf_texts(pair.right)} for pair in pairs
         ]
-        write(json.dumps(listed, indent=1, ensure_ascii=False))
+        write_json(listed)
     elif pairs:
-        output().print(leaves_view(pairs))
+        display(leaves_view(pairs, output().width))
     else:
-        typer.echo("This result has no leaf tables, so there is nothing to ask.")
+        write("This result has no leaf tables, so there is nothing to ask.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from redveil.algorithms.names import AlgorithmName, ProfileName
 from redveil.cli.arguments import Delta, JsonOutput, naming_options
-from redveil.cli.console import output, progress, say
+from redveil.cli.console import display_table, progress, say, write_json
 
 # The published profile leaks in every run, so these suffice.
 MOST_PUBLISHED_RUNS: Final = 1000
@@ -73,9 +72,9 @@ def audit(
                 )
             )
     if as_json:
-        typer.echo(json.dumps([_plain(one) for one in findings], indent=1, ensure_ascii=False))
+        write_json([_plain(one) for one in findings])
     else:
-        output().print(_table(findings))
+        display_table(_table(findings))
     if any(one.alarming for one in findings):
         raise typer.Exit(1)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
-from redveil.cli.console import output, say, write
+from redveil.cli.console import display, say, write, write_json
 from redveil.cli.ledger import find_ledger
 from redveil.schema import Schema
 
@@ -50,10 +50,10 @@ def budget(
     charges = book.charges(declared.name, declared.id)
     spent = total(charges)
     if as_json:
-        typer.echo(json.dumps(_plain(declared, path, spent, charges), ensure_ascii=False))
+        write_json(_plain(declared, path, spent, charges), indent=None)
         return
     if charges:
-        output().print(_table(charges))
+        display(_table(charges))
     _say_what_to_know(declared, path, charges)
     missing = missing_purchases(declared.bought, charges)
     if missing:

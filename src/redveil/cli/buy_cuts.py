@@ -20,11 +20,12 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import output, say
+from redveil.cli.console import display, say
 from redveil.cli.ledger import announcing, find_ledger
 from redveil.cli.loading import load_tables
+from redveil.cli.outputs import check_output, is_standard_output, save_paid
 from redveil.errors import InputError
-from redveil.files import keep_earlier, must_be_writable, write_text
+from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
 
@@ -80,10 +81,10 @@ def buy_cuts(
     declared, path = find_schema(schema, left)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     target = result or path
-    must_be_writable(target)
+    charges = find_ledger(ledger, path)
+    check_output(target, FileKind.SCHEMA, [left, right, charges])
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
-    charges = find_ledger(ledger, path, target)
     if not _left_to_buy(declared, names, again, quiet):
         if target.resolve() != path.resolve():
             _save(target, raw, quiet)
@@ -96,12 +97,12 @@ def buy_cuts(
             price,
             names,
             cuts=cuts,
-            result_name=target.name,
+            result_name=None if is_standard_output(target) else target.name,
             ledger=charges,
             again=again,
         )
     _write_into(raw, new)
-    if not quiet:
+    if not quiet and not is_standard_output(target):
         _show(new)
         say(f"recorded in {charges}")
         if find_ledger(None, target).resolve() != charges.resolve():
@@ -127,9 +128,9 @@ def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bo
 
 def _save(target: Path, raw: dict[str, Any], quiet: bool) -> None:
     """Write the schema, and keep the one that it replaces."""
-    kept = keep_earlier(target)
-    write_text(target, json.dumps(raw, indent=2, ensure_ascii=False) + "\n")
-    if not quiet:
+    text = json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
+    kept = save_paid(text, target, FileKind.SCHEMA)
+    if not quiet and not is_standard_output(target):
         if kept:
             say(f"previous schema kept as {kept}")
         say(f"written to {target}")
@@ -176,7 +177,7 @@ def _show(new: Schema) -> None:
             if a.kind is Kind.NUMERIC and a.name in latest.names(side):
                 points = ", ".join(f"{cut:.12g}" for cut in a.cuts)
                 table.add_row(side.value, Text(a.name), points)
-    output().print(table)
+    display(table)
     say(
         f"bought for ε = {latest.epsilon}, on top of the ε of every run with this schema; "
         "certificates say so"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from redveil.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.table import Table
 
 
 def printable(text: str) -> str:
@@ -21,17 +27,85 @@ def printable(text: str) -> str:
 
 
 def write(text: str) -> None:
-    """Write to standard output: unchanged to a file or pipe, printable on a terminal.
+    """Write a line to standard output: unchanged to a file or pipe, printable on a terminal.
 
-    >>> write("a,b")
+    >>> write("ε")
+    ε
+    """
+    with standard_output() as stream:
+        print(printable(text) if stream.isatty() else text, file=stream)
+
+
+def write_file(text: str) -> None:
+    """Write the text of a file to standard output: as UTF-8, except on a terminal.
+
+    >>> write_file("a,b")
     a,b
     """
-    # Flush here, where a closed pipe (`| head`) is handled.
-    print(printable(text) if sys.stdout.isatty() else text, flush=True)
+    with standard_output() as stream:
+        # A doctest's standard output has no bytes beneath.
+        if stream.isatty() or not hasattr(stream, "buffer"):
+            print(printable(text), file=stream)
+            return
+        stream.flush()
+        stream.buffer.write(f"{text}\n".encode())
+
+
+def write_json(content: object, indent: int | None = 1) -> None:
+    """Write JSON to standard output, in characters that every reader of it can decode.
+
+    >>> write_json({"ε": 1}, indent=None)
+    {"ε": 1}
+    """
+    with standard_output() as stream:
+        write(json.dumps(content, indent=indent, ensure_ascii=not is_utf8(stream)))
+
+
+def is_utf8(stream: Any) -> bool:
+    """Return whether a stream encodes as UTF-8; one without an encoding holds any text.
+
+    >>> from io import StringIO
+    >>> is_utf8(StringIO())
+    True
+    """
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return str(encoding).lower().replace("_", "-").startswith("utf")
+
+
+@contextmanager
+def standard_output() -> Iterator[Any]:
+    """Lend standard output, and flush it; say in one line if it cannot be written.
+
+    >>> with standard_output() as stream:
+    ...     stream.write("ε") and None
+    ε
+    """
+    if sys.stdout is None or sys.stdout.closed:
+        raise InputError("standard output is closed; leave it open, or write to a file")
+    try:
+        yield sys.stdout
+        # Flush here, where a closed pipe (`| head`) is handled.
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        abandon(1)
+        raise InputError("standard output cannot be written; check the disk it goes to") from None
+
+
+def abandon(descriptor: int) -> None:
+    """Drop what standard output (1) or error (2) could not write.
+
+    Otherwise Python would try again, and fail, when it exits.
+    """
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
 
 
 def output() -> Console:
-    """Return the console for results: standard output, 160 columns if not a terminal."""
+    """Return the console for results: standard output, 160 columns wide if it is no terminal."""
     return _careful_console(stderr=False)
 
 
@@ -41,11 +115,18 @@ def messages() -> Console:
 
 
 def _careful_console(*, stderr: bool) -> Console:
-    """Return a console that removes control characters from what it prints."""
-    from rich.console import Console, ConsoleOptions, RenderableType
+    """Return a console that prints no control characters, and none that its stream lacks."""
+    from rich.console import Console, ConsoleOptions
     from rich.segment import Segment
 
+    from redveil.cli.encoding import spelled_view
+
     class CarefulConsole(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            if not is_utf8(self.file):
+                objects = tuple(spelled_view(one, self.encoding) for one in objects)
+            super().print(*objects, **options)
+
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterator[Segment]:
@@ -56,14 +137,49 @@ def _careful_console(*, stderr: bool) -> Console:
                     yield Segment(printable(segment.text), segment.style)
 
     stream = sys.stderr if stderr else sys.stdout
-    return CarefulConsole(stderr=stderr, width=None if stream.isatty() else 160, highlight=False)
+    on_terminal = stream is not None and stream.isatty()
+    # rich asks a terminal for its width. Elsewhere, COLUMNS counts if it is set.
+    width = None if on_terminal else shutil.get_terminal_size((160, 24)).columns
+    return CarefulConsole(stderr=stderr, width=width, highlight=False)
+
+
+def display(view: RenderableType) -> None:
+    """Print a table or a text of rich's to standard output.
+
+    >>> display("ε")
+    ε
+    """
+    with standard_output():
+        output().print(view)
+
+
+def display_table(table: Table) -> None:
+    """Print a table as wide as it is, else as narrow as it can be, else row by row."""
+    from rich.measure import Measurement
+
+    from redveil.report.text import stacked
+
+    console = output()
+
+    def fits() -> bool:
+        unlimited = console.options.update(width=10_000)
+        return Measurement.get(console, unlimited, table).maximum <= console.width
+
+    if not fits():
+        for column in table.columns:
+            column.width = column.min_width
+    display(table if fits() else stacked(table))
 
 
 def say(text: str, style: str = "") -> None:
     """Print a line to standard error."""
     from rich.text import Text
 
-    messages().print(Text(text, style=style), soft_wrap=True)
+    # A message that cannot be shown must not end a run that has been paid for.
+    try:
+        messages().print(Text(text, style=style), soft_wrap=True)
+    except OSError:
+        abandon(2)
 
 
 @contextmanager

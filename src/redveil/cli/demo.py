@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -21,12 +23,27 @@ def demo(
     epsilon: Annotated[str, typer.Option(metavar="<number>", help="Privacy loss ε.")] = "1",
 ) -> None:
     """Generate a clinic's data, mine it and show the result."""
-    from redveil.data.synthetic import write_clinic
-
     try:
-        left, right, schema = write_clinic(folder, patients)
+        left, right, schema = _generated(folder, patients)
     except OSError:
         raise InputError(f"{folder}: cannot write there; name another folder") from None
     say(f"generated {patients:,} patients: {left}, {right}; schema: {schema}")
     mine(left, right, epsilon, schema=schema, result=folder / "result.json")
-    say(f"next: {sys.argv[0]} show {folder / 'result.json'} --plan")
+    module = Path(sys.argv[0]).name == "__main__.py"
+    program = "python -m redveil" if module else sys.argv[0]
+    say(f"next: {program} show {folder / 'result.json'} --plan")
+
+
+def _generated(folder: Path, patients: int) -> list[Path]:
+    """Write the clinic's files into a folder; files that differ are somebody's own, and stay."""
+    from redveil.data.synthetic import write_clinic
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".redveil-") as aside:
+        made = {path: folder / path.name for path in write_clinic(Path(aside), patients)}
+        for new, target in made.items():
+            if target.exists() and target.read_bytes() != new.read_bytes():
+                raise InputError(f"{target}: not replaced by generated data; name another folder")
+        for new, target in made.items():
+            shutil.move(new, target)
+    return list(made.values())

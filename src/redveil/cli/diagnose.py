@@ -19,8 +19,10 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import say
+from redveil.cli.console import say, write
 from redveil.cli.loading import load_tables
+from redveil.cli.outputs import check_output
+from redveil.file_kind import FileKind
 
 
 def diagnose(
@@ -43,7 +45,7 @@ def diagnose(
     """Check whether Markov chains converge on this data. NOT PRIVATE: for the data owner only."""
     from redveil.diagnosis import diagnose as run
     from redveil.diagnosis import walking
-    from redveil.report.figures import traces
+    from redveil.report.figures import check_figure, traces
 
     given: dict[str, Any] = {
         "profile": profile,
@@ -55,11 +57,14 @@ def diagnose(
     with naming_options():
         walking(algorithm, epsilon, walks, **given)
     declared, schema_path = find_schema(schema, left)
+    if picture is not None:
+        check_figure(picture)
+        check_output(picture, FileKind.FIGURE, [left, right, schema_path])
     dataset = load_tables(left, right, declared, schema_path, quiet=True)
     say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     for line in found.lines():
-        typer.echo(line)
+        write(line)
     if picture is not None:
         traces(found.traces, picture)
         say(f"written to {picture} (NOT PRIVATE)", "bold red")

@@ -11,40 +11,35 @@ from typing import Any, Final
 
 from redveil.budget.charging import must_be_chargeable
 from redveil.cli.console import say
-from redveil.errors import InputError, LedgerWarning
+from redveil.errors import LedgerWarning
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
 
 NAME: Final = "datapackage.ledger.sqlite"
 
 
-def find_ledger(given: Path | None, schema: Path, output: Path | None = None) -> Path:
+def find_ledger(given: Path | None, schema: Path) -> Path:
     """Return the ledger given by --ledger, or the one in the schema's folder.
 
     All schemas in a folder share a ledger, so that a copy of a schema under another name does not
     begin a new one. A symbolic link leads to the ledger beside the file that it names.
 
-    output: what the command will write; it must not be the ledger
-
     >>> find_ledger(None, Path("study/new.json")).as_posix()
     'study/datapackage.ledger.sqlite'
     """
     beside = schema.resolve() if schema.is_symlink() else schema
-    path = given or beside.with_name(NAME)
-    if output is not None and output.resolve() == path.resolve():
-        raise InputError(f"{output}: this is the ledger; name another output")
-    return path
+    return given or beside.with_name(NAME)
 
 
 def chargeable_ledger(
-    given: Path | None, schema: Schema, schema_path: Path, output: Path, loss: Loss
+    given: Path | None, schema: Schema, schema_path: Path, loss: Loss
 ) -> Path | None:
     """Return the ledger that a run is recorded in, or refuse what it would refuse.
 
     Without a budget, a run need not be recorded. Then a folder that cannot be written is no reason
     to refuse it, and the ledger is None.
     """
-    path = find_ledger(given, schema_path, output)
+    path = find_ledger(given, schema_path)
     if given is None and schema.budget is None and not _is_writable(path):
         say(f"{path}: cannot be written, so this run is not recorded; use --ledger", "yellow")
         return None

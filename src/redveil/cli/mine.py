@@ -37,14 +37,14 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger
+from redveil.cli.console import display, output, progress, say
+from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger
 from redveil.cli.loading import load_tables
-from redveil.files import keep_earlier, must_be_writable
+from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_loss
 
 if TYPE_CHECKING:
-    from redveil.algorithms.profile import Profile
     from redveil.data.dataset import Dataset
 
 #: Below the options in `redveil mine --help`.
@@ -62,6 +62,15 @@ def mine(
     right: Right,
     epsilon: Epsilon,
     delta: Delta = None,
+    max_p_value: MaxPValue = 0.01,
+    min_jaccard: MinJaccard = 0.1,
+    min_support: MinSupport = 10,
+    max_support: MaxSupport = 0.8,
+    schema: SchemaFile = None,
+    result: Output = Path("result.json"),
+    ledger: LedgerFile = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
     profile: ProfileName = None,
     algorithm: AlgorithmName = None,
     depth: Depth = None,
@@ -75,17 +84,8 @@ def mine(
     sampler: SamplerName = None,
     start: StartName = None,
     variance_threshold: VarianceThreshold = None,
-    max_p_value: MaxPValue = 0.01,
-    min_jaccard: MinJaccard = 0.1,
-    min_support: MinSupport = 10,
-    max_support: MaxSupport = 0.8,
     max_disjuncts: MaxDisjuncts = None,
     prune: Prune = None,
-    schema: SchemaFile = None,
-    result: Output = Path("result.json"),
-    ledger: LedgerFile = None,
-    strict: Strict = False,
-    quiet: Quiet = False,
 ) -> None:
     """Mine redescriptions with ε- or (ε, δ)-differential privacy.
 
@@ -111,29 +111,26 @@ def mine(
     # Refuse bad parameters before reading any data.
     with naming_options():
         loss = parse_loss(epsilon, delta)
-        how = _checked(given, loss, limits, prune)
-    must_be_writable(result)
+        _check(given, loss, limits, prune)
     declared, schema_path = find_schema(schema, left)
-    given["result_name"] = result.name
-    given["ledger"] = chargeable_ledger(ledger, declared, schema_path, result, loss)
-    if how.warning:
-        say(how.warning, "bold red")
+    charges = find_ledger(ledger, schema_path)
+    check_output(result, FileKind.RESULT, [left, right, schema_path, charges])
+    given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
     given |= limits | {"prune": prune}
     _run_and_save(dataset, loss, given, result, quiet)
 
 
-def _checked(
-    given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str | None
-) -> Profile:
-    """Return the profile, or refuse parameters."""
+def _check(given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str | None) -> None:
+    """Refuse parameters, and say what their profile warns of."""
     from redveil.algorithms.catalogue import make_algorithm
     from redveil.findings.reporting import read_prune
 
     how = make_algorithm(**given).profile
     how.check_loss(loss)
     how.reporting(how.constraints(**limits), read_prune(prune))
-    return how
+    if how.warning:
+        say(how.warning, "bold red")
 
 
 def _run_and_save(
@@ -143,13 +140,12 @@ def _run_and_save(
     from redveil.api import mine as run
     from redveil.report.text import result_view
 
+    given["result_name"] = None if is_standard_output(result) else result.name
     with announcing(), progress("mining") as report:
         found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
-    kept = keep_earlier(result)
-    found.save(result)
-    if not quiet:
-        console = output()
-        console.print(result_view(found.document, width=console.width))
+    kept = save_paid(found.to_json(), result, FileKind.RESULT)
+    if not quiet and not is_standard_output(result):
+        display(result_view(found.document, width=output().width))
         if kept:
             say(f"previous result kept as {kept}")
         if given["ledger"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -27,7 +26,7 @@ from redveil.cli.arguments import (
     VarianceThreshold,
     naming_options,
 )
-from redveil.cli.console import output
+from redveil.cli.console import display, display_table, write_json
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -111,18 +110,18 @@ def plan(
         planned = _steps(tuned.plan(loss.price))
         _print_json(_promise(loss) | _shape(tuned) | {"steps": planned})
         return
-    output().print(steps_table(tuned.plan(loss.price).steps))
+    display(steps_table(tuned.plan(loss.price).steps))
 
 
 def _show_cases(cases: Sequence[TunedCase], loss: Loss, as_json: bool) -> None:
     if as_json:
         _print_json(_promise(loss) | {"cases": [_case(one) for one in cases]})
     else:
-        output().print(cases_table(cases))
+        display_table(cases_table(cases))
 
 
 def _print_json(content: dict[str, Any]) -> None:
-    typer.echo(json.dumps(content, indent=1))
+    write_json(content)
 
 
 def _promise(loss: Loss) -> dict[str, Any]:
@@ -167,8 +166,7 @@ def cases_table(cases: Iterable[TunedCase]) -> Table:
     # The first case may be a start alone, without trees.
     whole_trees = all(step.key.level is None for one in listed for step in one.plan.steps)
     unit = "ρ" if isinstance(first.plan.price, Rho) else "ε"
-    table = Table(box=None, header_style="bold")
-    for name in (
+    heads = (
         "entities from",
         *(TUNED_HEADS[name] for name in shape),
         f"{unit}: size",
@@ -176,21 +174,30 @@ def cases_table(cases: Iterable[TunedCase]) -> Table:
         f"{unit}: per {'tree' if starts and whole_trees else 'level'}",
         f"{unit}: per leaf table",
         "error per cell",
-    ):
-        table.add_column(name, justify="right")
+    )
+    rows = []
     for one in listed:
         counted = one.plan.first(StepKind.LEAF_TABLE)
         error = noise_variance(counted.price) ** 0.5 if counted else 0.0
-        table.add_row(
-            f"{one.size:,}",
-            *(str(getattr(one.algorithm, name)) for name in shape),
-            _price(one.plan, StepKind.SIZE),
-            *([_price(one.plan, StepKind.START)] if starts else []),
-            # Without alternations no tree is grown after the start.
-            _price(one.plan, StepKind.TWIN_TREES, StepKind.TREE, StepKind.TREE_PAIR),
-            _price(one.plan, StepKind.LEAF_TABLE),
-            f"±{error:,.3g}",
+        rows.append(
+            (
+                f"{one.size:,}",
+                *(str(getattr(one.algorithm, name)) for name in shape),
+                _price(one.plan, StepKind.SIZE),
+                *([_price(one.plan, StepKind.START)] if starts else []),
+                # Without alternations no tree is grown after the start.
+                _price(one.plan, StepKind.TWIN_TREES, StepKind.TREE, StepKind.TREE_PAIR),
+                _price(one.plan, StepKind.LEAF_TABLE),
+                f"±{error:,.3g}",
+            )
         )
+    table = Table(box=None, header_style="bold")
+    for head, *cells in zip(heads, *rows, strict=True):
+        # Heads may be divided between words, cells not at all.
+        widest = max(map(len, [*head.split(), *cells]))
+        table.add_column(head, justify="right", min_width=widest)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

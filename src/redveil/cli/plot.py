@@ -9,8 +9,11 @@ import typer
 
 from redveil.cli.arguments import ResultFile
 from redveil.cli.console import say
+from redveil.cli.help import ReadableCommand, ReadableGroup
+from redveil.cli.outputs import check_output
+from redveil.file_kind import FileKind
 
-plot = typer.Typer(help="Plot a result (PNG, SVG or PDF).", no_args_is_help=True)
+plot = typer.Typer(help="Plot a result (PNG, SVG or PDF).", no_args_is_help=True, cls=ReadableGroup)
 
 
 @plot.callback()
@@ -18,7 +21,7 @@ def drawings() -> None:
     """Plot a result (PNG, SVG or PDF)."""
 
 
-@plot.command()
+@plot.command(cls=ReadableCommand)
 def scatter(
     result: ResultFile,
     picture: Annotated[
@@ -26,8 +29,11 @@ def scatter(
     ] = Path("scatter.png"),
 ) -> None:
     """Plot support against Jaccard index, reported and pruned."""
+    from redveil.report.figures import check_figure
     from redveil.report.figures import scatter as draw
     from redveil.report.result import Result
 
+    check_figure(picture)
+    check_output(picture, FileKind.FIGURE, [result])
     draw(Result.read(result).document, picture)
     say(f"written to {picture}")

@@ -13,9 +13,12 @@ import typer
 
 from redveil.cli.arguments import Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
-from redveil.cli.console import output, progress, say, write
+from redveil.cli.console import display, progress, say, write
+from redveil.cli.help import ReadableCommand, ReadableGroup
+from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.errors import InputError, LoadError, SchemaError
-from redveil.files import keep_earlier, write_text
+from redveil.file_kind import FileKind
+from redveil.files import write_text
 from redveil.schema import Schema
 from redveil.schema.identifier import new_id
 
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
 schema = typer.Typer(
     help="Draft, check and accept schemas; buy cut points.",
     no_args_is_help=True,
+    cls=ReadableGroup,
 )
 
 
-@schema.command()
+@schema.command(cls=ReadableCommand)
 def draft(
     left: Left,
     right: Right,
@@ -39,7 +43,8 @@ def draft(
         str | None, typer.Option(help="Key column of the right table, if its name differs.")
     ] = None,
     result: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the draft to this file.")
+        Path,
+        typer.Option("--output", "-o", help="Write the draft to this file; - is standard output."),
     ] = Path("datapackage.json"),
 ) -> None:
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
@@ -48,28 +53,31 @@ def draft(
 
     from redveil.data.draft import draft as propose
 
+    check_output(result, FileKind.SCHEMA, [left, right])
     with progress("reading"):
         proposal = propose(left, right, key=key, right_key=right_key)
     # Now and not when it is accepted, so that runs with the draft are added to later ones.
     proposal = replace(proposal, schema=replace(proposal.schema, id=_earlier_id(result)))
-    kept = keep_earlier(result)
-    proposal.save(result)
+    kept = save(proposal.to_json(), result, FileKind.SCHEMA)
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "taken from the data"):
         table.add_column(name, overflow="fold")
     for remark in proposal.remarks:
         table.add_row(remark.side.value, Text(remark.attribute), Text(remark.text))
-    output().print(table)
+    printed = is_standard_output(result)
+    if not printed:
+        display(table)
     for note in proposal.notes:
         say(str(note), "bold yellow" if note.is_warning else "")
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
-        f"elsewhere, then run `redveil schema accept {result}`.",
+        f"elsewhere, then run `redveil schema accept {'FILE' if printed else result}`.",
         "bold yellow",
     )
     if kept:
         say(f"previous schema kept as {kept}")
-    say(f"written to {result}")
+    if not printed:
+        say(f"written to {result}")
 
 
 def _earlier_id(path: Path) -> str:
@@ -86,7 +94,7 @@ LeftData = Annotated[
 RightData = Annotated[Path | None, typer.Argument(metavar="RIGHT]", help="And this right table.")]
 
 
-@schema.command()
+@schema.command(cls=ReadableCommand)
 def check(
     path: SchemaArgument,
     left: LeftData = None,
@@ -138,7 +146,7 @@ def _check_tables(left: Path, right: Path, declared: Schema, *, strict: bool) ->
         raise LoadError(f"{left} and {right}: rows do not fit the schema; correct them")
 
 
-@schema.command()
+@schema.command(cls=ReadableCommand)
 def accept(
     path: SchemaArgument,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
@@ -153,7 +161,8 @@ def accept(
     Schema.read(path)
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     _confirm(path, from_data(raw), yes)
-    write_text(path, json.dumps(accepted(raw), indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(accepted(raw), indent=2, ensure_ascii=False) + "\n"
+    write_text(path, text, FileKind.SCHEMA)
     say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
 
 
@@ -169,7 +178,7 @@ def _confirm(path: Path, listed: Sequence[FromData], yes: bool) -> None:
         table.add_column(name, overflow="fold")
     for one in listed:
         table.add_row(one.side.value, Text(one.attribute), Text(one.text))
-    output().print(table)
+    display(table)
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
@@ -183,4 +192,4 @@ def _confirm(path: Path, listed: Sequence[FromData], yes: bool) -> None:
         raise InputError(f"{path}: not accepted; edit it, then accept it")
 
 
-schema.command("buy-cuts")(buy_cuts)
+schema.command("buy-cuts", cls=ReadableCommand)(buy_cuts)

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from redveil.cli.arguments import Left, ResultFile, Right, SchemaFile, find_schema
-from redveil.cli.console import output, say
+from redveil.cli.console import display, output, say
 from redveil.cli.loading import load_tables
-from redveil.files import keep_earlier
+from redveil.cli.outputs import check_output, is_standard_output, save
+from redveil.file_kind import FileKind
 
 
 def truth(
@@ -30,11 +31,15 @@ def truth(
 
     read = Result.read(result)
     declared, schema_path = find_schema(schema, left)
+    if target is not None:
+        check_output(target, FileKind.RESULT, [result, left, right, schema_path])
     dataset = load_tables(left, right, declared, schema_path, quiet=True)
     compared = owner.truth(read, dataset)
-    console = output()
-    console.print(result_view(compared.document, width=console.width))
+    kept = None if target is None else save(compared.to_json(), target, FileKind.RESULT)
+    if target is not None and is_standard_output(target):
+        return
+    display(result_view(compared.document, width=output().width))
+    if kept:
+        say(f"previous result kept as {kept}")
     if target is not None:
-        keep_earlier(target)
-        compared.save(target)
         say(f"written to {target} (NOT PRIVATE)", "bold red")

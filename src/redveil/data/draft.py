@@ -23,6 +23,7 @@ from redveil.data.summary import Summary, summarise
 from redveil.display import Block, Displayed, Listing
 from redveil.display import Note as Paragraph
 from redveil.errors import LoadError
+from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.schema import Attribute, Schema, Side, Status, View
 from redveil.schema.cuts import CutRule
@@ -147,6 +148,10 @@ values
             heads = ("attribute", "kind", "values", "cut points", "taken from the data")
             yield Listing(heads, rows, caption=view_caption(view, side))
 
+    def to_json(self) -> str:
+        """Return the text of the draft's `datapackage.json`."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
 
@@ -158,8 +163,7 @@ values
         ...     Schema.read(Path(folder) / "datapackage.json") == proposal.schema
         True
         """
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        write_text(Path(path), text + "\n")
+        write_text(Path(path), self.to_json(), FileKind.SCHEMA)
 
 
 def draft(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, field
-from numbers import Real
 from typing import Final
 
 from redveil.errors import InputError
-from redveil.privacy.loss import read_fraction
+from redveil.privacy.loss import read_count, read_fraction
 from redveil.privacy.score import MOST_ENTITIES
 
 AUTO: Final = "auto"
@@ -52,23 +50,26 @@ class Constraints:
     max_disjuncts: int = 3
 
     def __post_init__(self) -> None:
+        # As plain numbers: a certificate holds no others, such as NumPy's.
         for name in ("max_p_value", "min_jaccard", "max_support"):
-            if not 0 <= _number(getattr(self, name)) <= 1:
+            share = read_fraction(getattr(self, name))
+            if share is None or not 0 <= share <= 1:
                 raise InputError(f"{name} must lie between 0 and 1")
-            # A plain number, because results contain it; NumPy's and fractions may be given.
-            object.__setattr__(self, name, float(getattr(self, name)))
+            object.__setattr__(self, name, float(share))
         for name in ("max_p_value", "max_support"):
             if getattr(self, name) == 0:
                 raise InputError(f"{name} must be above 0, or there is nothing to report")
-        if _number(self.min_support) < 0:
-            raise InputError("min_support must not be negative")
-        if not 1 <= _number(self.max_disjuncts) <= 10:
-            raise InputError("max_disjuncts must lie between 1 and 10")
         for name in ("min_support", "max_disjuncts"):
-            value = getattr(self, name)
-            if not _number(value) <= MOST_ENTITIES or value != int(value):
-                raise InputError(f"{name} must be a whole number, at most {MOST_ENTITIES}")
-            object.__setattr__(self, name, int(value))
+            count = read_count(getattr(self, name))
+            if count is None:
+                raise InputError(f"{name} must be a whole number")
+            object.__setattr__(self, name, count)
+        if self.min_support < 0:
+            raise InputError("min_support must not be negative")
+        if self.min_support > MOST_ENTITIES:
+            raise InputError(f"min_support must be a whole number up to {MOST_ENTITIES}")
+        if not 1 <= self.max_disjuncts <= 10:
+            raise InputError("max_disjuncts must lie between 1 and 10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +101,3 @@ class Reporting:
         10
         """
         return {"prune": self.prune, **asdict(self.constraints)}
-
-
-def _number(value: object) -> float:
-    """Return a number, and for anything else NaN, which lies nowhere."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return math.nan
-    return float(value)

@@ -15,6 +15,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from redveil.privacy.intervals import MPMATH, interval_arithmetic
+
 # Orders are multiples of this fraction.
 ORDER_STEP: Final = Fraction(1, 2**20)
 # Significant digits of ρ, so that prices remain readable.
@@ -53,21 +55,19 @@ def keeps(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     >>> keeps(Fraction(1, 40), Fraction(1), Fraction(1, 10**6))
     False
     """
-    from mpmath.ctx_iv import MPIntervalContext
-
     if not 0 < rho <= epsilon <= LARGEST_CHECKED_EPSILON:
         return False
     order = 1 + max(round(_best_order(float(rho), float(epsilon)) / ORDER_STEP), 1) * ORDER_STEP
-    numbers = MPIntervalContext()
-    numbers.prec = INTERVAL_BITS
+    above, exponent = order - 1, (order - 1) * (order * rho - epsilon)
+    numbers = interval_arithmetic(INTERVAL_BITS)
 
     def enclosed(number: Fraction) -> Any:
         return numbers.mpf(number.numerator) / number.denominator
 
-    above, exponent = order - 1, (order - 1) * (order * rho - epsilon)
-    log_shrink = numbers.log(enclosed(above / order)) * enclosed(above)
-    spent = numbers.exp(enclosed(exponent) + log_shrink) / enclosed(order)
-    return bool(spent.b <= enclosed(delta).a)
+    with MPMATH:
+        log_shrink = numbers.log(enclosed(above / order)) * enclosed(above)
+        spent = numbers.exp(enclosed(exponent) + log_shrink) / enclosed(order)
+        return bool(spent.b <= enclosed(delta).a)
 
 
 def _log_delta(rho: float, epsilon: Fraction) -> float:

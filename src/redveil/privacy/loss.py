@@ -116,9 +116,12 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
 def read_fraction(value: object) -> Fraction | None:
     """Return a value as an exact number, or None if it is not a number.
 
+    Numbers of NumPy's and of `decimal` mean the decimals that they print as, like floats.
+
     >>> read_fraction("1/2"), read_fraction(0.1), read_fraction("many")
     (Fraction(1, 2), Fraction(1, 10), None)
     """
+    # NumPy's truth values print as these names, which are no numbers either.
     if isinstance(value, bool):
         return None
     try:
@@ -130,6 +133,16 @@ def read_fraction(value: object) -> Fraction | None:
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
     return number
+
+
+def read_count(value: object) -> int | None:
+    """Return a value as a whole number, or None if it is not one.
+
+    >>> read_count("12"), read_count(2.0), read_count(2.5), read_count(True)
+    (12, 2, None, None)
+    """
+    number = read_fraction(value)
+    return int(number) if number is not None and number.denominator == 1 else None
 
 
 def divide(price: Price, shares: Sequence[int | Fraction]) -> tuple[Price, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
+from redveil.privacy.intervals import MPMATH, interval_arithmetic
 from redveil.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]
@@ -128,20 +129,19 @@ class Exponentials:
     """
 
     def __init__(self, rate: Fraction, precision: int) -> None:
-        from mpmath.ctx_iv import MPIntervalContext
-
-        self._iv = MPIntervalContext()
-        self._iv.prec = precision + 32
-        self._step = self._iv.mpf(rate.numerator) / rate.denominator
-        self._scale = self._iv.mpf(2) ** precision
+        self._iv = interval_arithmetic(precision + 32)
+        with MPMATH:
+            self._step = self._iv.mpf(rate.numerator) / rate.denominator
+            self._scale = self._iv.mpf(2) ** precision
         self._known = {0: (1 << precision, 1 << precision)}
 
     def __call__(self, gap: int) -> tuple[int, int]:
         """Return the lower and the upper bound for a gap, a non-negative integer."""
         if gap in self._known:
             return self._known[gap]
-        value = self._iv.exp(-self._step * gap) * self._scale
-        bounds = max(int(value.a) - 1, 0), int(value.b) + 1
+        with MPMATH:
+            value = self._iv.exp(-self._step * gap) * self._scale
+            bounds = max(int(value.a) - 1, 0), int(value.b) + 1
         if len(self._known) < _MOST_EXPONENTIALS_CACHED:
             self._known[gap] = bounds
         return bounds

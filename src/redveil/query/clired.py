@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from redveil.errors import QueryError
+from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query, interval_pairs, negate
 
@@ -47,7 +48,10 @@ _LITERAL_END = re.compile(r"[\[\]()&|∧∨]|$")
 
 
 def to_clired(query: Query, names: Names = None) -> str:
-    """Return a query in clired's syntax; given all column names, with `v0`, `v1` in their place.
+    """Return a query in clired's syntax.
+
+    names: the names of all columns; with them, a name that clired cannot read becomes the number
+           of its column, as in `v0`, `v1`
 
     >>> to_clired(And((Literal("t5~", "<=", -3.375), Literal("Moose", "=", False))))
     '[t5~<-3.375] & ![Moose]'
@@ -157,18 +161,26 @@ def _above(attribute: str, number: float) -> float:
     return above
 
 
+def is_readable(name: str) -> bool:
+    """Return whether clired can read a name, and does not take it for something else.
+
+    >>> is_readable("House mouse"), is_readable("House mouse (2)"), is_readable("v12")
+    (True, False, False)
+    """
+    a_word = _WORD.fullmatch(name) and not _NUMBER.match(name) and name.isprintable()
+    return bool(a_word) and not _COLUMN.fullmatch(name)
+
+
 def _name(attribute: str, names: Names) -> str:
-    if names is not None:
-        if attribute not in names:
-            raise QueryError(f"attribute {attribute!r}: not among the column names")
-        return f"v{list(names).index(attribute)}"
-    if _COLUMN.fullmatch(attribute):
-        raise QueryError(f"attribute {attribute!r}: clired reads it as a column; pass column names")
-    if not _WORD.fullmatch(attribute) or _NUMBER.match(attribute) or not attribute.isprintable():
+    if names is not None and attribute not in names:
+        raise QueryError(f"attribute {attribute!r}: not among the column names")
+    if is_readable(attribute):
+        return attribute
+    if names is None:
         raise QueryError(
             f"attribute {attribute!r}: clired cannot read this name; pass column names"
         )
-    return attribute
+    return f"v{list(names).index(attribute)}"
 
 
 def write_queries(
@@ -202,7 +214,7 @@ def write_queries(
         lines.append(
             [str(number), to_clired(query_left, left), to_clired(query_right, right), *fields]
         )
-    write_text(Path(path), "".join("\t".join(line) + "\n" for line in lines))
+    write_text(Path(path), "".join("\t".join(line) + "\n" for line in lines), FileKind.QUERIES)
 
 
 def read_queries(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval
 from redveil.report.document import TreePairPart, TreePart
+from redveil.report.text import NARROW_WIDTH, itemised
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,11 +41,22 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def leaves_view(pairs: Iterable[TreePairPart]) -> Table:
-    """Return the leaves of every table: their unions, negated or not, can be asked."""
+def leaves_view(pairs: Iterable[TreePairPart], width: int | None = None) -> Table:
+    """Return the leaves of every table: their unions, negated or not, can be asked.
+
+    width: of the terminal; on a narrow one, the sides are listed one below the other
+    """
     from rich.table import Table
     from rich.text import Text
 
+    if width is not None and width < NARROW_WIDTH:
+        narrow = Table.grid(padding=(0, 2, 0, 0))
+        narrow.add_column(style="bold", no_wrap=True)
+        narrow.add_column(overflow="fold")
+        for number, pair in enumerate(pairs, start=1):
+            for side, tree in (("left", pair.left), ("right", pair.right)):
+                narrow.add_row(f"{number} {side}", itemised(map(Text, leaf_texts(tree))))
+        return narrow
     view = Table(box=None, header_style="bold", pad_edge=False)
     view.add_column("table", justify="right")
     view.add_column("leaves on the left", ratio=1, overflow="fold")

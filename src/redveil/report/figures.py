@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
+from redveil.file_kind import FileKind
 from redveil.files import write_bytes
 from redveil.report.document import ResultDocument
 
@@ -61,6 +62,17 @@ def traces(scores: NDArray[np.float64], path: Path) -> None:
     _save(figure, path)
 
 
+def check_figure(path: Path) -> None:
+    """Refuse a path whose suffix is no kind of figure.
+
+    >>> check_figure(Path("scatter.gif"))
+    Traceback (most recent call last):
+    redveil.errors.InputError: scatter.gif: unknown kind of figure; use .png, .svg, .pdf
+    """
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: unknown kind of figure; use {', '.join(FORMATS)}")
+
+
 def _figure() -> tuple[Any, Any]:
     """Return a figure and its axes, drawn without a screen."""
     try:
@@ -79,8 +91,7 @@ def _save(figure: Any, path: Path) -> None:
     """Write a figure in the format of its suffix, atomically."""
     from io import BytesIO
 
-    if path.suffix not in FORMATS:
-        raise InputError(f"{path}: unknown kind of figure; use {', '.join(FORMATS)}")
+    check_figure(path)
     content = BytesIO()
     figure.savefig(content, format=path.suffix[1:], dpi=160)
-    write_bytes(path, content.getvalue())
+    write_bytes(path, content.getvalue(), FileKind.FIGURE)

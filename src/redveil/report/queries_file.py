@@ -2,35 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 
-from redveil.query.clired import write_queries
-from redveil.query.formula import And, Literal, Not, Or, Query
+from redveil.errors import InputError
+from redveil.file_kind import NAMES_HEADER, FileKind
+from redveil.files import write_text
+from redveil.query.clired import is_readable, write_queries
+from redveil.query.formula import And, Literal, Not, Or, Query, literals
 from redveil.query.json_form import from_json
 from redveil.report.document import AttributePart, ResultDocument
 
 Orders = Mapping[str, tuple[str, ...]]
 
 
-def write_result_queries(document: ResultDocument, path: Path) -> None:
+def write_result_queries(document: ResultDocument, path: Path) -> Path | None:
     """Write the redescriptions' queries with their noisy statistics, atomically.
 
-    clired knows no order of labels, so `[smoking <= former]` is written as a choice of labels.
+    clired knows no order of labels, so `[smoking <= former]` is written as a choice of labels. A
+    name that it cannot read becomes a number, as in `v12`. A list beside the file says which
+    attributes the numbers stand for; return its path, None if none was needed.
     """
-    declared = document.attributes
-    left, right = _orders(declared.left), _orders(declared.right)
-    write_queries(
-        (
-            (
-                spelled_out(from_json(one.left.tree), left),
-                spelled_out(from_json(one.right.tree), right),
-                {"acc": one.jaccard.estimate, "pval": one.p_value},
+    names = _names(document.attributes.left), _names(document.attributes.right)
+    pairs = list(_pairs(document))
+    used = {one.attribute for left, right, _ in pairs for q in (left, right) for one in literals(q)}
+    listed = None if all(map(is_readable, used)) else names_path(path)
+    if listed is not None:
+        if path.exists() and not path.is_file():
+            raise InputError(
+                f"{path}: names that clired cannot read need a list beside the file; name a file"
             )
-            for one in document.redescriptions
-        ),
-        path,
-    )
+        write_text(listed, _listing(*names), FileKind.NAMES)
+    write_queries(pairs, path, None if listed is None else names)
+    return listed
+
+
+def names_path(path: Path) -> Path:
+    """Return where the list of names goes that belongs to a file of queries.
+
+    >>> names_path(Path("findings.queries")).name
+    'findings.queries.names'
+    """
+    return path.with_name(f"{path.name}.names")
+
+
+def _pairs(document: ResultDocument) -> Iterator[tuple[Query, Query, dict[str, float]]]:
+    left, right = _orders(document.attributes.left), _orders(document.attributes.right)
+    for one in document.redescriptions:
+        yield (
+            spelled_out(from_json(one.left.tree), left),
+            spelled_out(from_json(one.right.tree), right),
+            {"acc": one.jaccard.estimate, "pval": one.p_value},
+        )
+
+
+def _listing(left: list[str], right: list[str]) -> str:
+    """Return all names with the numbers of their columns; names with tabs are in quotes."""
+    text = StringIO()
+    rows = csv.writer(text, delimiter="\t", lineterminator="\n")
+    rows.writerow(NAMES_HEADER.split())
+    for side, names in (("left", left), ("right", right)):
+        rows.writerows((side, f"v{number}", name) for number, name in enumerate(names))
+    return text.getvalue()
 
 
 def spelled_out(query: Query, orders: Orders) -> Query:
@@ -56,6 +91,10 @@ def spelled_out(query: Query, orders: Orders) -> Query:
 
 def _one_of(choices: list[Literal]) -> Query:
     return choices[0] if len(choices) == 1 else Or(tuple(choices))
+
+
+def _names(attributes: Iterable[AttributePart]) -> list[str]:
+    return [one.name for one in attributes]
 
 
 def _orders(attributes: Iterable[AttributePart]) -> Orders:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from redveil.errors import InputError, ResultError
+from redveil.file_kind import FileKind, kind_of
 from redveil.files import write_text
 from redveil.report.document import CertificatePart, RedescriptionPart, ResultDocument
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 REMEDY = "ask for a fresh copy (mining again costs its ε again)"
-NOT_A_RESULT = "not a redveil result; name a file that `redveil mine` wrote"
+NOT_A_RESULT = "not a result; name a file that `redveil mine` wrote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,8 @@ class Result:
         return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the result file, atomically."""
-        write_text(Path(path), self.to_json())
+        """Write the result file, atomically; replace nothing but an earlier result."""
+        write_text(Path(path), self.to_json(), FileKind.RESULT)
 
     @classmethod
     def read(cls, path: str | Path) -> Result:
@@ -155,18 +156,22 @@ class Result:
         redveil.errors.ResultError: no.json: no such file; name a file that `redveil mine` wrote
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            content = Path(path).read_bytes()
         except FileNotFoundError:
             raise ResultError(
                 f"{path}: no such file; name a file that `redveil mine` wrote"
             ) from None
-        except (OSError, UnicodeDecodeError):
-            raise ResultError(f"{path}: cannot be read as text; {REMEDY}") from None
+        except IsADirectoryError:
+            raise ResultError(f"{path}: this is a folder, {NOT_A_RESULT}") from None
+        except OSError:
+            raise ResultError(f"{path}: cannot be read; check its permissions") from None
         try:
-            return cls(ResultDocument.model_validate_json(text))
+            return cls(ResultDocument.model_validate_json(content))
         except ValidationError as error:
-            if _is_foreign(text):
-                raise ResultError(f"{path}: {NOT_A_RESULT}") from None
+            if (kind := kind_of(content)) is not FileKind.RESULT:
+                raise ResultError(f"{path}: this is {kind}, {NOT_A_RESULT}") from None
+            if not _is_whole(content):
+                raise ResultError(f"{path}: a result, but cut short or damaged; {REMEDY}") from None
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "the whole file"
             # A foreign file's keys can hold anything, line ends too.
@@ -190,14 +195,14 @@ def _need(library: str) -> Any:
         ) from None
 
 
-def _is_foreign(text: str) -> bool:
-    """Return whether a text is JSON of another kind than a result, whatever its version.
+def _is_whole(content: bytes) -> bool:
+    """Return whether a file is JSON from its beginning to its end.
 
-    >>> _is_foreign('{"name": "clinic", "resources": []}'), _is_foreign('{"format": "redveil-re')
+    >>> _is_whole(b'{"format": "redveil-result"}'), _is_whole(b'{"format": "redveil-re')
     (True, False)
     """
     try:
-        content = json.loads(text)
+        json.loads(content)
     except (ValueError, RecursionError):
         return False
-    return not isinstance(content, dict) or content.get("format") != "redveil-result"
+    return True

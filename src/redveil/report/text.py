@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from redveil.display import rich_text
 from redveil.findings.wording import interval_text, p_text
 from redveil.privacy.plan import steps_listing
 from redveil.report.document import CertificatePart, IntervalPart, ResultDocument, StepPart
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 # Below this many columns a table leaves no room for queries.
 NARROW_WIDTH = 120
+# Longer labels take several lines.
+LABEL_WIDTH = 17
 
 
 def result_view(
@@ -35,10 +39,10 @@ def result_view(
     from rich.text import Text
 
     parts: list[RenderableType] = []
+    narrow = width is not None and width < NARROW_WIDTH
     if document.warning:
         parts.append(Text(document.warning, style="bold red"))
     if document.redescriptions:
-        narrow = width is not None and width < NARROW_WIDTH
         listed = redescription_list if narrow else redescription_table
         parts.append(listed(document))
     if document.message:
@@ -46,31 +50,38 @@ def result_view(
     if document.false_discoveries:
         found = len(document.redescriptions)
         parts.append(Text(confirmation_text(document.false_discoveries, found)))
-    parts.append(certificate_view(document.certificate, document.entities))
+    parts.append(certificate_view(document.certificate, document.entities, narrow=narrow))
     if steps:
         parts.append(steps_table(document.certificate.steps))
     return Group(*parts)
 
 
-def redescription_list(document: ResultDocument) -> Text:
-    """Return the redescriptions one below the other, for narrow terminals."""
+def redescription_list(document: ResultDocument) -> Table:
+    """Return the redescriptions one below the other, with labels, for narrow terminals."""
+    from rich.table import Table
     from rich.text import Text
 
-    lines = Text()
+    listed = Table.grid(padding=(0, 2, 0, 0))
+    listed.add_column(justify="right", style="bold", no_wrap=True)
+    listed.add_column(style="bold", no_wrap=True)
+    listed.add_column(overflow="fold")
     for number, one in enumerate(document.redescriptions, start=1):
-        facts = (
-            f"J {interval_text(one.jaccard, 2)} "
-            f"(expected if unrelated {one.expected_jaccard:.2f})  "
-            f"{interval_text(one.support.both, 0)} {plural(document.certificate.unit)}"
-        )
-        lines.append(f"{number}  {facts}  p at most {p_text(one.p_value)}\n", style="bold")
+        expected = f"(expected if unrelated {one.expected_jaccard:.2f})"
+        facts = [
+            ("Jaccard", Text(f"{interval_text(one.jaccard, 2)} {expected}")),
+            (plural(document.certificate.unit), Text(interval_text(one.support.both, 0))),
+            ("p at most", Text(p_text(one.p_value))),
+        ]
         if not is_confirmed(document, number):
-            lines.append("   not confirmed\n", style="yellow")
+            facts.append(("", Text("not confirmed", "yellow")))
         if one.true:
-            true = f"   true J {one.true.jaccard:.3f}, true p {p_text(one.true.p_value)}\n"
-            lines.append(true, style="red")
-        lines.append(f"   {one.left.text}\n   {one.right.text}\n")
-    return lines
+            true = f"J {one.true.jaccard:.3f}, p {p_text(one.true.p_value)}"
+            facts.append(("true", Text(true, "red")))
+        facts += [("left", Text(one.left.text)), ("right", Text(one.right.text))]
+        for place, (label, fact) in enumerate(facts):
+            # Text, not str: the unit may look like markup.
+            listed.add_row("" if place else str(number), Text(label), fact)
+    return listed
 
 
 def redescription_table(document: ResultDocument) -> Table:
@@ -111,9 +122,56 @@ def redescription_table(document: ResultDocument) -> Table:
     return table
 
 
-def certificate_view(promise: CertificatePart, entities: IntervalPart | None) -> Table:
-    """Return the certificate as a table of facts."""
-    return promise.listing(entities).rich()
+def certificate_view(
+    promise: CertificatePart, entities: IntervalPart | None, *, narrow: bool = False
+) -> Table:
+    """Return the certificate as a table of facts.
+
+    narrow: whether conditions take several lines each, and need to be told apart
+    """
+    listing = promise.listing(entities)
+    if not narrow:
+        return listing.rich()
+    first = len(listing.rows) - len(promise.conditions)
+    table = replace(listing, rows=listing.rows[:first]).rich()
+    for name, condition in listing.rows[first:]:
+        table.add_row(name, itemised([rich_text(condition)]))
+    return table
+
+
+def itemised(items: Iterable[Text]) -> Table:
+    """Return texts one below the other, each with a dash and indented as a whole."""
+    from rich.table import Table
+
+    listed = Table.grid(padding=(0, 1, 0, 0))
+    listed.add_column(no_wrap=True)
+    listed.add_column(overflow="fold")
+    for item in items:
+        listed.add_row("-", item)
+    return listed
+
+
+def stacked(table: Table) -> Group:
+    """Return the rows of a table one below the other, labelled by its heads, for narrow terminals.
+
+    The first column is the title of each row.
+    """
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table as Rows
+    from rich.text import Text
+
+    labels = [" ".join(str(column.header).split()) for column in table.columns]
+    parts: list[RenderableType] = []
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        title, *facts = (cell if isinstance(cell, Text) else Text(str(cell)) for cell in cells)
+        rows = Rows.grid(padding=(0, 2, 0, 0))
+        rows.add_column(max_width=LABEL_WIDTH)
+        rows.add_column(overflow="fold")
+        for label, fact in zip(labels[1:], facts, strict=True):
+            rows.add_row(Text(label), fact)
+        parts += [Text.assemble((f"{labels[0]} ", "bold"), title), Padding(rows, (0, 0, 0, 3))]
+    return Group(*parts)
 
 
 def steps_table(steps: Iterable[StepPart | Step]) -> Table:

@@ -192,7 +192,7 @@ correct redveil.cuts.values
             yield view_listing(self.view(side), side)
 
     def save(self, path: str | Path) -> None:
-        """Write the schema as `datapackage.json`, atomically.
+        """Write the schema as `datapackage.json`, atomically; replace nothing but a schema.
 
         >>> import tempfile
         >>> from redveil.data.synthetic import clinic_schema
@@ -202,10 +202,11 @@ correct redveil.cuts.values
         ...     Schema.read(file) == clinic_schema()
         True
         """
+        from redveil.file_kind import FileKind
         from redveil.files import write_text
 
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-        write_text(Path(path), text + "\n")
+        write_text(Path(path), text + "\n", FileKind.SCHEMA)
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:

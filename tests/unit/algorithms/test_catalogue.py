@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from redveil.algorithms.algorithm import Algorithm
@@ -104,6 +107,22 @@ def test_a_variance_threshold_is_the_published_profile_s() -> None:
     for profile in (None, "hardened"):
         with pytest.raises(InputError, match=r"^variance_threshold does nothing for the hardened"):
             make_algorithm("tree-pair", profile, variance_threshold=0.02)
+
+
+@pytest.mark.parametrize("value", ["much", -1, True, np.True_, np.float64("nan")])
+def test_a_variance_threshold_is_a_number(value: Any) -> None:
+    with pytest.raises(InputError, match=r"^variance_threshold must be a number"):
+        make_algorithm("tree-pair", "published", variance_threshold=value)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64, Decimal, Fraction])
+def test_parameters_are_plain_whatever_they_were_given_as(kind: Callable[[Any], Any]) -> None:
+    given: dict[str, Any] = {"depth": kind(2), "trials": kind(3)}
+    found = make_algorithm("twin", **given, tree_share=np.float64(0.25)).public()
+    assert [(found[name], type(found[name])) for name in given] == [(2, int), (3, int)]
+    assert found["tree_share"] == "1/4"
+    published = make_algorithm("tree-pair", "published", variance_threshold=kind(1))
+    assert type(published.public()["variance_threshold"]) is float
 
 
 def test_twin_trees_are_not_published() -> None:

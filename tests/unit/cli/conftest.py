@@ -16,4 +16,6 @@ def clinic_files(tmp_path: Path) -> Clinic:
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    # pytest-xdist sets it, and output is as wide as it says.
+    monkeypatch.delenv("COLUMNS", raising=False)
     return caller(monkeypatch, capsys)

@@ -202,7 +202,7 @@ def test_a_result_does_not_replace_the_ledger(clinic_files: Clinic, command: Com
     refused = command(*clinic_files.mine, "-q", "--output", ledger)
     assert refused.code == 2
     assert is_one_line(refused.err)
-    assert "this is the ledger" in refused.err
+    assert "this command needs that file itself" in refused.err
     assert ledger.read_bytes() == before
 
 

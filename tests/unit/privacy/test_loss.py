@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,9 +25,16 @@ from redveil.privacy.loss import divide, parse_epsilon, round_down, total
         (Fraction(2, 7), Fraction(2, 7)),
         (" 0.25 ", Fraction(1, 4)),
         ("1e-2", Fraction(1, 100)),
+        *((kind(0.5), Fraction(1, 2)) for kind in (np.float64, np.float32, np.float16)),
+        (np.float64(0.1), Fraction(1, 10)),
+        (np.float32(0.1), Fraction(1, 10)),
+        *((kind(2), Fraction(2)) for kind in (np.int64, np.int32, np.uint8)),
+        (np.str_("1/3"), Fraction(1, 3)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (Decimal("1E-3"), Fraction(1, 1000)),
     ],
 )
-def test_epsilon_is_read_as_written(given_as: str | float, means: Fraction) -> None:
+def test_epsilon_is_read_as_written(given_as: Any, means: Fraction) -> None:
     assert parse_epsilon(given_as) == means
 
 
@@ -45,9 +55,14 @@ def test_epsilon_is_read_as_written(given_as: str | float, means: Fraction) -> N
         math.nan,
         math.inf,
         True,
+        np.True_,
+        np.float64("nan"),
+        np.array([1.0, 2.0]),
+        Decimal("Infinity"),
+        b"1",
     ],
 )
-def test_a_meaningless_epsilon_is_refused(bad: str | float) -> None:
+def test_a_meaningless_epsilon_is_refused(bad: Any) -> None:
     with pytest.raises(InputError, match="epsilon must be a number between"):
         parse_epsilon(bad)
 

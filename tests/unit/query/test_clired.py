@@ -245,7 +245,7 @@ def test_column_numbers_in_files(tmp_path: Path) -> None:
     left, right = parse_text('["a & b"]'), parse_text("[x <= 1]")
     names = (["c", "a & b"], ["x"])
     write_queries([(left, right, {})], path, names)
-    assert path.read_text(encoding="utf-8").endswith("1\t[v1]\t[v0<1.0]\n")
+    assert path.read_text(encoding="utf-8").endswith("1\t[v1]\t[x<1.0]\n")
     assert read_queries(path, names) == [(left, right)]
 
 

@@ -12,7 +12,7 @@ from oracle.query_rows import Row, evaluate_row
 from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
-from redveil.query.coverage import ReleasedTree, check_literal, coverage
+from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage
 from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
 from redveil.query.leaves import leaf_query, split_literal, term_ends
 from redveil.query.text import parse_text
@@ -136,6 +136,46 @@ def test_leaves_and_their_negations_are_what_mining_takes_them_for(data: st.Data
             assert found.is_released
             # Ends that no entity reaches may be either.
             np.testing.assert_array_equal(found.covered[reached], term[reached])
+
+
+@st.composite
+def deep_cases(draw: st.DrawFn, disjuncts: int) -> tuple[ReleasedTree, View, list[int], Query]:
+    """A tree of four to six levels, and leaves of it, some negated, joined as mining does."""
+    view = view_of(tuple(draw(st.booleans()) for _ in range(4)))
+    levels = draw(st.integers(4, 6))
+    tree = draw(trees(view, most_levels=levels).filter(lambda tree: len(tree.leaves) >= 6))
+    count = 2 * len(tree.leaves)
+    chosen = draw(st.lists(st.integers(0, count - 1), min_size=2, max_size=disjuncts, unique=True))
+    leaves = [leaf_query(tree, Splits.of(view), leaf) for leaf in tree.leaves]
+    terms = [*leaves, *map(Not, leaves)]
+    return released(tree, view), view, chosen, Or(tuple(terms[number] for number in chosen))
+
+
+@pytest.mark.parametrize("disjuncts", [3, 10])
+def test_unions_of_a_deep_tree_s_leaves_are_decided_as_by_trying_every_entity(
+    disjuncts: int,
+) -> None:
+    longest = 0
+
+    @settings(max_examples=25, deadline=None)
+    @given(deep_cases(disjuncts))
+    def check(case: tuple[ReleasedTree, View, list[int], Query]) -> None:
+        nonlocal longest
+        tree, view, chosen, query = case
+        longest = max(longest, len(chosen))
+        found = coverage(query, tree)
+        assert found.is_released
+        # Counted as mining counts: by the ends of every term.
+        covered: Flags = np.asarray(term_ends(tree.tree)[chosen].any(axis=0))
+        reached = np.zeros(len(tree.tree.ends), dtype=bool)
+        for row in all_entities(view):
+            place = tree.tree.ends.index(end_of(row, tree))
+            reached[place] = True
+            assert found.covered[place] == (evaluate_row(query, row, ORDER) is True)
+        np.testing.assert_array_equal(found.covered[reached], covered[reached])
+
+    check()
+    assert longest == disjuncts
 
 
 # Splits of the view: 0 wet; 1, 2, 3 one state each; 4, 5 grades; 6, 7, 8 depths 1, 2, 3.

@@ -96,7 +96,7 @@ def test_a_file_that_is_no_result_is_refused_in_one_line(content: bytes, tmp_pat
 
 def test_no_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path / "result.json")
-    assert "cannot be read" in refusal(tmp_path)
+    assert "this is a folder, not a result" in refusal(tmp_path)
 
 
 def _another_version(plain: Json) -> None:
@@ -150,13 +150,44 @@ def test_damage_is_named_by_its_place(
 
 
 @pytest.mark.parametrize(
-    "content", [{"name": "clinic", "resources": []}, {"format": "other-result"}, [1], None]
+    ("name", "content", "kind"),
+    [
+        ("people.csv", b"id,age\n1,41\n", "a CSV file"),
+        ("people.csv", b"id;age\n", "a CSV file"),
+        ("people.tsv", "id\tGröße\n1\t41\n".encode("latin-1"), "a CSV file"),
+        ("people.csv.gz", b"\x1f\x8b\x08\x00", "a gzip file"),
+        ("people.parquet", b"PAR1\x00\x00", "a Parquet file"),
+        ("people.xlsx", b"PK\x03\x04\x14\x00", "an Excel file"),
+        ("people.arff", b"% from 1999\n@RELATION people\n", "an ARFF file"),
+        ("datapackage.json", b'{"name": "clinic", "resources": []}', "a schema (data package)"),
+        ("other.json", b'{"format": "other-result"}', "a JSON file"),
+        ("other.json", b"[1]", "a JSON file"),
+        ("my.queries", b"rid\tquery_LHS\tquery_RHS\n", "a .queries file"),
+        ("data.ledger.sqlite", b"SQLite format 3\x00\x10", "a ledger (SQLite database)"),
+        ("scatter.png", b"\x89PNG\r\n", "a figure"),
+        ("empty", b"", "an empty file"),
+        ("blank", b" \n", "an empty file"),
+        ("notes.txt", b"remember the milk", "a text file"),
+        ("program", b"\x7fELF\x00", "a binary file"),
+    ],
 )
-def test_a_file_that_is_no_result_is_called_that(content: object, tmp_path: Path) -> None:
-    path = tmp_path / "datapackage.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
+def test_a_file_that_is_no_result_is_called_what_it_is(
+    name: str, content: bytes, kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
     remedy = "name a file that `redveil mine` wrote"
-    assert refusal(path) == f"{path}: not a redveil result; {remedy}"
+    assert refusal(path) == f"{path}: this is {kind}, not a result; {remedy}"
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.99])
+def test_a_result_that_is_cut_short_is_called_that(share: float, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    text = PRIVATE.to_json()
+    path.write_text(text[: int(share * len(text))], encoding="utf-8")
+    assert refusal(path).startswith(
+        f"{path}: a result, but cut short or damaged; ask for a fresh copy"
+    )
 
 
 @given(st.integers(min_value=0, max_value=len(PRIVATE.to_json()) - 3))

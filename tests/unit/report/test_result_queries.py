@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from redveil.errors import InputError
 from redveil.query.clired import read_queries
 from redveil.query.formula import And, Literal, Not, Or
 from redveil.query.json_form import from_json
+from redveil.report.document import AttributePart, AttributesPart
 from redveil.report.queries_file import spelled_out, write_result_queries
 from support.clinic import NOTHING, mined_clinic
 from support.results import document, redescription
@@ -46,6 +49,59 @@ def test_the_statistics_are_the_noisy_ones(tmp_path: Path) -> None:
     header, line = (text.split("\t") for text in path.read_text(encoding="utf-8").splitlines())
     row = dict(zip(header, line, strict=True))
     assert (float(row["acc"]), float(row["pval"])) == (0.5, 1e-30)
+
+
+ODD_NAMES = ("House mouse (2)", "t5~", "v7", "a\tb", "größer ≤ 字", "5 a")
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_names_that_clired_cannot_read_are_numbered_and_listed(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.queries"
+    attributes = [AttributePart(name=one, kind="boolean") for one in ("Moose", name)]
+    declared = AttributesPart(
+        left=tuple(attributes), right=(AttributePart(name="x", kind="boolean"),)
+    )
+    found = document(redescription(name, "x"), redescription("Moose", "x"))
+    listed = write_result_queries(found.model_copy(update={"attributes": declared}), path)
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    if name == "t5~":
+        assert listed is None
+        assert [row[1] for row in rows] == ["[t5~]", "[Moose]"]
+        assert [one.name for one in tmp_path.iterdir()] == ["result.queries"]
+        return
+    assert [row[1] for row in rows] == ["[v1]", "[Moose]"]
+    assert listed == tmp_path / "result.queries.names"
+    with listed.open(encoding="utf-8", newline="") as file:
+        head, *names = csv.reader(file, delimiter="\t")
+    assert head == ["view", "column", "name"]
+    assert names == [["left", "v0", "Moose"], ["left", "v1", name], ["right", "v0", "x"]]
+    # With the list, the queries are read back as they were.
+    known = [[row[2] for row in names if row[0] == side] for side in ("left", "right")]
+    first, _ = read_queries(path, (known[0], known[1]))
+    assert first == (Literal(name, "=", value=True), Literal("x", "=", value=True))
+
+
+def test_a_list_of_names_has_to_have_a_place(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    attributes = tuple(AttributePart(name=one, kind="boolean") for one in ("a (2)", "x"))
+    declared = AttributesPart(left=attributes, right=attributes)
+    found = document(redescription("a (2)", "x")).model_copy(update={"attributes": declared})
+    with pytest.raises(InputError, match="need a list beside the file; name a file"):
+        write_result_queries(found, pipe)
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_lists_and_queries_replace_their_own_kind_only(tmp_path: Path) -> None:
+    path, table = tmp_path / "result.queries", tmp_path / "table.queries"
+    table.write_text("id,age\n1,2\n")
+    attributes = tuple(AttributePart(name=one, kind="boolean") for one in ("a (2)", "x"))
+    declared = AttributesPart(left=attributes, right=attributes)
+    found = document(redescription("a (2)", "x")).model_copy(update={"attributes": declared})
+    for _ in range(2):
+        assert write_result_queries(found, path) is not None
+    with pytest.raises(InputError, match="not replaced, because it is a CSV file"):
+        write_result_queries(document(redescription()), table)
 
 
 def test_an_empty_result_gives_a_file_without_queries(tmp_path: Path) -> None:

@@ -201,9 +201,45 @@ def test_the_expected_index_stands_beside_the_index(width: int) -> None:
 
 def test_a_narrow_terminal_shows_the_same_facts() -> None:
     shown = seen(result_view(document(redescription(true=TRUE)), width=80))
-    assert "J 0.50 [0.25, 0.75] (expected if unrelated 0.03)" in shown
-    assert "1,234 [1,200, 1,268] patients  p at most 1e-30" in shown
-    assert "true J 0.625" in shown
+    for fact in (
+        "1  Jaccard    0.50 [0.25, 0.75] (expected if unrelated 0.03)",
+        "   patients   1,234 [1,200, 1,268]",
+        "   p at most  1e-30",
+        "   true       J 0.625, p 0.0013",
+    ):
+        assert fact in shown
+
+
+def at_width(view: RenderableType, width: int) -> list[str]:
+    console = Console(width=width, file=StringIO(), highlight=False)
+    console.print(view)
+    assert isinstance(console.file, StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 119])
+def test_labels_and_indents_stay_on_a_narrow_terminal(width: int) -> None:
+    long = document(redescription("a rather long name of an attribute, with many words in it"))
+    lines = at_width(result_view(long, width=width), width)
+    found = lines[: lines.index("Privacy certificate")]
+    assert max(map(len, lines)) <= width
+    assert {line[3:12].strip() for line in found} - {""} == {
+        *("Jaccard", "patients", "p at most", "left", "right")
+    }
+    # What does not fit on a line goes on below its beginning, not below its label.
+    assert all(not line[3:14].strip() or line[14:15].strip() for line in found)
+    assert "…" not in "".join(lines)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_conditions_are_told_apart_on_a_narrow_terminal(width: int) -> None:
+    conditions = ("each patient has one row in each view, and no more", "so do all the others", "c")
+    certificate = CERTIFICATE.model_copy(update={"conditions": conditions})
+    lines = at_width(result_view(document(certificate=certificate), width=width), width)
+    listed = lines[next(n for n, line in enumerate(lines) if line.startswith(" conditions")) :]
+    assert [line[13:15] for line in listed if line[13:15].strip()] == ["- "] * 3
+    wide = at_width(result_view(document(certificate=certificate), width=160), 160)
+    assert not any("- " in line for line in wide)
 
 
 def test_a_start_alone_is_called_so() -> None:

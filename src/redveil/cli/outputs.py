@@ -1,0 +1,83 @@
+"""Where a command writes its result: a file, or standard output if it is `-`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from redveil.cli.console import abandon, standard_output, write_file
+from redveil.errors import InputError
+from redveil.file_kind import FileKind
+from redveil.files import must_be_writable, replace_text
+
+STANDARD_OUTPUT: Final = Path("-")
+
+
+def is_standard_output(path: Path) -> bool:
+    """Return whether a path stands for standard output, by `-` or by another name for it.
+
+    >>> is_standard_output(Path("-")), is_standard_output(Path("result.json"))
+    (True, False)
+    """
+    if path == STANDARD_OUTPUT:
+        return True
+    with suppress(OSError):
+        return os.path.samestat(path.stat(), os.fstat(1))
+    return False
+
+
+def check_output(path: Path, kind: FileKind, inputs: Iterable[Path]) -> None:
+    """Refuse an output that could not be written, before anything is read or charged.
+
+    inputs: the files that the command needs, which it must not write over
+
+    >>> check_output(Path("a.csv"), FileKind.RESULT, [Path("./a.csv")])
+    Traceback (most recent call last):
+    redveil.errors.InputError: a.csv: this command needs that file itself; name another output file
+    """
+    if path == STANDARD_OUTPUT:
+        with standard_output():
+            return
+    must_be_writable(path, kind, inputs)
+
+
+def save(text: str, path: Path, kind: FileKind) -> Path | None:
+    """Write an output; return where the file that it replaced is kept, None if there was none."""
+    if is_standard_output(path):
+        write_file(text.removesuffix("\n"))
+        return None
+    return replace_text(path, text, kind)
+
+
+def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
+    """Write an output that has been paid for: if it cannot be written there, put it elsewhere.
+
+    The error that is raised then says where.
+    """
+    try:
+        return save(text, path, kind)
+    except (InputError, BrokenPipeError) as error:
+        if isinstance(error, BrokenPipeError):
+            abandon(1)
+        problem = str(error) if isinstance(error, InputError) else f"{path}: its reader is gone"
+        raise InputError(f"{problem} (it was paid for, so it is in {_rescued(text)})") from None
+
+
+def _rescued(text: str) -> str:
+    """Put a text where only its owner can read it, or else on standard output; say where."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="redveil-", suffix=".json")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError:
+        write_file(text.removesuffix("\n"))
+        return "standard output"
+    return name

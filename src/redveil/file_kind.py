@@ -1,0 +1,130 @@
+"""What a file is, judged by its content: for messages, and to replace only what we wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+# Enough to recognise every kind but JSON, which is read as a whole.
+_HEAD: Final = 2**16
+_OWN_RESULT: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"redveil-result"')
+_QUERY_COLUMN: Final = re.compile(r"(?m)^(?!\s*#).*\bquery_?LHS\b")
+_DELIMITERS: Final = ",;\t"
+#: How a list of column names begins.
+NAMES_HEADER: Final = "view\tcolumn\tname\n"
+
+
+class FileKind(StrEnum):
+    """A kind of file, as a message names it."""
+
+    EMPTY = "an empty file"
+    RESULT = "a redveil result"
+    SCHEMA = "a schema (data package)"
+    JSON = "a JSON file"
+    QUERIES = "a .queries file"
+    NAMES = "a list of column names"
+    LEDGER = "a ledger (SQLite database)"
+    FIGURE = "a figure"
+    CSV = "a CSV file"
+    ARFF = "an ARFF file"
+    PARQUET = "a Parquet file"
+    EXCEL = "an Excel file"
+    GZIP = "a gzip file"
+    TEXT = "a text file"
+    BINARY = "a binary file"
+
+
+_MAGIC: Final = {
+    b"PAR1": FileKind.PARQUET,
+    b"PK\x03\x04": FileKind.EXCEL,
+    b"\xd0\xcf\x11\xe0": FileKind.EXCEL,
+    b"\x1f\x8b": FileKind.GZIP,
+    b"SQLite format 3\x00": FileKind.LEDGER,
+    b"\x89PNG": FileKind.FIGURE,
+    b"%PDF": FileKind.FIGURE,
+    b"<?xml": FileKind.FIGURE,
+    b"<svg": FileKind.FIGURE,
+}
+# What may be replaced by a kind, besides the kind itself and an empty file: JSON that is damaged,
+# or has been changed by hand until it is neither a result nor a schema.
+_ALSO_REPLACES: Final = {FileKind.RESULT: FileKind.JSON, FileKind.SCHEMA: FileKind.JSON}
+
+
+def kind_of(content: bytes) -> FileKind:
+    r"""Return what kind of file has this content.
+
+    >>> print(kind_of(b"age,sex\n41,f\n"))
+    a CSV file
+    >>> print(kind_of(b'{"resources": []}'))
+    a schema (data package)
+    >>> print(kind_of(b'{"format": "redveil-result", "version'))
+    a redveil result
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if not content.strip():
+        return FileKind.EMPTY
+    for magic, kind in _MAGIC.items():
+        if content.startswith(magic):
+            return kind
+    if _OWN_RESULT.match(content):
+        return FileKind.RESULT
+    if content.lstrip()[:1] in (b"{", b"["):
+        return _json_kind(content)
+    return _text_kind(content[:_HEAD])
+
+
+def file_kind(path: Path) -> FileKind:
+    """Return what kind of file is at a path; an OSError if it cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.json").write_text('{"a": 1}')
+    ...     print(file_kind(Path(folder) / "a.json"))
+    a JSON file
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+        is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+        return kind_of(head + file.read() if is_json else head)
+
+
+def may_replace(new: FileKind, old: FileKind) -> bool:
+    """Return whether a file of one kind may take the place of one of another kind.
+
+    >>> may_replace(FileKind.RESULT, FileKind.RESULT), may_replace(FileKind.RESULT, FileKind.CSV)
+    (True, False)
+    """
+    return old in (new, FileKind.EMPTY, _ALSO_REPLACES.get(new))
+
+
+def _json_kind(content: bytes) -> FileKind:
+    try:
+        read = json.loads(content)
+    except (ValueError, RecursionError):
+        return FileKind.JSON
+    if isinstance(read, dict) and read.get("format") == "redveil-result":
+        return FileKind.RESULT
+    if isinstance(read, dict) and "resources" in read:
+        return FileKind.SCHEMA
+    return FileKind.JSON
+
+
+def _text_kind(head: bytes) -> FileKind:
+    if b"\x00" in head:
+        return FileKind.BINARY
+    # Names are recognised in any encoding that agrees with ASCII.
+    text = head.decode("utf-8", errors="replace")
+    if _QUERY_COLUMN.search(text):
+        return FileKind.QUERIES
+    if text.startswith(NAMES_HEADER):
+        return FileKind.NAMES
+    if re.match(r"(?i)(\s*%.*\n|\s*\n)*\s*@relation\b", text):
+        return FileKind.ARFF
+    lines = [line for line in text.splitlines() if line.strip()][:2]
+    # A header and a row, or a header alone.
+    if any(all(sign in line for line in lines) for sign in _DELIMITERS):
+        return FileKind.CSV
+    return FileKind.TEXT
