@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import shutil
@@ -185,6 +186,21 @@ def test_earlier_files_are_kept_where_there_are_no_hard_links(
         replace_text(path, text, JSON)
     texts = {one.name: one.read_text() for one in tmp_path.iterdir()}
     assert texts == {"a.json": "{3}", "a.json.1": "{1}", "a.json.2": "{2}"}
+
+
+def test_a_file_that_cannot_be_replaced_is_not_kept_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, "")  # such as a file that is mounted into a container
+
+    path = tmp_path / "a.json"
+    path.write_text("{old}")
+    monkeypatch.setattr(os, "replace", busy)
+    with pytest.raises(InputError, match=r"a\.json: cannot be written; check the disk"):
+        replace_text(path, "{new}", JSON)
+    assert path.read_text() == "{old}"
+    assert names(tmp_path) == ["a.json"]
 
 
 # Devices, pipes, links

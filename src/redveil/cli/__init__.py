@@ -31,12 +31,13 @@ def _run() -> None:
     import typer
 
     from redveil.cli.app import app
+    from redveil.cli.console import program_name
     from redveil.errors import InputError, OverBudgetError, RedveilError
 
     # UsageError lives in click or in typer, depending on typer's version; its subclass finds it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name=program_name())
     except typer.Abort:
         _stop()
     except usage_error as error:

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
@@ -15,6 +16,12 @@ from redveil.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+
+def program_name() -> str:
+    """Return what the program was called as: redveil, or python -m redveil."""
+    called = Path(sys.argv[0])
+    return "python -m redveil" if called.name == "__main__.py" else called.stem
 
 
 def printable(text: str) -> str:

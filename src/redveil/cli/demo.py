@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from redveil.cli.console import say
+from redveil.cli.console import program_name, say
 from redveil.cli.mine import mine
 from redveil.errors import InputError
 
@@ -29,9 +28,7 @@ def demo(
         raise InputError(f"{folder}: cannot write there; name another folder") from None
     say(f"generated {patients:,} patients: {left}, {right}; schema: {schema}")
     mine(left, right, epsilon, schema=schema, result=folder / "result.json")
-    module = Path(sys.argv[0]).name == "__main__.py"
-    program = "python -m redveil" if module else sys.argv[0]
-    say(f"next: {program} show {folder / 'result.json'} --plan")
+    say(f"next: {program_name()} show {folder / 'result.json'} --plan")
 
 
 def _generated(folder: Path, patients: int) -> list[Path]:

@@ -60,11 +60,15 @@ def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
     """
     try:
         return save(text, path, kind)
-    except (InputError, BrokenPipeError) as error:
-        if isinstance(error, BrokenPipeError):
-            abandon(1)
-        problem = str(error) if isinstance(error, InputError) else f"{path}: its reader is gone"
-        raise InputError(f"{problem} (it was paid for, so it is in {_rescued(text)})") from None
+    except InputError as error:
+        problem = str(error)
+    except BrokenPipeError:
+        abandon(1)
+        problem = f"{path}: its reader is gone"
+    except KeyboardInterrupt:
+        # Tired of waiting for somebody to read from a pipe.
+        problem = f"{path}: stopped while it was being written"
+    raise InputError(f"{problem} (it was paid for, so it is in {_rescued(text)})")
 
 
 def _rescued(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -17,7 +18,9 @@ from pathlib import Path
 import pytest
 
 from redveil.budget.ledger import Ledger
-from redveil.cli.outputs import is_standard_output
+from redveil.cli.outputs import is_standard_output, save_paid
+from redveil.errors import InputError
+from redveil.file_kind import FileKind
 from redveil.report.result import Result
 from redveil.schema import Schema
 from support.command_line import Clinic, Command
@@ -327,6 +330,26 @@ def test_a_reader_that_went_away_does_not_cost_the_result(
     assert Result.read(rescued(error)).certificate.epsilon == "1"
 
 
+def test_ctrl_c_while_nobody_reads_a_pipe_does_not_cost_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    os.mkfifo(tmp_path / "pipe")
+    text = Result(document(redescription())).to_json()
+    before = signal.signal(signal.SIGALRM, press)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(InputError, match="pipe: stopped while it was being written") as caught:
+            save_paid(text, tmp_path / "pipe", FileKind.RESULT)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert rescued(str(caught.value)).read_text(encoding="utf-8") == text
+
+
 def test_a_disk_that_fills_up_during_the_run_costs_no_result(clinic_files: Clinic) -> None:
     """A real disk of two megabytes, filled between the check and the write."""
     if os.geteuid() or shutil.which("unshare") is None:
@@ -364,7 +387,7 @@ def test_a_full_disk_is_found_out_before_anything_is_charged(clinic_files: Clini
     ledger = clinic_files.set_budget(Fraction(5))
     line = " ".join(f"'{one}'" for one in (REDVEIL, *clinic_files.mine))
     done = subprocess.run(
-        ["bash", "-c", f"ulimit -f 100; {line}"],
+        ["bash", "-c", f"ulimit -f 1000; {line}"],
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -144,38 +144,30 @@ def deep_cases(draw: st.DrawFn, disjuncts: int) -> tuple[ReleasedTree, View, lis
     view = view_of(tuple(draw(st.booleans()) for _ in range(4)))
     levels = draw(st.integers(4, 6))
     tree = draw(trees(view, most_levels=levels).filter(lambda tree: len(tree.leaves) >= 6))
-    count = 2 * len(tree.leaves)
-    chosen = draw(st.lists(st.integers(0, count - 1), min_size=2, max_size=disjuncts, unique=True))
+    number = st.integers(0, 2 * len(tree.leaves) - 1)
+    chosen = draw(st.lists(number, min_size=disjuncts, max_size=disjuncts, unique=True))
     leaves = [leaf_query(tree, Splits.of(view), leaf) for leaf in tree.leaves]
     terms = [*leaves, *map(Not, leaves)]
     return released(tree, view), view, chosen, Or(tuple(terms[number] for number in chosen))
 
 
 @pytest.mark.parametrize("disjuncts", [3, 10])
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
 def test_unions_of_a_deep_tree_s_leaves_are_decided_as_by_trying_every_entity(
-    disjuncts: int,
+    disjuncts: int, data: st.DataObject
 ) -> None:
-    longest = 0
-
-    @settings(max_examples=25, deadline=None)
-    @given(deep_cases(disjuncts))
-    def check(case: tuple[ReleasedTree, View, list[int], Query]) -> None:
-        nonlocal longest
-        tree, view, chosen, query = case
-        longest = max(longest, len(chosen))
-        found = coverage(query, tree)
-        assert found.is_released
-        # Counted as mining counts: by the ends of every term.
-        covered: Flags = np.asarray(term_ends(tree.tree)[chosen].any(axis=0))
-        reached = np.zeros(len(tree.tree.ends), dtype=bool)
-        for row in all_entities(view):
-            place = tree.tree.ends.index(end_of(row, tree))
-            reached[place] = True
-            assert found.covered[place] == (evaluate_row(query, row, ORDER) is True)
-        np.testing.assert_array_equal(found.covered[reached], covered[reached])
-
-    check()
-    assert longest == disjuncts
+    tree, view, chosen, query = data.draw(deep_cases(disjuncts))
+    found = coverage(query, tree)
+    assert found.is_released
+    # Counted as mining counts: by the ends of every term.
+    covered: Flags = np.asarray(term_ends(tree.tree)[chosen].any(axis=0))
+    reached = np.zeros(len(tree.tree.ends), dtype=bool)
+    for row in all_entities(view):
+        place = tree.tree.ends.index(end_of(row, tree))
+        reached[place] = True
+        assert found.covered[place] == (evaluate_row(query, row, ORDER) is True)
+    np.testing.assert_array_equal(found.covered[reached], covered[reached])
 
 
 # Splits of the view: 0 wet; 1, 2, 3 one state each; 4, 5 grades; 6, 7, 8 depths 1, 2, 3.
