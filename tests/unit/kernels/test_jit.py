@@ -15,6 +15,9 @@ from numba.core import config
 from redveil.kernels.jit import kernel
 
 
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
 def compiled(folder: Path) -> Any:
     """Return a kernel whose source is in a folder."""
     source = folder / "source.py"
