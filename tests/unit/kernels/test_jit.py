@@ -14,7 +14,6 @@ from numba.core import config
 
 from redveil.kernels.jit import kernel
 
-
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
