@@ -33,7 +33,10 @@ def _option(
 
 
 Left = Annotated[
-    Path, typer.Argument(metavar="LEFT", help="Left table: CSV, TSV, Excel, Parquet or ARFF.")
+    Path,
+    typer.Argument(
+        metavar="LEFT", help="Left table: CSV, TSV, Excel (book.xlsx#Sheet), Parquet or ARFF."
+    ),
 ]
 Right = Annotated[
     Path, typer.Argument(metavar="RIGHT", help="Right table, with the same entities.")

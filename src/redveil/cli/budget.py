@@ -127,7 +127,12 @@ def _table(charges: Sequence[Charge]) -> Table:
 
     table = Table(box=None, header_style="bold")
     for name in ("time", "purpose", "result", "what was paid for", "ε", "δ"):
-        table.add_column(name, justify="right" if name in "εδ" else "left", overflow="fold")
+        table.add_column(
+            name,
+            justify="right" if name in "εδ" else "left",
+            overflow="fold",
+            no_wrap=name == "time",
+        )
     for one in charges:
         paid_for, loss = one.paid_for, one.loss
         details = _in_words(paid_for.algorithm, paid_for.parameters)

@@ -35,7 +35,8 @@ def load_tables(
         warn(report, "`redveil schema check SCHEMA LEFT RIGHT` shows where")
     if schema.status is Status.DRAFT:
         say(
-            "warning: the schema is a draft; values from the data in it are not private. "
+            "warning: the schema is a draft; values from the data in it are not private, and this "
+            "run is charged like any other. "
             f"Review it, then run `redveil schema accept {schema_path}`.",
             "bold yellow",
         )

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,30 +49,24 @@ def draft(
     ] = Path("datapackage.json"),
 ) -> None:
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
-    from rich.table import Table
-    from rich.text import Text
-
     from redveil.data.draft import draft as propose
 
     check_output(result, FileKind.SCHEMA, [left, right])
     with progress("reading"):
         proposal = propose(left, right, key=key, right_key=right_key)
-    # Now and not when it is accepted, so that runs with the draft are added to later ones.
-    proposal = replace(proposal, schema=replace(proposal.schema, id=_earlier_id(result)))
+    proposal = replace(proposal, schema=_continued(proposal.schema, result))
     kept = save(proposal.to_json(), result, FileKind.SCHEMA)
-    table = Table(box=None, header_style="bold")
-    for name in ("view", "attribute", "taken from the data"):
-        table.add_column(name, overflow="fold")
-    for remark in proposal.remarks:
-        table.add_row(remark.side.value, Text(remark.attribute), Text(remark.text))
     printed = is_standard_output(result)
+    name = "FILE" if printed else result
     if not printed:
-        display(table)
+        for listing in proposal.listings():
+            display(listing.rich())
     for note in proposal.notes:
         say(str(note), "bold yellow" if note.is_warning else "")
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
-        f"elsewhere, then run `redveil schema accept {'FILE' if printed else result}`.",
+        f"elsewhere, then run `redveil schema check {name} {left} {right}` and "
+        f"`redveil schema accept {name}`.",
         "bold yellow",
     )
     if kept:
@@ -80,18 +75,31 @@ def draft(
         say(f"written to {result}")
 
 
-def _earlier_id(path: Path) -> str:
-    """Return the id of the schema that a draft replaces, or a new one."""
+def _continued(drafted: Schema, path: Path) -> Schema:
+    """Return a drafted schema with what is known of the data set that it is for.
+
+    A draft has an id before it is accepted, so that runs with it are added to later ones. One that
+    replaces a schema keeps its id, its budget, its name and its unit.
+    """
     from redveil.schema.reader import check as read
 
     earlier, _ = read(path, Schema)
-    return (earlier and earlier.id) or new_id()
+    if earlier is None:
+        return replace(drafted, id=new_id())
+    return replace(
+        drafted,
+        id=earlier.id or new_id(),
+        name=earlier.name,
+        unit=earlier.unit,
+        budget=earlier.budget,
+        budget_delta=earlier.budget_delta,
+    )
 
 
 LeftData = Annotated[
-    Path | None, typer.Argument(metavar="[LEFT", help="Also check this left table against it.")
+    Path | None, typer.Argument(metavar="LEFT", help="Also check this left table against it.")
 ]
-RightData = Annotated[Path | None, typer.Argument(metavar="RIGHT]", help="And this right table.")]
+RightData = Annotated[Path | None, typer.Argument(metavar="RIGHT", help="And this right table.")]
 
 
 @schema.command(cls=ReadableCommand)
@@ -164,6 +172,7 @@ def accept(
     text = json.dumps(accepted(raw), indent=2, ensure_ascii=False) + "\n"
     write_text(path, text, FileKind.SCHEMA)
     say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
+    say("next: redveil mine LEFT RIGHT --epsilon 1")
 
 
 def _confirm(path: Path, listed: Sequence[FromData], yes: bool) -> None:
@@ -176,8 +185,8 @@ def _confirm(path: Path, listed: Sequence[FromData], yes: bool) -> None:
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "still as taken from the data"):
         table.add_column(name, overflow="fold")
-    for one in listed:
-        table.add_row(one.side.value, Text(one.attribute), Text(one.text))
+    for (side, name), some in groupby(listed, key=lambda one: (one.side, one.attribute)):
+        table.add_row(side.value, Text(name), Text("; ".join(one.text for one in some)))
     display(table)
     if yes:
         return

@@ -18,7 +18,7 @@ from redveil.data.join import Keys, check_keys, read_keys
 from redveil.data.markers import Markers
 from redveil.data.proposal import Column, Proposal, propose
 from redveil.data.raw import RawTable, Source, shown
-from redveil.data.source import open_source, split_sheet
+from redveil.data.source import open_source, split_sheet, suggestion
 from redveil.data.summary import Summary, summarise
 from redveil.display import Block, Displayed, Listing
 from redveil.display import Note as Paragraph
@@ -26,6 +26,7 @@ from redveil.errors import LoadError
 from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.schema import Attribute, Schema, Side, Status, View
+from redveil.schema.acceptance import FromData, from_data
 from redveil.schema.cuts import CutRule
 from redveil.schema.dates import DatePeriod
 from redveil.schema.listing import declared, view_caption
@@ -34,6 +35,7 @@ from redveil.schema.listing import declared, view_caption
 # owner names.
 _NEARLY_ALL: Final = 0.99
 _MOST: Final = 0.5
+_KEY_OPTIONS: Final = "--key and --right-key (key=, right_key=)"
 USUAL_MARKERS: Final = ("NA", "N/A", "NaN", "nan", "null", "?")
 
 
@@ -112,6 +114,30 @@ values
                 _annotate(known[remark.attribute], proposal)
         return dict(package)
 
+    def unchanged(self, schema: Schema | None = None) -> tuple[FromData, ...]:
+        """Return what a schema still declares as this draft took it from the data.
+
+        schema: an edited version of the draft's schema; without it, nothing has been edited
+
+        >>> import pyarrow as pa
+        >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
+        >>> proposal = draft(table, table)
+        >>> edited = proposal.schema.with_attribute("x", side="left", minimum=0, required=False)
+        >>> [str(one) for one in proposal.unchanged(edited)][0]
+        'left, x: maximum 7.5'
+        """
+        notes = {
+            (side, entry["name"]): entry["redveil"]["draft"]
+            for side, resource in zip(Side, _resources(self.to_dict()), strict=True)
+            for entry in resource["schema"]["fields"]
+        }
+        package = (schema or self.schema).to_dict()
+        for side, resource in zip(Side, _resources(package), strict=True):
+            for entry in resource["schema"]["fields"]:
+                note = notes.get((side, entry["name"]))
+                entry["redveil"] = {**entry.get("redveil", {}), "draft": note}
+        return from_data(package)
+
     def accept(self) -> Schema:
         """Return the proposed schema as its owner declares it, unedited: see `Schema.accept`.
 
@@ -133,6 +159,10 @@ values
         )
         for note in self.notes:
             yield Paragraph(str(note))
+        yield from self.listings()
+
+    def listings(self) -> Iterator[Listing]:
+        """Yield the columns of either table, with what is proposed for them."""
         for side in Side:
             view = self.schema.view(side)
             known = {one.name: one for one in view.attributes}
@@ -226,6 +256,10 @@ def draft(
 def _described_attribute(attribute: Attribute | None) -> tuple[str, ...]:
     """Return kind, values and cut points of an attribute; the key and unused columns have none."""
     return ("", "", "") if attribute is None else declared(attribute)[:3]
+
+
+def _resources(package: Any) -> list[Any]:
+    return list(package["resources"])
 
 
 def _annotate(entry: dict[str, Any], proposal: Proposal) -> None:
@@ -324,12 +358,12 @@ def _keys(
 ) -> tuple[str, str]:
     """Return the key columns, or raise a LoadError if there are none."""
     if right_key is not None and key is None:
-        raise LoadError("--right-key without --key; give the left table's key too")
+        raise LoadError("right key without key; name the left table's key too")
     if key is not None:
         found = key, right_key or key
         for table, name in zip((left, right), found, strict=True):
             if name not in table.raw.columns:
-                remedy = "check --key and --right-key"
+                remedy = suggestion(name, table.raw.columns, f"check {_KEY_OPTIONS}")
                 raise LoadError(f"{table.source.place}: no key column {shown(name)}; {remedy}")
     else:
         found = _named_id(left, right) or _first_unique(left, right)
@@ -354,7 +388,7 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
             return name, name
     raise LoadError(
         f"{left.source.place} and {right.source.place}: no common column differs in nearly every "
-        "row; name the entity key with --key (and --right-key if its name differs)"
+        f"row; name the entity key with {_KEY_OPTIONS}, or make the index of a frame a column"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from redveil.data.excel import ExcelSheet
 from redveil.data.join import Keys, join
-from redveil.data.raw import RawTable, Source
+from redveil.data.raw import RawTable, Source, shown
 from redveil.schema import View
 
 # Below this share of the smaller table's keys, two tables hardly overlap.
@@ -47,8 +47,9 @@ def layout_note(source: Source, view: View) -> list[Note]:
         parts.append(f"encoding {source.layout.encoding}")
     if any(attribute.decimal_char == "," for attribute in view.attributes):
         parts.append("numbers with decimal commas")
-    if isinstance(source, ExcelSheet) and source.sheets > 1:
-        parts.append(f"one of {source.sheets} sheets")
+    if isinstance(source, ExcelSheet) and len(source.sheets) > 1:
+        listed = ", ".join(shown(name) for name in source.sheets[:_MOST_LISTED])
+        parts.append(f"one of {len(source.sheets)} sheets ({listed}); name one as FILE#SHEET")
     notes = [Note(f"{source.place}: {'; '.join(parts)}")] if parts else []
     return notes + (unnamed_notes(source) if isinstance(source, ExcelSheet) else [])
 
@@ -74,8 +75,8 @@ def same_table_notes(left: RawTable, right: RawTable) -> list[Note]:
     if set(left.columns) != set(right.columns):
         return []
     remedy = (
-        "name two different tables, or set redveil.use to false for each attribute in one of the "
-        "views, or they will only match themselves"
+        "name two different tables, or use each column in one of the views only "
+        "(redveil.use), or attributes will only match themselves"
     )
     same = left.rows == right.rows and all(
         left.columns[name].equals(right.columns[name]) for name in left.columns

@@ -46,7 +46,7 @@ class ExcelSheet:
 
     columns: the position of each named column; columns without a name are ignored
     header:  the number of the header's row, from 0
-    sheets:  how many the workbook has
+    sheets:  the names of all sheets of the workbook
 
     >>> ExcelSheet("book.xlsx, sheet Labs", ("id",), Layout(), (0,), 0, None).names
     ('id',)
@@ -58,7 +58,7 @@ class ExcelSheet:
     columns: tuple[int, ...]
     header: int
     sheet: Any
-    sheets: int = 1
+    sheets: tuple[str, ...] = ()
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns as text."""
@@ -139,8 +139,8 @@ def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
         named = tuple(i for i, text in enumerate(header) if text is not None and text.strip())
         if named:
             names = check_names([header[i] or "" for i in named], place)
-            sheets = len(book.sheet_names)
-            layout = Layout(sheet=name if sheets > 1 else None)
+            sheets = tuple(book.sheet_names)
+            layout = Layout(sheet=name if len(sheets) > 1 else None)
             return ExcelSheet(place, names, layout, named, number, opened, sheets)
     raise LoadError(f"{place}: no cells; name another sheet (dialect.sheetName)")
 

@@ -28,6 +28,10 @@ from redveil.schema.dates import (
     period_cuts,
 )
 
+_PAIRS: Final = (
+    *(("true", "false"), ("yes", "no"), ("y", "n")),
+    *(("ja", "nein"), ("ja", "nee"), ("oui", "non"), ("sí", "no"), ("si", "no"), ("sì", "no")),
+)
 MOST_CATEGORIES: Final = 50
 # The difference of two larger bounds would overflow.
 _LARGEST: Final = 8e307
@@ -163,12 +167,12 @@ def _categorical(column: Column) -> Proposal:
 
 
 def _boolean(name: str, labels: set[str]) -> Attribute | None:
-    """Propose a Boolean for 0/1, true/false or yes/no, even if only one of them occurs."""
+    """Propose a Boolean for 0/1, true/false, yes/no and the like, even if only one occurs."""
     plain = Attribute(name, Kind.BOOLEAN)
     folded = {text.casefold() for text in labels}
     if folded <= {"0", "1", "0.0", "1.0"}:
         return plain
-    for true, false in (("true", "false"), ("yes", "no")):
+    for true, false in _PAIRS:
         if folded <= {true, false}:
             if labels <= {*plain.true_values, *plain.false_values}:
                 return plain
@@ -184,14 +188,14 @@ def _boolean(name: str, labels: set[str]) -> Attribute | None:
 def _numeric(column: Column, guess: NumberGuess, *, comma: bool) -> Proposal:
     """Propose bounds and a rule for cut points."""
     is_number = np.array([number is not None for number in guess.numbers], dtype=np.bool_)
-    odd = int(np.count_nonzero(~is_number))
+    odd, odd_rows = int(np.count_nonzero(~is_number)), int(column.counts[~is_number].sum())
     values = np.array([n for n in guess.numbers if n is not None], dtype=np.float64)
     finite = np.isfinite(values)
     values, counts = values[finite], column.counts[is_number][finite]
     if not values.size or values.min() == values.max():
         return Proposal("left out: only one distinct value")
     if odd and set(np.unique(values)) == {0.0, 1.0}:
-        what = f"Boolean: 0 and 1{_except(odd)}"
+        what = f"Boolean: 0 and 1{_except(odd, odd_rows)}"
         return _proposal(what, column, Attribute(column.name, Kind.BOOLEAN), odd=odd)
     minimum, maximum = outward(float(values.min()), float(values.max()))
     integer = bool((values == np.floor(values)).all())
@@ -209,7 +213,7 @@ def _numeric(column: Column, guess: NumberGuess, *, comma: bool) -> Proposal:
         decimal_char=guess.written.decimal_char,
         group_char=guess.written.group_char,
     )
-    what = _number_words(guess, odd, integer=integer, comma=comma)
+    what = _number_words(guess, _except(odd, odd_rows), integer=integer, comma=comma)
     what += "minimum and maximum taken from the data, rounded outwards"
     # Which rule fits was seen in the data, unless it is the one for all numbers.
     is_usual = rule == default_rule(minimum, maximum, integer=integer)
@@ -217,19 +221,24 @@ def _numeric(column: Column, guess: NumberGuess, *, comma: bool) -> Proposal:
     return _proposal(what, column, attribute, rule, *taken, odd=odd)
 
 
-def _except(odd: int) -> str:
+def _except(odd: int, rows: int) -> str:
+    """Return how many rows cannot be read; odd is the number of their distinct values."""
     if not odd:
         return ""
-    what = "one value, which counts" if odd == 1 else f"{odd} distinct values, which count"
-    return f" except for {what} as missing"
+    what = "1 row, which counts" if rows == 1 else f"{rows:,} rows, which count"
+    texts = "all the same text" if odd == 1 else f"{odd:,} distinct texts"
+    return f" except for {what} as missing" + ("" if rows == 1 else f" ({texts})")
 
 
-def _number_words(guess: NumberGuess, odd: int, *, integer: bool, comma: bool) -> str:
-    """Say how numbers are written, if it is not the usual way, with an example that is no value."""
+def _number_words(guess: NumberGuess, slips: str, *, integer: bool, comma: bool) -> str:
+    """Say how numbers are written, if it is not the usual way, with an example that is no value.
+
+    slips: the rows that are not numbers, in words
+    """
     kind = "integers" if integer else "numbers"
     written = guess.written
     if written.is_plain:
-        return f"{kind}{_except(odd)}; " if integer or odd else ""
+        return f"{kind}{slips}; " if integer or slips else ""
     what, other = "decimal commas", "groups of digits"
     if written.group_char:
         what, other = other, "decimals"
@@ -238,7 +247,7 @@ def _number_words(guess: NumberGuess, odd: int, *, integer: bool, comma: bool) -
         likely = "likely" if comma else "unlikely"
         doubt = f" (could be {other}, but decimal commas are {likely} in this table: check it)"
     like = guess_numbers.example(written, integer=integer)
-    return f"{kind} with {what}, as in {like}{doubt}{_except(odd)}; "
+    return f"{kind} with {what}, as in {like}{doubt}{slips}; "
 
 
 def _dated(column: Column, guess: DateGuess) -> Proposal:
@@ -260,7 +269,8 @@ def _dated(column: Column, guess: DateGuess) -> Proposal:
         date=DateRule(minimum, maximum, guess.type, guess.format),
     )
     odd = len(guess.days) - len(known)
-    what = f"dates{_date_words(guess)}, cut at {period}{_except(odd)}"
+    rows = sum(int(n) for day, n in zip(guess.days, column.counts, strict=True) if day is None)
+    what = f"dates{_date_words(guess)}, cut at {period}{_except(odd, rows)}"
     if len(days) < len(known):
         what += "; dates far away are clamped"
     unit = "years" if years else "months"

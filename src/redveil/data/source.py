@@ -101,14 +101,13 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
     if view.key not in source.names:
         raise LoadError(
             f"{source.place}: no key column {shown(view.key)}; "
-            f"{_suggestion(view.key, source.names, _key_remedy(source))}"
+            f"{suggestion(view.key, source.names, _key_remedy(source))}"
         )
     for name in view.names:
         if name not in source.names:
             remedy = "check the order of the files, add it, or remove it from the schema"
             raise LoadError(
-                f"{source.place}: no column {shown(name)}; "
-                f"{_suggestion(name, source.names, remedy)}"
+                f"{source.place}: no column {shown(name)}; {suggestion(name, source.names, remedy)}"
             )
     return (view.key, *view.names)
 
@@ -122,7 +121,7 @@ def _key_remedy(source: Source) -> str:
     return "set primaryKey, or make the index a column"
 
 
-def _suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
+def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
     """Suggest columns with a similar name; column names are public."""
     folded = {other.casefold().strip(): other for other in names}
     close = difflib.get_close_matches(name.casefold().strip(), folded, n=3)

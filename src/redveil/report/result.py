@@ -108,6 +108,22 @@ class Result:
         """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def leaves(self) -> list[dict[str, list[str]]]:
+        """Return the leaves of each pair of trees, as queries: what `ask` can combine.
+
+        >>> import redveil
+        >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+        >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
+        >>> sorted(result.leaves()[0])
+        ['left', 'right']
+        """
+        from redveil.report.answer import leaf_texts
+
+        return [
+            {"left": leaf_texts(pair.left), "right": leaf_texts(pair.right)}
+            for pair in self.document.tree_pairs
+        ]
+
     def ask(self, left: str, right: str) -> Answer:
         """Return supports, Jaccard index and p-value of any two queries. Costs no privacy.
 

@@ -100,7 +100,7 @@ def _still_taken(field: Descriptor, missing: object) -> Iterator[str]:
         # By what is declared, not by how it is written.
         then = FieldReader("", _with(field, key, value), missing=missing).attribute()
         if now and then and _unordered(now) == _unordered(then) and _matters(key, field, now):
-            yield _in_words(key, value)
+            yield _in_words(key, list(now.categories) if key == "enum" else value)
 
 
 def _with(field: Descriptor, key: str, value: object) -> Descriptor:

@@ -212,8 +212,8 @@ correct redveil.cuts.values
     def read(cls, path: str | Path) -> Schema:
         """Read `datapackage.json`, or raise a SchemaError that names the first problem.
 
-        >>> Schema.read("nowhere.json")
+        >>> Schema.read("no.json")
         Traceback (most recent call last):
-        redveil.errors.SchemaError: nowhere.json: no such file; name the data package's descriptor
+        redveil.errors.SchemaError: no.json: no such file; name a schema, such as datapackage.json
         """
         return read_schema(Path(path), cls)

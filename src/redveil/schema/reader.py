@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from redveil.errors import SchemaError
+from redveil.file_kind import FileKind, kind_of
 from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
 from redveil.schema.problem import Problem, misspelt, unknown_keys
@@ -18,6 +19,7 @@ from redveil.schema.purchase import Purchase
 from redveil.schema.view import Side, Status, View
 
 S = TypeVar("S")
+_NAME_ONE: Final = "name a schema, such as datapackage.json"
 # Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases, id.
 Build = Callable[
     [str, View, View, str, Status, Fraction | None, Fraction, tuple[Purchase, ...], str | None], S
@@ -36,7 +38,7 @@ def read_schema(path: Path, build: Build[S]) -> S:
     >>> from redveil.schema import Schema
     >>> read_schema(Path("nowhere.json"), Schema)
     Traceback (most recent call last):
-    redveil.errors.SchemaError: nowhere.json: no such file; name the data package's descriptor
+    redveil.errors.SchemaError: nowhere.json: no such file; name a schema, such as datapackage.json
     """
     schema, problems = check(path, build)
     if schema is None or problems:
@@ -67,16 +69,13 @@ def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:
 
     >>> from redveil.schema import Schema
     >>> print(check(Path("nowhere.json"), Schema)[1][0])
-    nowhere.json: no such file; name the data package's descriptor
+    nowhere.json: no such file; name a schema, such as datapackage.json
     """
+    content = _content(path)
+    if isinstance(content, Problem):
+        return None, [content]
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return None, [Problem(str(path), "no such file", "name the data package's descriptor")]
-    except (OSError, ValueError):
-        return None, [Problem(str(path), "cannot be read as UTF-8 text", "save it as UTF-8")]
-    try:
-        raw = json.loads(text)
+        raw = json.loads(content)
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         return None, [Problem(place, "not valid JSON", f"{error.msg}")]
@@ -85,6 +84,23 @@ def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:
     except RecursionError:
         return None, [Problem(str(path), "nested too deeply", "write a data package descriptor")]
     return parse(raw, str(path), build)
+
+
+def _content(path: Path) -> str | Problem:
+    """Return the text of a schema file, or why it cannot be one."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return Problem(str(path), "no such file", _NAME_ONE)
+    except (OSError, ValueError):
+        return Problem(str(path), "cannot be read", "check the path and the permissions")
+    kind = kind_of(content)
+    if kind not in (FileKind.SCHEMA, FileKind.JSON, FileKind.TEXT):
+        return Problem(str(path), f"this is {kind}, not a schema", _NAME_ONE)
+    try:
+        return content.decode("utf-8-sig")
+    except ValueError:
+        return Problem(str(path), "cannot be read as UTF-8 text", "save it as UTF-8")
 
 
 def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Problem]]:

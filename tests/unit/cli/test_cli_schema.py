@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,11 @@ def test_accepting_lists_what_still_equals_the_data_and_needs_a_yes(
     assert refused.code == 2
     assert is_one_line(refused.err)
     assert "edit them, or confirm them with --yes" in refused.err
-    names = [line[:2] for line in listed(refused.out)]
-    assert names == [["left", "age"]] * 3 + [["left", "sex"]]
-    words = [line[2].strip() for line in listed(refused.out)]
-    assert words[0] == "maximum 110"
-    assert words[1] == "required: no value is missing"
-    assert words[2].startswith("cut points: 20.0, 25.0, ")
-    assert words[3] == "2 categories: male, female"
+    rows = [line for line in listed(refused.out) if line[0] == "left"]
+    assert [line[1] for line in rows] == ["age", "sex"]
+    age = "maximum 110; required: no value is missing; cut points: 20.0, 25.0, "
+    assert rows[0][2].startswith(age)
+    assert rows[1][2].strip() == "2 categories: female, male"
     assert clinic_files.schema.read_bytes() == before
     done = command("schema", "accept", clinic_files.schema, "--yes")
     assert (done.code, done.out) == (0, refused.out)
@@ -194,3 +193,26 @@ def test_drafting_again_keeps_the_edited_schema(clinic_files: Clinic, command: C
     kept = clinic_files.schema.with_name("datapackage.json.1")
     assert kept.read_text(encoding="utf-8") == edited
     assert str(kept) in done.err.replace("\n", "")
+
+
+def test_a_draft_that_replaces_a_schema_keeps_its_budget(
+    clinic_files: Clinic, command: Command
+) -> None:
+    clinic_files.set_budget(Fraction(3))
+    before = Schema.read(clinic_files.schema)
+    files = clinic_files.left, clinic_files.right
+    assert command("schema", "draft", *files, "--output", clinic_files.schema).code == 0
+    after = Schema.read(clinic_files.schema)
+    assert after.status is Status.DRAFT
+    assert (after.id, after.budget, after.name, after.unit) == (
+        *(before.id, Fraction(3), before.name, before.unit),
+    )
+
+
+def test_a_file_that_is_no_schema_is_called_what_it_is(
+    clinic_files: Clinic, command: Command
+) -> None:
+    for words in (["schema", "check"], ["budget"]):
+        refused = command(*words, clinic_files.left)
+        assert refused.code == 2
+        assert "this is a CSV file, not a schema" in refused.out + refused.err

@@ -228,7 +228,7 @@ def test_the_key_is_given(tmp_path: Path) -> None:
     assert (other.left.key, other.right.key) == ("p", "person")
     with pytest.raises(LoadError, match=r"n.csv: no key column p; check --key and --right-key"):
         draft(left, named, key="p")
-    with pytest.raises(LoadError, match="--right-key without --key"):
+    with pytest.raises(LoadError, match="right key without key"):
         draft(left, named, right_key="person")
     twice = write(tmp_path, "t.csv", "id,b\n1,3\n2,3\n")
     with pytest.raises(LoadError, match="line 3, column b: 1 row repeats a key"):
@@ -242,7 +242,7 @@ def test_no_key_is_found(tmp_path: Path) -> None:
         draft(left, right)
     assert str(caught.value) == (
         f"{left} and {right}: no common column differs in nearly every row; name the entity "
-        "key with --key (and --right-key if its name differs)"
+        "key with --key and --right-key (key=, right_key=), or make the index of a frame a column"
     )
 
 

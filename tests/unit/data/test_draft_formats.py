@@ -157,19 +157,19 @@ def test_integers_are_integers_and_cut_between_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "what"),
     [
-        ([*"123" * 10, "x"], "integers except for one value, which counts as missing"),
+        ([*"123" * 10, "x"], "integers except for 1 row, which counts as missing"),
         (
             [*"123" * 10, "x", "y"],
-            "integers except for 2 distinct values, which count as missing",
+            "integers except for 2 rows, which count as missing (2 distinct texts)",
         ),
-        ([*"01" * 10, "x"], "Boolean: 0 and 1 except for one value, which counts as missing"),
+        ([*"01" * 10, "x"], "Boolean: 0 and 1 except for 1 row, which counts as missing"),
         (
             [*["1,5", "2,5"] * 10, "?!"],
-            "numbers with decimal commas, as in 1,5 except for one value, which counts as missing",
+            "numbers with decimal commas, as in 1,5 except for 1 row, which counts as missing",
         ),
         (
             [*["2018-03-01", "2019-03-02"] * 10, "soon"],
-            "dates, cut at months except for one value, which counts as missing",
+            "dates, cut at months except for 1 row, which counts as missing",
         ),
     ],
 )
@@ -331,8 +331,9 @@ def test_sheets_are_drafted_and_recorded(tmp_path: Path) -> None:
     assert (found.schema.left.name, found.schema.right.name) == ("book", "lab-results")
     assert found.schema.right.path == "book.xlsx"
     assert texts(found) == [
-        f"{book}, sheet Patients: one of 2 sheets",
-        f"{book}, sheet Lab Results: one of 2 sheets",
+        f"{book}, sheet Patients: one of 2 sheets (Patients, Lab Results); name one as FILE#SHEET",
+        f"{book}, sheet Lab Results: one of 2 sheets (Patients, Lab Results); name one as "
+        "FILE#SHEET",
         f"{book}, sheet Lab Results: no name in row 1, the header, so ignored: column C",
         "2 of 2 keys are in both tables",
     ]

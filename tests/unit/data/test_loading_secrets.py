@@ -14,7 +14,10 @@ import pytest
 from pyarrow import parquet
 
 from redveil.data.loading import load
+from redveil.data.raw import quietly
+from redveil.data.text_file import decode
 from redveil.errors import LoadError
+from redveil.owner import load_report
 from redveil.schema import Attribute, Kind, Schema, View
 
 SECRET = "s3cret"
@@ -134,3 +137,23 @@ def test_mixed_types_in_a_frame() -> None:
     columns: dict[str, Any] = {"id": ["1", "2"], "sick": [1, 1], "sex": ["f", "f"]}
     check(pd.DataFrame({**columns, "age": pd.Series([1, SECRET], dtype=object)}))
     check(pd.DataFrame({**columns, "age": pd.Series([[SECRET], 3], dtype=object)}))
+
+
+def test_an_error_of_another_library_is_replaced_and_forgotten() -> None:
+    with pytest.raises(LoadError) as caught:
+        quietly(lambda: int(SECRET), "left.csv: cannot be read; check it")
+    assert str(caught.value) == "left.csv: cannot be read; check it"
+    assert caught.value.__context__ is None
+
+
+def test_an_error_about_bytes_does_not_hold_them() -> None:
+    with pytest.raises(LoadError) as caught:
+        decode(SECRET.encode() + b"\xff", "utf-8", "left.csv")
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_rows_without_a_key_are_no_entity() -> None:
+    left = pa.table({"id": ["1", None, ""], "age": [30] * 3, "sick": [1] * 3, "sex": ["f"] * 3})
+    right = pa.table({"id": ["1", None, ""], "sick": [1, 0, 1]})
+    assert load_report(load(left, right, SCHEMA)).joined == 1

@@ -14,7 +14,9 @@ from numba.core import config
 
 from redveil.kernels.jit import kernel
 
-pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(
+    bool(getattr(config, "DISABLE_JIT", False)), reason="nothing is compiled"
+)
 
 
 def compiled(folder: Path) -> Any:

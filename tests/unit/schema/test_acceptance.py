@@ -52,11 +52,11 @@ WORDS: dict[str, Any] = {"name": "x", "type": "string"}
 def test_sorting_categories_does_not_make_them_known() -> None:
     taken = {"enum": ["low", "high", "3"]}
     same = {**WORDS, "constraints": {"enum": ["3", "high", "low"]}}
-    assert listed(same, taken) == ["3 categories: low, high, 3"]
+    assert listed(same, taken) == ["3 categories: 3, high, low"]
     ordered = {**same, "redveil": {"kind": "ordinal"}}
-    assert listed(ordered, taken) == ["3 categories: low, high, 3"]
+    assert listed(ordered, taken) == ["3 categories: 3, high, low"]
     standard = {**WORDS, "categories": ["low", 3, "high"]}
-    assert listed(standard, taken) == ["3 categories: low, high, 3"]
+    assert listed(standard, taken) == ["3 categories: low, 3, high"]
     more = {**WORDS, "constraints": {"enum": ["3", "high", "low", "none"]}}
     assert listed(more, taken) == []
 

@@ -234,7 +234,8 @@ def test_all_problems_are_listed_and_the_first_is_raised(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "line 1, column 1: not valid JSON; Expecting value"),
+        (b"", "this is an empty file, not a schema; name a schema"),
+        (b"a,b\n1,2\n3,4\n", "this is a CSV file, not a schema; name a schema"),
         (b"{", "line 1, column 2: not valid JSON; Expecting property name"),
         (b"\xff\xfe{}", "cannot be read as UTF-8 text; save it as UTF-8"),
         (b"[" * 100_000, "nested too deeply; write a data package descriptor"),
