@@ -68,18 +68,29 @@ class Charge:
     made_at: str
     identifier: str | None = None
 
-    def is_to(self, name: str, identifier: str | None) -> bool:
-        """Return whether the charge counts for a data set: same identifier, or same name.
 
-        The name counts too, because runs may have been charged before the schema had an
-        identifier, or under another one that was given to the same data later.
+def charges_to(charges: Iterable[Charge], name: str, identifier: str | None) -> list[Charge]:
+    """Return the charges that count for a data set: by its identifier, its name, and so on.
 
-        >>> one = Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
-        >>> one.is_to("hospital", "7e57"), one.is_to("clinic", None), one.is_to("school", "5c00")
-        (True, True, False)
-        """
-        known = None if identifier is None else storable(identifier)
-        return self.name == storable(name) or (known is not None and self.identifier == known)
+    The name counts too, because runs may have been charged before the schema had an identifier, or
+    under another one that was given to the same data later. A data set that was renamed is one
+    with all names and identifiers that it ever had.
+
+    >>> one = Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
+    >>> two = Charge("study", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
+    >>> len(charges_to([one, two], "clinic", "5c00")), len(charges_to([one, two], "school", None))
+    (2, 0)
+    """
+    known = list(charges)
+    names, identifiers = {storable(name)}, {storable(identifier)} if identifier else set()
+    while True:
+        found = [one for one in known if one.name in names or one.identifier in identifiers]
+        more_names = {one.name for one in found}
+        more_identifiers = {one.identifier for one in found if one.identifier is not None}
+        if more_names <= names and more_identifiers <= identifiers:
+            return found
+        names |= more_names
+        identifiers |= more_identifiers
 
 
 def storable(text: str) -> str:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from redveil.budget.charges import Charge, PaidFor, missing_purchases, storable, total
+from redveil.budget.charges import Charge, PaidFor, charges_to, missing_purchases, storable, total
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
 from redveil.schema.purchase import Purchase
@@ -91,7 +91,7 @@ datapackage.ledger.sqlite
         self.check(name, loss, cap, identifier=identifier, bought=bought)
         with self._transaction() as connection:
             known = _read(connection)
-            charges = [one for one in known if one.is_to(name, identifier)]
+            charges = charges_to(known, name, identifier)
             self._refuse(loss, cap, charges, identifier, bought)
             if not known or (cap is not None and not charges):
                 # If warnings are errors, this raises, and nothing is charged.
@@ -126,7 +126,7 @@ datapackage.ledger.sqlite
         if not missing_purchases(bought, self.charges(name, identifier)):
             return ()
         with self._transaction() as connection:
-            charges = [one for one in _read(connection) if one.is_to(name, identifier)]
+            charges = charges_to(_read(connection), name, identifier)
             missing = missing_purchases(bought, charges)
             for one in missing:
                 _write(connection, name, identifier, Loss(one.epsilon), PaidFor.cut_points(one))
@@ -143,7 +143,7 @@ datapackage.ledger.sqlite
         # Not "ro": what a crashed process left has to be rolled back. SQLite opens a file that
         # is write-protected for reading.
         with self._named_errors(), closing(self._connect("rw")) as connection:
-            return tuple(one for one in _read(connection) if one.is_to(name, identifier))
+            return tuple(charges_to(_read(connection), name, identifier))
 
     def _may_be_a_file(self) -> bool:
         """Return whether there is a regular file, or nothing, at the path."""

@@ -21,7 +21,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, say
-from redveil.cli.ledger import announcing, find_ledger
+from redveil.cli.ledger import announcing, find_ledger, ledger_files
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save_paid
 from redveil.errors import InputError
@@ -82,7 +82,7 @@ def buy_cuts(
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
     target = result or path
     charges = find_ledger(ledger, path)
-    check_output(target, FileKind.SCHEMA, [left, right, charges])
+    check_output(target, FileKind.SCHEMA, [left, right, *ledger_files(charges)])
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
     if not _left_to_buy(declared, names, again, quiet):

@@ -31,6 +31,15 @@ def find_ledger(given: Path | None, schema: Path) -> Path:
     return given or beside.with_name(NAME)
 
 
+def ledger_files(ledger: Path) -> list[Path]:
+    """Return a ledger and the files that SQLite makes beside it, and removes.
+
+    >>> [path.name for path in ledger_files(Path("a.sqlite"))]
+    ['a.sqlite', 'a.sqlite-journal', 'a.sqlite-wal', 'a.sqlite-shm']
+    """
+    return [Path(f"{ledger}{end}") for end in ("", "-journal", "-wal", "-shm")]
+
+
 def chargeable_ledger(
     given: Path | None, schema: Schema, schema_path: Path, loss: Loss
 ) -> Path | None:

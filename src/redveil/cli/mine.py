@@ -38,7 +38,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger
+from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save_paid
 from redveil.file_kind import FileKind
@@ -114,7 +114,7 @@ def mine(
         _check(given, loss, limits, prune)
     declared, schema_path = find_schema(schema, left)
     charges = find_ledger(ledger, schema_path)
-    check_output(result, FileKind.RESULT, [left, right, schema_path, charges])
+    check_output(result, FileKind.RESULT, [left, right, schema_path, *ledger_files(charges)])
     given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
     given |= limits | {"prune": prune}

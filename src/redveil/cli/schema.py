@@ -85,7 +85,7 @@ def _continued(drafted: Schema, path: Path) -> Schema:
 
     earlier, _ = read(path, Schema)
     if earlier is None:
-        return replace(drafted, id=new_id())
+        return replace(drafted, id=_written_id(path) or new_id())
     return replace(
         drafted,
         id=earlier.id or new_id(),
@@ -94,6 +94,16 @@ def _continued(drafted: Schema, path: Path) -> Schema:
         budget=earlier.budget,
         budget_delta=earlier.budget_delta,
     )
+
+
+def _written_id(path: Path) -> str | None:
+    """Return the id in a schema that has problems elsewhere."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    found = content.get("id") if isinstance(content, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 LeftData = Annotated[
@@ -144,11 +154,9 @@ def _check_tables(left: Path, right: Path, declared: Schema, *, strict: bool) ->
     with progress("loading") as show:
         report = examine(left, right, declared, progress=lambda _, share: show(share))
     say("NOT PRIVATE: what follows depends on the data. For the data owner only.", "bold red")
-    for line in report.lines():
-        write(line)
     details = report.details()
-    for line in details:
-        write(line)
+    for line in (*report.lines(), *details):
+        write(f"owner only: {line}")
     warn(report, "correct the tables or the schema before you mine; nothing was charged")
     if strict and (details or not report.joined):
         raise LoadError(f"{left} and {right}: rows do not fit the schema; correct them")

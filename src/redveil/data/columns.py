@@ -118,7 +118,8 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
     def each() -> Converted:
         cells = raw.mixed.get(name)
         if cells is None:
-            return whole(typed=name in raw.typed)
+            # A number is no date: it is read by the declared format, like its text.
+            return whole(typed=name in (raw.dated if attribute.date else raw.typed))
         return whole(typed=False).otherwise(whole(typed=True), cells)
 
     return quietly(

@@ -142,6 +142,9 @@ def text_columns(
     if not body.strip(b"\r\n"):
         # Arrow refuses files without rows.
         return [pa.chunked_array([], pa.string()) for _ in wanted]
+    if body.startswith(codecs.BOM_UTF8):
+        # Arrow would drop a mark from the first row, and from no other. It ignores an empty line.
+        body = b"\n" + body
     ragged: list[int] = []
 
     def note(row: arrow_csv.InvalidRow) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute
+from pyarrow import compute, types
 
 Value: TypeAlias = str | bool | int | float | Decimal | None
 
@@ -26,8 +27,23 @@ def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
     >>> values, index.tolist()
     (['a', 'b', None], [0, 1, 0, 2])
     """
+    if types.is_floating(column.type):
+        # NaN differs from itself, so that Arrow takes the dictionaries of two chunks for different.
+        missing = pa.scalar(None, column.type)
+        column = compute.if_else(compute.is_nan(column), missing, column)
     encoded = compute.dictionary_encode(column, null_encoding="encode").combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def is_nan(value: float | Decimal) -> bool:
+    """Return whether a number is not a number.
+
+    >>> is_nan(float("nan")), is_nan(Decimal("sNaN")), is_nan(10**400)
+    (True, True, False)
+    """
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, float) and math.isnan(value)
 
 
 def label(value: Value) -> str | None:
@@ -39,7 +55,7 @@ def label(value: Value) -> str | None:
     >>> label(3.0), label(" x "), label(True), label(Decimal("1.50")), label(float("nan"))
     ('3', 'x', 'true', '1.5', None)
     """
-    if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
+    if value is None or (not isinstance(value, str) and is_nan(value)):
         return None
     if isinstance(value, str):
         return value.strip(TRIMMED)

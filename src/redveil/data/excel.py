@@ -62,6 +62,10 @@ class ExcelSheet:
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns as text."""
+        unreadable = f"{self.place}: a cell cannot be read; save the sheet as CSV"
+        return _calmly(lambda: self._read(wanted), unreadable)
+
+    def _read(self, wanted: Sequence[str]) -> RawTable:
         positions = [self.columns[self.names.index(name)] for name in wanted]
         texts: list[list[str | None]] = [[] for _ in wanted]
         typed: list[list[bool]] = [[] for _ in wanted]

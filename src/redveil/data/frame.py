@@ -30,6 +30,7 @@ class Typed:
     """A column as text, numbers or Booleans; dates are text in ISO 8601.
 
     exact: whether the texts were written from numbers, so that none is rounded, or from dates
+    dates: whether they were written from dates
 
     >>> Typed(pa.chunked_array([["1.5"]]), exact=True).exact
     True
@@ -37,6 +38,7 @@ class Typed:
 
     column: pa.ChunkedArray
     exact: bool = False
+    dates: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +65,7 @@ class Frame:
             {name: one.column for name, one in columns.items()},
             self._where,
             typed=frozenset(name for name, one in columns.items() if one.exact),
+            dated=frozenset(name for name, one in columns.items() if one.dates),
         )
 
     def _column(self, name: str) -> Typed:
@@ -103,7 +106,9 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
     if types.is_timestamp(kind) or types.is_date(kind):
         # A time zone only says how moments are displayed; they are stored in UTC.
         plain_type = pa.timestamp(kind.unit) if types.is_timestamp(kind) else pa.date32()
-        return Typed(column.cast(plain_type).cast(pa.string()), exact=True)
+        # Not safe: a date with a time of day is that date.
+        texts = column.cast(plain_type, safe=False).cast(pa.string())
+        return Typed(texts, exact=True, dates=True)
     plain = (
         types.is_boolean,
         types.is_integer,
@@ -185,7 +190,8 @@ def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Ty
     }
     write, kind = writers[family]
     plain[present] = [write(value) for value in values[present]]
-    return Typed(pa.chunked_array([pa.array(plain, kind)]), exact=family in ("number", "date"))
+    texts = pa.chunked_array([pa.array(plain, kind)])
+    return Typed(texts, exact=family in ("number", "date"), dates=family == "date")
 
 
 def _family(kind: type) -> str | None:
@@ -207,7 +213,11 @@ def _text(value: str | bytes) -> str:
 
 def _date_text(value: date | np.datetime64) -> str:
     if isinstance(value, datetime):
-        moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        try:
+            moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:
+            # In UTC it would be before the year 1 or after 9999: not a date that can be read.
+            return "out of range"
         return moment.isoformat(" ")
     return value.isoformat() if isinstance(value, date) else str(value)
 

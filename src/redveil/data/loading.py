@@ -118,7 +118,10 @@ def _attempt(
         return KeyboardInterrupt()
     except RedveilError as error:
         return _bare(error)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Not only Exception: a library in another language may panic.
         return SealedError(f"loading failed ({innermost(error)}); its reason stays sealed")
 
 

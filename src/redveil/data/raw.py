@@ -26,6 +26,7 @@ class RawTable:
              file again, so it is for messages only
     markers: texts that mean missing in the file's format
     typed:   columns of text that was written from numbers, so that none is rounded, or from dates
+    dated:   those of them that were written from dates
     mixed:   columns of which only some texts were written from numbers, Booleans or dates, and
              which, bool[rows]
 
@@ -41,6 +42,7 @@ class RawTable:
     where: Callable[[Sequence[int]], list[str]]
     markers: tuple[str, ...] = ()
     typed: frozenset[str] = frozenset()
+    dated: frozenset[str] = frozenset()
     mixed: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def cell(self, row: int, column: str) -> str:

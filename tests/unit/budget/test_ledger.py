@@ -478,3 +478,13 @@ def test_names_that_are_no_proper_text_are_kept_apart_and_found_again(tmp_path: 
     assert ledger.spent("clinic").epsilon == 0
     with pytest.raises(OverBudgetError):
         ledger.charge(odd, Loss(ONE), MINED, Loss(ONE))
+
+
+def test_a_data_set_is_one_with_all_names_and_ids_that_it_ever_had(tmp_path: Path) -> None:
+    ledger, cap = Ledger(tmp_path / "ledger.sqlite"), Loss(Fraction(2))
+    ledger.charge("dataset", Loss(Fraction(1, 10)), MINED, cap, identifier="1")
+    ledger.charge("study", Loss(Fraction(19, 10)), MINED, cap, identifier="1")
+    with pytest.raises(OverBudgetError):
+        ledger.charge("dataset", Loss(Fraction(19, 10)), MINED, cap, identifier="2")
+    assert ledger.spent("dataset", "2").epsilon == 2
+    assert ledger.spent("other", "3").epsilon == 0

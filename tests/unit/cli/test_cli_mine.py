@@ -297,3 +297,14 @@ def test_a_delta_is_in_the_certificate_that_is_shown(
     refused = command(*clinic_files.mine, "--delta", "0.1")
     assert refused.code == 2
     assert is_one_line(refused.err)
+
+
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+def test_a_result_is_not_put_where_sqlite_would_remove_it(
+    clinic_files: Clinic, command: Command, end: str
+) -> None:
+    output = clinic_files.folder / f"{LEDGER}{end}"
+    refused = command(*clinic_files.mine, "-q", "--output", output)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert clinic_files.names() == THREE_FILES

@@ -16,7 +16,7 @@ from pyarrow import parquet
 from redveil.data.loading import load
 from redveil.data.raw import quietly
 from redveil.data.text_file import decode
-from redveil.errors import LoadError
+from redveil.errors import LoadError, SealedError
 from redveil.owner import load_report
 from redveil.schema import Attribute, Kind, Schema, View
 
@@ -157,3 +157,20 @@ def test_rows_without_a_key_are_no_entity() -> None:
     left = pa.table({"id": ["1", None, ""], "age": [30] * 3, "sick": [1] * 3, "sex": ["f"] * 3})
     right = pa.table({"id": ["1", None, ""], "sick": [1, 0, 1]})
     assert load_report(load(left, right, SCHEMA)).joined == 1
+
+
+class Panic(BaseException):
+    """What a library in another language may raise."""
+
+
+def test_a_panic_is_an_error_like_any_other_and_holds_no_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise Panic(SECRET)
+
+    monkeypatch.setattr("redveil.data.loading.convert", fail)
+    frame = pa.table(cells(["1,30,1,f"]))
+    with pytest.raises(SealedError, match=r"loading failed \(Panic in redveil") as caught:
+        load(frame, RIGHT, SCHEMA)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))

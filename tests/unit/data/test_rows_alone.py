@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from redveil.data.markers import Markers
 from redveil.data.table import Column, NumericColumn, Table
 from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema.dates import DateRule
 from redveil.sealed import open_for_owner
 
 CATEGORIES = ("1", "1.1", "2.25", "1000000", "x", "true")
@@ -301,3 +303,78 @@ def test_a_number_is_the_same_whether_arrow_reads_it_or_we(text: str) -> None:
     together, _ = _numbers(column, markers)
     alone, _ = _numbers(pa.chunked_array([[text, "no number"]]), markers)
     assert np.array_equal(together, alone[:1], equal_nan=True)
+
+
+MARKED = "\ufeff17,1,0.5,x,yes,low"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff"])
+def test_a_byte_order_mark_is_not_read_by_its_position(tmp_path: Path, suffix: str) -> None:
+    """Arrow drops one from the first row, which another entity may be in front of."""
+    others = ["18,2,0.5,x,yes,low", "'19',3,0.5,x,yes,low" if suffix == "arff" else "19,3,,x,no,2"]
+    right = pa.table({"id": ["17", "18", "19"], "sick": [True] * 3})
+    found = []
+    for rows in ([MARKED, *others], [*others, MARKED], [MARKED, others[0]]):
+        header = ",".join(NAMES)
+        if suffix == "arff":
+            header = "\n".join(f"@attribute {name} string" for name in NAMES) + "\n@data"
+        path = tmp_path / f"left.{suffix}"
+        path.write_text("\n".join([header, *rows]), encoding="utf-8")
+        found.append(entities(open_for_owner(load(path, right, SCHEMA).table)).keys())
+    assert found == [{2.0, 3.0}, {2.0, 3.0}, {2.0}]
+
+
+WHEN = Attribute(
+    "when",
+    Kind.ORDINAL,
+    categories=("2010", "2015", "2020"),
+    date=DateRule(date(2010, 1, 1), date(2020, 12, 31), format="%Y%m%d"),
+)
+
+
+@pytest.mark.parametrize("last", [10**20, Decimal(3), 20150101.0, None])
+def test_numbers_that_are_dates_are_read_by_their_format(last: object) -> None:
+    schema = Schema("toy", View("left", "id", (WHEN,)), OTHER)
+    right = pa.table({"id": [0, 1, 2], "sick": [True] * 3})
+    for days in ([20100101, 20150101], [20100101, 20150101, last]):
+        frame = pd.DataFrame({"id": range(len(days)), "when": days})
+        table = open_for_owner(load(frame, right, schema).table)
+        assert values(table.left["when"]).tolist()[:2] == [0, 1]
+
+
+def test_a_nan_in_another_chunk_stops_nothing() -> None:
+    first = pa.array([1.0, None])
+    for last in ([2.25], [2.25, float("nan")]):
+        stage = pa.chunked_array([first, pa.array(last)])
+        keys = pa.chunked_array([pa.array([1.5, None]), pa.array([*last[:1], *last[1:]])])
+        left = pa.table({"id": keys, "label": stage})
+        schema = Schema("toy", View("left", "id", (LABEL,)), OTHER)
+        right = pa.table({"id": [1.5, 2.25], "sick": [True] * 2})
+        table = open_for_owner(load(left, right, schema).table)
+        assert values(table.left["label"]).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        datetime(9999, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-5))),
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
+    ],
+)
+def test_a_date_beyond_all_calendars_is_missing(odd: datetime) -> None:
+    schema = Schema("toy", View("left", "id", (WHEN,)), OTHER)
+    frame = pd.DataFrame(
+        {"id": [0, 1], "when": pd.Series([datetime(2015, 6, 1, tzinfo=UTC), odd], dtype=object)}
+    )
+    right = pa.table({"id": [0, 1], "sick": [True] * 2})
+    table = open_for_owner(load(frame, right, schema).table)
+    assert values(table.left["when"]).tolist() == [1, 255]
+
+
+def test_a_moment_in_a_column_of_days_is_its_day() -> None:
+    milliseconds = pa.array([1433116800000, 1433116800001], pa.int64()).cast(pa.date64())
+    schema = Schema("toy", View("left", "id", (WHEN,)), OTHER)
+    left = pa.table({"id": [0, 1], "when": milliseconds})
+    right = pa.table({"id": [0, 1], "sick": [True] * 2})
+    table = open_for_owner(load(left, right, schema).table)
+    assert values(table.left["when"]).tolist() == [1, 1]
