@@ -110,11 +110,14 @@ def test_the_command_line_does_not_tell_the_reason(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left, right = wall.write_marked(tmp_path)
-    arguments = "mine", left, right, "--epsilon", "1", "--quiet", "--output", tmp_path / "r.json"
+    files = "--output", tmp_path / "r.json", "--ledger", tmp_path / "ledger.sqlite"
+    arguments = "mine", left, right, "--epsilon", "1", "--quiet", *files
     with poisoned(1):
         done = command(*arguments)
     assert (done.code, done.out) == (1, "")
-    assert is_one_line(done.err)
+    announcement, error = done.err.splitlines(keepends=True)
+    assert announcement.startswith("new ledger begun: ")
+    assert is_one_line(error)
     assert leaks_in_text(done.err) == []
 
     def fail(*_: object) -> Never:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,8 @@ def run(program: str, folder: Path) -> str:
         encoding="utf-8",
         check=False,
         timeout=300,
+        # pytest-xdist sets the width of a terminal.
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -295,7 +295,7 @@ number_texts = st.one_of(
 )
 
 
-@settings(max_examples=2000)
+@settings(max_examples=500)
 @given(number_texts)
 def test_a_number_is_the_same_whether_arrow_reads_it_or_we(text: str) -> None:
     markers = Markers.of([""])
