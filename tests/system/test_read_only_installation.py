@@ -16,16 +16,14 @@ import pytest
 from redveil.kernels.jit import is_safe
 from redveil.report.result import Result
 from support.command_line import Clinic
+from support.other_user import SOMEBODY, START, must_become_somebody
 from support.source import PACKAGE
-
-SOMEBODY = 12345
 
 
 @pytest.fixture
 def container() -> Iterator[Path]:
     """A copy of the package, a clinic, and an empty folder; all but the last are read-only."""
-    if os.geteuid() or shutil.which("setpriv") is None:
-        pytest.skip("only root can become a user without a name")
+    must_become_somebody()
     # Not in tmp_path, whose folders only their owner may enter.
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
@@ -41,9 +39,8 @@ def container() -> Iterator[Path]:
 
 def as_somebody(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command as a user without a name, in a clean environment."""
-    start = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups"]
     return subprocess.run(
-        [*start, sys.executable, "-m", "redveil", *arguments],
+        [*START, sys.executable, "-m", "redveil", *arguments],
         cwd=root / "work",
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(root / "site"), **variables},
         capture_output=True,
@@ -95,9 +92,8 @@ def test_a_full_disk_for_compiled_code_is_no_reason_to_stop(container: Path) -> 
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
         "print(int(ones(numpy.uint64(7))))"
     )
-    start = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups"]
     done = subprocess.run(
-        [*start, sys.executable, "-c", program],
+        [*START, sys.executable, "-c", program],
         cwd=container / "work",
         env={"PYTHONPATH": str(container / "site"), "NUMBA_CACHE_DIR": str(cache)},
         capture_output=True,

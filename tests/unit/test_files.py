@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import shutil
 import socket
 import stat
 import subprocess
@@ -25,11 +24,11 @@ from redveil.file_kind import FileKind, file_kind
 from redveil.files import must_be_writable, replace_text, write_bytes, write_text
 from redveil.report.result import Result
 from support.devices import device
+from support.other_user import START, must_become_somebody
 from support.results import document, redescription
 
 JSON = FileKind.JSON
 RESULT = Result(document(redescription()))
-NOBODY = 65534
 AS_ROOT = os.geteuid() == 0
 
 
@@ -352,11 +351,10 @@ def test_nor_is_an_input_that_is_still_to_be_made(tmp_path: Path) -> None:
 
 def as_nobody(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program without root's rights, if that is what we have."""
-    start = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    if AS_ROOT and shutil.which("setpriv") is None:
-        pytest.skip("needs setpriv")
+    if AS_ROOT:
+        must_become_somebody()
     return subprocess.run(
-        [*(start if AS_ROOT else []), sys.executable, "-c", program],
+        [*(START if AS_ROOT else []), sys.executable, "-c", program],
         cwd=folder,
         capture_output=True,
         text=True,
