@@ -106,8 +106,7 @@ def mine(
         "start": start,
         "variance_threshold": variance_threshold,
     }
-    values = max_p_value, min_jaccard, min_support, max_support, max_disjuncts
-    limits: dict[str, Any] = dict(zip(LIMITS, values, strict=True))
+    limits = _limits(max_p_value, min_jaccard, min_support, max_support, max_disjuncts)
     # Refuse bad parameters before reading any data.
     with naming_options():
         loss = parse_loss(epsilon, delta)
@@ -117,8 +116,11 @@ def mine(
     check_output(result, FileKind.RESULT, [left, right, schema_path, *ledger_files(charges)])
     given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
-    given |= limits | {"prune": prune}
-    _run_and_save(dataset, loss, given, result, quiet)
+    _run_and_save(dataset, loss, given | limits | {"prune": prune}, result, quiet)
+
+
+def _limits(*values: float | None) -> dict[str, Any]:
+    return dict(zip(LIMITS, values, strict=True))
 
 
 def _check(given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str | None) -> None:

@@ -47,17 +47,19 @@ TUNED_HEADS: Final = {
     "root_score": "root score",
 }
 
+Entities = Annotated[
+    int | None, typer.Option(min=0, help="Show the plan for about this many entities.")
+]
+SchemaOption = Annotated[
+    Path | None, typer.Option("--schema", "-s", help="Plan for this schema's number of splits.")
+]
+
 
 def plan(
     epsilon: Epsilon,
     delta: Delta = None,
-    entities: Annotated[
-        int | None, typer.Option(min=0, help="Show the plan for about this many entities.")
-    ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option("--schema", "-s", help="Plan for this schema's number of splits."),
-    ] = None,
+    entities: Entities = None,
+    schema: SchemaOption = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
