@@ -60,14 +60,11 @@ def ask(
 
 def _list(read: Result, as_json: bool) -> None:
     """Print the leaves of every table."""
-    from redveil.report.answer import leaf_texts, leaves_view
+    from redveil.report.answer import leaves_view
 
     pairs = read.document.tree_pairs
     if as_json:
-        listed = [
-            {"left": leaf_texts(pair.left), "right": leaf_texts(pair.right)} for pair in pairs
-        ]
-        write_json(listed)
+        write_json(read.leaves())
     elif pairs:
         display(leaves_view(pairs, output().width))
     else:
