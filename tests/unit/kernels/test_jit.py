@@ -31,7 +31,11 @@ def kept(folder: Path) -> list[Path]:
     return list(folder.rglob("*.nbc"))
 
 
-def test_compiled_code_is_kept_beside_its_source(tmp_path: Path) -> None:
+def test_compiled_code_is_kept_beside_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # NUMBA_CACHE_DIR would name another place.
+    monkeypatch.setattr(config, "CACHE_DIR", "")
     assert compiled(tmp_path)(21) == 42
     assert kept(tmp_path)
 
