@@ -20,10 +20,11 @@ from redveil.data.raw import RawTable, check_names, quietly
 from redveil.data.text_file import decode, line_number
 from redveil.errors import LoadError
 
-# Large blocks, so that wide tables do not have thousands of chunks. A file of one block is read
-# without Arrow's threads: a program that ends soon after using them may abort (apache/arrow#34314).
-_BLOCK: Final = 8 * 2**20
-_LARGEST_BLOCK: Final = 2**31 - 1
+# Arrow is given rows in pieces that end between rows. If it cut the file itself, it would drop a
+# line feed in a quoted field where a cut falls between CR and LF, and a row more moves the cuts.
+# Large pieces, so that wide tables do not have thousands of chunks.
+PIECE: Final = 8 * 2**20
+_LARGEST_PIECE: Final = 2**31 - 2
 # Text after the closing quotation mark belongs to the field.
 _QUOTED: Final = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"?(.*)', re.DOTALL)
 _QUOTE_REMEDY: Final = "close it, or double quotation marks within a field"
@@ -32,6 +33,8 @@ _QUOTE_REMEDY: Final = "close it, or double quotation marks within a field"
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvFile:
     r"""A CSV file whose header has been read.
+
+    piece: how many bytes to read at a time, if rows are not longer; a row does not depend on it
 
     >>> file = open_csv(b"id,age\n1,30\n2,40\n", Layout(), "left.csv")
     >>> file.names
@@ -45,6 +48,7 @@ class CsvFile:
     layout: Layout
     body: bytes
     first_line: int
+    piece: int = PIECE
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns as text."""
@@ -57,6 +61,7 @@ class CsvFile:
                 wanted=[*positions, width - 1],
                 delimiter=self.layout.delimiter,
                 quote='"' if b'"' in self.body else False,
+                piece=self.piece,
             ),
             f"{self.place}: cannot be read as CSV; check the delimiter and quotation marks",
         )
@@ -64,7 +69,11 @@ class CsvFile:
             raise self._ragged()
         *columns, last = columns
         # A field that is not closed contains all rows below it.
-        if len(last) and is_open(self.body, last[-1].as_py(), self.layout.delimiter):
+        if (
+            len(last)
+            and may_be_open(self.body, last[-1].as_py(), self.layout.delimiter)
+            and not all(record.is_closed for record in self._records())
+        ):
             raise self._ragged()
         named = dict(zip(wanted, columns, strict=True))
         return RawTable(self.place, len(last), named, self._where)
@@ -132,51 +141,95 @@ def text_columns(
     wanted: Sequence[int],
     delimiter: str,
     quote: str | Literal[False],
+    piece: int = PIECE,
 ) -> list[pa.ChunkedArray] | None:
     r"""Return some columns of rows without a header as text, or None if a row has another width.
+
+    piece: how many bytes to read at a time, if rows are not longer; the columns do not depend on it
 
     >>> columns = text_columns(b"1,2\n3,4", width=2, wanted=[1], delimiter=",", quote=False)
     >>> columns[0].to_pylist()
     ['2', '4']
     """
-    if not body.strip(b"\r\n"):
-        # Arrow refuses files without rows.
-        return [pa.chunked_array([], pa.string()) for _ in wanted]
-    if body.startswith(codecs.BOM_UTF8):
-        # Arrow would drop a mark from the first row, and from no other. It ignores an empty line.
-        body = b"\n" + body
-    ragged: list[int] = []
+    found: list[list[pa.Array]] = [[] for _ in wanted]
+    for start, end in pieces(body, delimiter if quote else None, piece):
+        rows = body[start:end]
+        if not rows.strip(b"\r\n"):
+            # Arrow refuses files without rows.
+            continue
+        if len(rows) > _LARGEST_PIECE:
+            return None
+        columns = _read_piece(rows, width, wanted, delimiter, quote)
+        if columns is None:
+            return None
+        for chunks, column in zip(found, columns, strict=True):
+            chunks.extend(column.chunks)
+    return [pa.chunked_array(chunks, pa.string()) for chunks in found]
 
-    def note(row: arrow_csv.InvalidRow) -> str:
-        ragged.append(row.actual_columns)
-        return "error"
 
-    names = [str(i) for i in range(width)]
-    for block in (_BLOCK, min(len(body) + 1, _LARGEST_BLOCK)):
-        try:
-            table = arrow_csv.read_csv(
-                pa.BufferReader(body),
-                read_options=arrow_csv.ReadOptions(
-                    column_names=names, block_size=block, use_threads=len(body) > _BLOCK
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter,
-                    quote_char=quote,
-                    newlines_in_values=bool(quote),
-                    invalid_row_handler=note,
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()),
-                    include_columns=sorted({names[i] for i in wanted}),
-                ),
-            )
-        except pa.ArrowInvalid:
-            # A row of another width, or one longer than a block; then try a larger block.
-            if ragged or block > _BLOCK:
-                break
+def pieces(body: bytes, delimiter: str | None, size: int) -> Iterator[tuple[int, int]]:
+    r"""Yield the starts and ends of pieces that end between rows, each of at most `size` bytes.
+
+    A row that is longer is in a longer piece.
+
+    delimiter: of the fields, if they can be quoted and so contain line ends; None if they cannot
+
+    >>> list(pieces(b'a,"b\nc"\nd,e\n', ",", 8)), list(pieces(b"a\nb\nc", None, 4))
+    ([(0, 8), (8, 12)], [(0, 4), (4, 5)])
+    """
+    rows = None if delimiter is None else _whole_rows(delimiter)
+    start, window = 0, size
+    while start < len(body):
+        end = start + window
+        if end >= len(body):
+            cut = len(body)
+        elif rows is not None:
+            found = rows.match(body, start, end)
+            cut = start if found is None else found.end()
         else:
-            return [table.column(names[i]) for i in wanted]
-    return None
+            cut = max(body.rfind(b"\n", start, end), body.rfind(b"\r", start, end), start - 1) + 1
+        if cut == start:
+            window *= 2
+            continue
+        yield start, cut
+        start, window = cut, size
+
+
+def _whole_rows(delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of as many whole rows as possible, also none."""
+    sign = re.escape(delimiter)
+    plain = rf"[^{sign}\r\n]*+"
+    field = rf'(?:"[^"]*+(?:""[^"]*+)*+"{plain}|(?!"){plain})'
+    return re.compile(rf"(?:{field}(?:{sign}{field})*+[\r\n]++)*+".encode())
+
+
+def _read_piece(
+    rows: bytes, width: int, wanted: Sequence[int], delimiter: str, quote: str | Literal[False]
+) -> list[pa.ChunkedArray] | None:
+    """Return some columns of rows, or None if a row has another width."""
+    if rows.startswith(codecs.BOM_UTF8):
+        # Arrow would drop a mark from the first row, and from no other. It ignores an empty line.
+        rows = b"\n" + rows
+    names = [str(i) for i in range(width)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(rows),
+            # In one block, and without Arrow's threads: they save no time with one block, and a
+            # program that ends soon after using them may abort (apache/arrow#34314).
+            read_options=arrow_csv.ReadOptions(
+                column_names=names, block_size=len(rows) + 1, use_threads=False
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, quote_char=quote, newlines_in_values=bool(quote)
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=sorted({names[i] for i in wanted}),
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [table.column(names[i]) for i in wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +270,15 @@ def records(text: str, delimiter: str, first_line: int = 1) -> Iterator[Record]:
         position = row.end()
 
 
-def is_open(body: bytes, last_field: str, delimiter: str) -> bool:
-    """Return whether the last field, given by its value, has no closing quotation mark.
+def may_be_open(body: bytes, last_field: str, delimiter: str) -> bool:
+    r"""Return whether the last field, given by its value, may have no closing quotation mark.
 
-    >>> is_open(b'a,"b', "b", ","), is_open(b'a,"b"', "b", ","), is_open(b"a,b", "b", ",")
-    (True, False, False)
+    A field that has one is never mistaken, unless it contains nothing but line ends.
+
+    >>> [may_be_open(body, "b", ",") for body in (b'a,"b', b'a,"b"', b"a,b")]
+    [True, False, False]
+    >>> may_be_open(b'a,"\n"\n', "\n", ",")
+    True
     """
     raw = b'"' + last_field.replace('"', '""').encode("utf-8")
     start = len(body) - len(raw)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from redveil.data.csv_file import open_csv, records, split
+from redveil.data.csv_file import open_csv, pieces, records, split
 from redveil.data.layout import Layout
 from redveil.errors import LoadError
 
@@ -61,6 +62,53 @@ def test_arrow_finds_the_same_rows(text: str) -> None:
     columns = open_csv(data, Layout(), "a.csv").read(["x", "y"]).columns.values()
     cells = zip(*(column.to_pylist() for column in columns), strict=True)
     assert [list(row) for row in cells] == [split(record.text, ",") for record in found]
+
+
+fields = st.sampled_from(
+    [
+        *("a", "", '""', '"a,b"', '"a\r\nb"', '"\r\n"', '"a\nb"', '"\r"', 'a"b', '"a""b"'),
+        *('"a"b', "\ufeff", "é", '"y\r\ny\r\ny"', '"""\r\n"""', " "),
+    ]
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(fields, fields), min_size=1, max_size=8),
+    st.lists(st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n"]), min_size=8, max_size=8),
+    st.integers(1, 40),
+)
+def test_rows_do_not_depend_on_where_the_file_is_cut(
+    rows: list[tuple[str, str]], ends: list[str], piece: int
+) -> None:
+    text = "".join(",".join(row) + end for row, end in zip(rows, ends, strict=False))
+    expected = [split(record.text, ",") for record in records(text, ",")]
+    file = open_csv(f"x,y\n{text}".encode(), Layout(), "a.csv")
+    for one in (file, replace(file, piece=piece)):
+        columns = one.read(["x", "y"]).columns.values()
+        cells = zip(*(column.to_pylist() for column in columns), strict=True)
+        assert [list(row) for row in cells] == expected
+
+
+@given(st.text('a," \n\r', max_size=30), st.integers(1, 12))
+@example('"a\r\n""b"\r\nc', 4)
+def test_a_piece_ends_below_a_row(text: str, size: int) -> None:
+    for delimiter, written in ((",", text), (None, text.replace('"', ""))):
+        found = list(pieces(written.encode(), delimiter, size))
+        assert "".join(written[start:end] for start, end in found) == written
+        rows = {len(written[: record.end].rstrip("\r\n")) for record in records(written, ",")}
+        # Among the line ends below a row, or in front of all rows.
+        ends = {len(written[:end].rstrip("\r\n")) for _, end in found[:-1]}
+        assert ends <= rows | {0}
+
+
+def test_a_long_row_is_in_a_long_piece() -> None:
+    long = b'3,"4\r\n' + b"5" * 100 + b'"\r\n'
+    body = b"1,2\n" + long + b"6,7\n" * 50
+    found = [body[start:end] for start, end in pieces(body, ",", 10)]
+    assert found[0] == b"1,2\n"
+    assert found[1].startswith(long)
+    assert {len(piece) for piece in found[2:-1]} == {8}
 
 
 def test_lines_are_counted() -> None:

@@ -7,8 +7,10 @@ that entity would change many rows at once. Proof: data/loading.md.
 from __future__ import annotations
 
 import csv
+import io
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -23,7 +25,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from redveil.data.columns import _numbers
+from redveil.data.columns import _numbers, convert
+from redveil.data.csv_file import open_csv
+from redveil.data.join import read_keys
+from redveil.data.layout import Layout
 from redveil.data.loading import load
 from redveil.data.markers import Markers
 from redveil.data.table import Column, NumericColumn, Table
@@ -227,6 +232,34 @@ def test_objects_are_read_one_by_one(hand_over: HandOver, kind: str, data: st.Da
 def test_texts_of_a_file_are_read_one_by_one(cells: list[Row]) -> None:
     keys = [f"p{number}" for number in range(len(cells))]
     must_agree(numbered(cells, keys), keys, csv_file)
+
+
+LINES = Attribute("label", Kind.CATEGORICAL, categories=("one\r\ntwo", "one\rtwo", "x"))
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.sampled_from(["one\r\ntwo", "one\rtwo", "x", "\r\n"]), min_size=1, max_size=6),
+    st.text("x\r\n,", max_size=9),
+    st.integers(1, 40),
+)
+def test_a_row_that_moves_the_others_changes_none_of_them(
+    labels: list[str], added: str, piece: int
+) -> None:
+    """A large file is read in pieces, and a row more moves the places where it is cut."""
+    rows = [(f"k\r\n{number}", label) for number, label in enumerate(labels)]
+    found = []
+    for some in (rows, [("added", added), *rows]):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\r\n").writerows([("id", "label"), *some])
+        file = replace(open_csv(text.getvalue().encode(), Layout(), "left.csv"), piece=piece)
+        raw = file.read(["id", "label"])
+        codes = values(convert(raw, LINES, [""]).column).tolist()
+        keys = read_keys(raw, "id", [""]).texts.to_pylist()
+        found.append(list(zip(keys, codes, strict=True)))
+    without, with_added = found
+    assert with_added[1:] == without
+    assert [key for key, _ in without] == [key for key, _ in rows]
 
 
 @pytest.mark.parametrize("last", [7, 7.5, "seven", None, Decimal("7.25"), 3, 4, 3.0, "3", -99])
