@@ -16,8 +16,10 @@ Value: TypeAlias = str | bool | int | float | Decimal | None
 # ASCII whitespace; other spaces may be part of a value.
 TRIMMED: Final = " \t\n\v\f\r"
 
-# Far beyond every double. Python refuses to write integers of more than some thousand digits.
+# Far beyond every double. Python refuses to write integers of more than some thousand digits, and
+# the zeros of a tiny decimal may not fit in memory.
 _HUGE: Final = 10**400
+_TINY: Final = Decimal((0, (1,), -400))
 
 
 def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
@@ -54,6 +56,8 @@ def label(value: Value) -> str | None:
 
     >>> label(3.0), label(" x "), label(True), label(Decimal("1.50")), label(float("nan"))
     ('3', 'x', 'true', '1.5', None)
+    >>> label(Decimal("-10E-999999"))
+    '-1E-999998'
     """
     if value is None or (not isinstance(value, str) and is_nan(value)):
         return None
@@ -65,5 +69,15 @@ def label(value: Value) -> str | None:
         return "inf" if value > 0 else "-inf"
     if value == int(value):
         return str(int(value))
-    # Never an exponent for decimals; the shortest text that gives the same number for floats.
-    return f"{value:f}".rstrip("0") if isinstance(value, Decimal) else str(value)
+    # Of a float, the shortest text that gives the same number.
+    return _decimal_text(value) if isinstance(value, Decimal) else str(value)
+
+
+def _decimal_text(value: Decimal) -> str:
+    """Return a decimal as text: without an exponent, unless it is tiny."""
+    if not -_TINY < value < _TINY:
+        return f"{value:f}".rstrip("0")
+    sign, digits, exponent = value.as_tuple()
+    whole = "".join(map(str, digits))
+    short = whole.rstrip("0")
+    return f"{'-' * sign}{short}E{int(exponent) + len(whole) - len(short)}"

@@ -6,7 +6,6 @@ Each cell becomes text on its own: a number in the fewest digits, a date in ISO 
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,18 +21,10 @@ from redveil.data.distinct import label
 from redveil.data.layout import Layout
 from redveil.data.raw import RawTable, check_names, quietly, shown
 from redveil.data.text_file import OLE_MAGIC, ZIP_MAGIC, check_file
+from redveil.data.workbook_size import check_size
 from redveil.errors import LoadError
 
 SUFFIXES: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-
-# The reader holds every cell of a sheet's rectangle, also empty ones: 32 bytes each.
-MOST_CELLS: Final = 50_000_000
-# Of all parts of a workbook together; stops decompression bombs.
-MOST_BYTES: Final = 2 * 2**30
-_PIECE: Final = 2**20
-# The place of a cell in a part of an .xlsx file, as in r="AB12".
-_CELL: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{1,4})\$?([0-9]{1,10})["']""")
-_LONGEST_CELL: Final = 32
 
 T = TypeVar("T")
 # What the reader returns for a cell; an empty text for an empty cell or an error.
@@ -132,7 +123,7 @@ def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
     _check_magic(path, place)
     damaged = f"{place}: cannot be read as a workbook; save it again, without a password, or as CSV"
     if zipfile.is_zipfile(path):
-        quietly(lambda: _check_size(path, place), damaged)
+        quietly(lambda: check_size(path, place), damaged)
     book = _calmly(lambda: _workbook(path), damaged)
     position = _position(book, sheet, place)
     name = book.sheet_names[position]
@@ -204,47 +195,6 @@ def _check_magic(path: Path, place: str) -> None:
         )
     if start not in (ZIP_MAGIC, OLE_MAGIC):
         raise LoadError(f"{place}: not a workbook; if it is text, rename it to end in .csv or .tsv")
-
-
-def _check_size(path: Path, place: str) -> None:
-    """Refuse workbooks that would not fit in memory, without reading them.
-
-    A single cell far from the others makes the rectangle of a sheet huge. Only .xlsx files are
-    searched for one; the reader limits .ods files, and the format limits .xls files. In an .xlsb
-    file a malicious cell can still exhaust memory.
-    """
-    with zipfile.ZipFile(path) as archive:
-        parts = archive.infolist()
-        if sum(part.file_size for part in parts) > MOST_BYTES:
-            raise LoadError(f"{place}: more than {MOST_BYTES} bytes; save it as CSV or Parquet")
-        for part in parts:
-            rows, columns = _extent(archive, part)
-            if rows * columns > MOST_CELLS:
-                raise LoadError(
-                    f"{place}: a cell in row {rows} or column {columns} makes the sheet too large; "
-                    "delete empty rows and columns, or save it as CSV"
-                )
-
-
-def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> tuple[int, int]:
-    """Return the largest row and column of the cells in a part of an .xlsx file."""
-    rows = columns = 0
-    with archive.open(part) as file:
-        rest = b""
-        while piece := file.read(_PIECE):
-            text = rest + piece
-            for letters, digits in set(_CELL.findall(text)):
-                rows = max(rows, int(digits))
-                columns = max(columns, _column_number(letters))
-            rest = text[-_LONGEST_CELL:]
-    return rows, columns
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + letter - ord("A") + 1
-    return number
 
 
 def _column_letters(number: int) -> str:

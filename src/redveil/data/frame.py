@@ -146,12 +146,16 @@ def open_frame(given: object, place: str) -> Frame:
 
 
 def _pandas(given: Any, place: str) -> Frame:
+    import pandas as pd
+
     def fetch(position: int) -> Typed | None:
         series = given.iloc[:, position]
         # Categories can be objects of any type.
         if series.dtype == object or str(series.dtype) == "category":
-            objects = series.astype(object)
-            return typed_objects(objects.to_numpy(), objects.notna().to_numpy())
+            values = series.astype(object).to_numpy(copy=True)
+            # pandas fails on a signaling NaN, which is missing like any other.
+            values[[isinstance(one, Decimal) and one.is_snan() for one in values]] = None
+            return typed_objects(values, pd.notna(values))
         array = pa.array(series, from_pandas=True)
         return simplified(
             array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])

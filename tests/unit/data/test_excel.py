@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redveil.data import excel
+from redveil.data import excel, workbook_size
 from redveil.data.excel import open_excel
 from redveil.data.loading import examine, load
 from redveil.data.table import CodedColumn, NumericColumn, Table
@@ -178,7 +178,40 @@ def patched(path: Path, change: Callable[[bytes], bytes]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("cell", [b"XFD1048576", b"A99999999", b"AAAA20000", b"$xfd$1048576"])
+def inline_xlsx(path: Path, sheets: dict[str, Rows]) -> Path:
+    """Write a workbook whose texts are in the sheet, in CDATA, and not in a table of their own."""
+    ((_, rows),) = sheets.items()
+
+    def cell(value: object) -> str:
+        text = "" if value is None else f"<is><t><![CDATA[{value}]]></t></is>"
+        return f'<c t="inlineStr">{text}</c>'
+
+    lines = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    xml = f'<worksheet xmlns="{space}"><sheetData>{lines}</sheetData></worksheet>'
+    return patched(path, lambda _: xml.encode())
+
+
+def repeat_row(path: Path, number: int, times: int) -> None:
+    """Repeat a row of an .ods file, counted from 0, in all of its sheets."""
+    with zipfile.ZipFile(path) as before:
+        parts = {name: before.read(name).decode() for name in before.namelist()}
+    tables = parts["content.xml"].split("<table:table ")
+    for place, table in enumerate(tables[1:], start=1):
+        rows = table.split("<table:table-row>")
+        rows[number] += f'<table:table-row table:number-rows-repeated="{times}">'
+        rows[number : number + 2] = ["".join(rows[number : number + 2])]
+        tables[place] = "<table:table-row>".join(rows)
+    parts["content.xml"] = "<table:table ".join(tables)
+    with zipfile.ZipFile(path, "w") as after:
+        for name, data in parts.items():
+            after.writestr(name, data)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [b"XFD1048576", b"A99999999", b"AAAA20000", b"$xfd$1048576", b"AAAAAAA1", b"A0099999999"],
+)
 @pytest.mark.parametrize("quote", [b'"', b"'"])
 def test_a_cell_far_away_is_refused(tmp_path: Path, cell: bytes, quote: bytes) -> None:
     path = patched(
@@ -189,11 +222,69 @@ def test_a_cell_far_away_is_refused(tmp_path: Path, cell: bytes, quote: bytes) -
         loaded(path)
 
 
+def test_a_row_far_away_is_refused(tmp_path: Path) -> None:
+    path = patched(
+        tmp_path / "left.xlsx",
+        lambda data: data.replace(b'<row r="2"', b'<row r="99999999"').replace(b' r="A2"', b""),
+    )
+    with pytest.raises(LoadError, match="row 99999999 or column 4 makes the sheet too large"):
+        loaded(path)
+
+
+@pytest.mark.parametrize("write", [write_xlsx, write_ods, inline_xlsx])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'see r="XFD9999"',
+        "r='A99999999'",
+        '<c r="XFD99999"><v>1</v></c>',
+        '<row r="99999999"/>',
+        'table:number-rows-repeated="99999999"',
+    ],
+)
+def test_a_text_that_looks_like_a_place_is_a_text(
+    tmp_path: Path, write: Callable[[Path, dict[str, Rows]], Path], text: str
+) -> None:
+    suffix = "ods" if write is write_ods else "xlsx"
+    rows = [("id", "age", "remark"), (1, 2, text), (2, 3, None)]
+    path = write(tmp_path / f"left.{suffix}", {"Labs": rows})
+    assert contents(loaded(path, View("left", "id", (AGE,)))) == [[2, 3]]
+    assert open_excel(path, None, "left").read(["remark"]).columns["remark"].to_pylist() == [
+        text,
+        None,
+    ]
+
+
+def test_an_empty_cell_far_away_is_no_cell(tmp_path: Path) -> None:
+    path = patched(
+        tmp_path / "left.xlsx",
+        lambda data: data.replace(b"</row>", b'<c r="XFD99999" s="0"/></row>'),
+    )
+    assert loaded(path).rows == 1
+
+
+@pytest.mark.parametrize("times", [2**20 - 2, 2**20, 99_999_999])
+def test_rows_that_the_reader_would_ignore_are_refused(tmp_path: Path, times: int) -> None:
+    rows: Rows = [("id", "age"), (1, 2), (2, 3), (3, 4)]
+    path = write_ods(tmp_path / "left.ods", {"Labs": rows})
+    # The second entity fills the sheet, so that nothing is read of the third.
+    repeat_row(path, 2, times)
+    with pytest.raises(LoadError, match="a row below row 1048576, the last that is read"):
+        loaded(path, View("left", "id", (AGE,)))
+
+
+def test_rows_without_cells_may_be_repeated_beyond_the_end(tmp_path: Path) -> None:
+    rows: Rows = [("id", "age"), (1, 2), (2, 3), (None, None)]
+    path = write_ods(tmp_path / "left.ods", {"Labs": rows, "Other": rows})
+    repeat_row(path, 3, 2**20)
+    assert contents(loaded(path, View("left", "id", (AGE,)))) == [[2, 3]]
+
+
 def test_a_cell_at_the_border_of_two_pieces_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(excel, "_PIECE", 7)
-    monkeypatch.setattr(excel, "MOST_CELLS", 1000)
+    monkeypatch.setattr(workbook_size, "_PIECE", 7)
+    monkeypatch.setattr(workbook_size, "MOST_CELLS", 1000)
     path = patched(tmp_path / "left.xlsx", lambda data: data.replace(b'"B2"', b'"AB99"'))
     with pytest.raises(LoadError, match="row 99 or column 28 makes the sheet too large"):
         loaded(path)
@@ -202,7 +293,7 @@ def test_a_cell_at_the_border_of_two_pieces_is_seen(
 
 
 def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(excel, "MOST_BYTES", 10**6)
+    monkeypatch.setattr(workbook_size, "MOST_BYTES", 10**6)
     path = patched(tmp_path / "left.xlsx", lambda data: data + b" " * 10**6)
     assert path.stat().st_size < 20_000
     with pytest.raises(LoadError, match="more than 1000000 bytes; save it as CSV or Parquet"):

@@ -27,6 +27,7 @@ from pyarrow import parquet
 
 from redveil.data.columns import _numbers, convert
 from redveil.data.csv_file import open_csv
+from redveil.data.distinct import label
 from redveil.data.join import read_keys
 from redveil.data.layout import Layout
 from redveil.data.loading import load
@@ -286,6 +287,34 @@ def test_a_decimal_among_integers_does_not_turn_numeric_markers_into_text() -> N
     for some in (rows, with_decimal):
         amounts = values(loaded(some, keys, pandas_objects).left["amount"])[:20]
         assert np.isnan(amounts).tolist() == [True] * 10 + [False] * 10
+
+
+@pytest.mark.parametrize("where", ["amount", "label", "flag", "id"])
+@pytest.mark.parametrize(
+    "odd",
+    ["NaN", "sNaN", "-sNaN7", "Infinity", "1E+999999999999", "1E-999999999999", "-0E-999999999"],
+)
+def test_a_decimal_of_any_size_is_a_value_like_any_other(where: str, odd: str) -> None:
+    column = dict(zip(NAMES, range(len(NAMES)), strict=True))[where]
+    usual = [Decimal("1.5"), Decimal(2), Decimal("2.25")]
+    rows = [list(row) for row in numbered([(1.0, "x", "yes", "low")] * 3, ["p", "q", "r"])]
+    for row, value in zip(rows, usual, strict=True):
+        row[column] = value
+    last = ["s", 3, 1.0, "x", "yes", "low"]
+    last[column] = Decimal(odd)
+    keys = [*"pqrs", "1.5", "2", "2.25", "inf", "1E-999999999999", "0"]
+    must_load = loaded([tuple(row) for row in rows], keys, pandas_objects)
+    with_odd = loaded([tuple(row) for row in [*rows, last]], keys, pandas_objects)
+    assert {0, 1, 2} <= entities(with_odd).keys() <= {0, 1, 2, 3}
+    for number, entity in entities(must_load).items():
+        assert entities(with_odd)[number] == entity
+
+
+def test_decimals_of_one_value_have_one_text() -> None:
+    same = [Decimal("1E-500"), Decimal("10E-501"), Decimal("1.000E-500")]
+    assert {label(value) for value in same} == {"1E-500"}
+    assert label(Decimal("-1.250E-999999999")) == "-125E-1000000001"
+    assert label(Decimal("1E-400")) == "0." + "0" * 399 + "1"
 
 
 def test_an_integer_among_booleans_is_refused() -> None:

@@ -1,0 +1,173 @@
+"""Refuse workbooks that would not fit in memory, or that the reader would cut off.
+
+The reader of workbooks holds every cell of the rectangle around a sheet's cells, so that one cell
+far from the others exhausts memory. Of an .ods file it ignores the rows below the last one that the
+format can have, so that rows repeated often make those below them disappear.
+
+What texts contain must not matter. So the parts of a workbook are searched quickly for anything
+that looks like a place far away, and only what an XML parser finds there too is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from xml.parsers import expat
+
+from redveil.errors import LoadError
+
+# 32 bytes each.
+MOST_CELLS: Final = 50_000_000
+# Of all parts of a workbook together; stops decompression bombs.
+MOST_BYTES: Final = 2 * 2**30
+# Of a sheet of an .ods file; those below are ignored by the reader.
+MOST_ROWS: Final = 2**20
+_PIECE: Final = 2**20
+# The place of a cell or row of an .xlsx file, as in r="AB12" or r="12", and repeated rows of .ods.
+_PLACE: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{0,10})\$?([0-9]{1,20})["']""")
+_REPEATED: Final = re.compile(rb"""\bnumber-rows-repeated\s*=\s*["']([0-9]{1,20})""")
+_LONGEST: Final = 80
+_LETTERS_AND_DIGITS: Final = re.compile(r"\$?([A-Za-z]{0,10})\$?([0-9]{1,20})")
+_DIGITS: Final = re.compile(r"[0-9]{1,20}")
+
+
+def check_size(path: Path, place: str) -> None:
+    """Raise a LoadError if a workbook is too large, without holding it in memory.
+
+    Old .xls files are limited by their format. In an .xlsb file, a malicious cell can still exhaust
+    memory.
+    """
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
+        if sum(part.file_size for part in parts) > MOST_BYTES:
+            raise LoadError(f"{place}: more than {MOST_BYTES} bytes; save it as CSV or Parquet")
+        for part in parts:
+            extent = _possible_extent(archive, part)
+            if extent.is_too_large:
+                extent = _extent(archive, part) or extent
+            if extent.is_too_large:
+                raise LoadError(f"{place}: {extent.complaint}, or save it as CSV")
+
+
+@dataclass(slots=True)
+class Extent:
+    """How far the cells of a sheet reach: the last row and column, or the last row of an .ods file.
+
+    >>> Extent(rows=2000, columns=20_000).is_too_large
+    False
+    """
+
+    rows: int = 0
+    columns: int = 0
+    ods_rows: int = 0
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the reader would run out of memory, or ignore rows."""
+        return self.rows * self.columns > MOST_CELLS or self.ods_rows > MOST_ROWS
+
+    @property
+    def complaint(self) -> str:
+        """What is too large, and the remedy."""
+        if self.ods_rows > MOST_ROWS:
+            return f"a row below row {MOST_ROWS}, the last that is read; delete empty rows"
+        return (
+            f"a cell in row {self.rows} or column {self.columns} makes the sheet too large; "
+            "delete empty rows and columns"
+        )
+
+    def add(self, letters: str, digits: str) -> None:
+        """Include a cell or row, given by its letters and digits.
+
+        >>> extent = Extent()
+        >>> extent.add("AB", "12")
+        >>> extent
+        Extent(rows=12, columns=28, ods_rows=0)
+        """
+        self.rows = max(self.rows, int(digits))
+        number = 0
+        for letter in letters.upper():
+            number = 26 * number + ord(letter) - ord("A") + 1
+        self.columns = max(self.columns, number, 1)
+
+
+def _possible_extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
+    """Return an extent that includes everything in a part that looks like a place."""
+    extent = Extent()
+    rest = b""
+    with archive.open(part) as file:
+        while piece := file.read(_PIECE):
+            text = rest + piece
+            for letters, digits in set(_PLACE.findall(text)):
+                extent.add(letters.decode(), digits.decode())
+            # What is in `rest` counts twice, so never too little.
+            extent.ods_rows += sum(map(int, _REPEATED.findall(text)))
+            extent.ods_rows += text.count(b"table-row")
+            rest = text[-_LONGEST:]
+    return extent
+
+
+def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent | None:
+    """Return the extent of the cells in a part, or None if it is not XML."""
+    sheet = _Sheet()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = sheet.start
+    parser.EndElementHandler = sheet.end
+    parser.CharacterDataHandler = sheet.text
+    try:
+        with archive.open(part) as file:
+            parser.ParseFile(file)
+    except expat.ExpatError:
+        return None
+    return sheet.extent
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """What an XML parser has found in a part so far: in .xlsx files, then in .ods files."""
+
+    extent: Extent = field(default_factory=Extent)
+    place: tuple[str, str] = ("", "0")
+    row: str = "0"
+    position: int = 0
+    repeated: int = 1
+    is_filled: bool = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Note where a row or cell is, and whether it has a value."""
+        match name.rpartition(":")[2]:
+            case "row":
+                self.row = attributes.get("r", "0")
+            case "c":
+                # A cell without a place is in the current row.
+                self.place = _split(attributes.get("r", self.row))
+            case "v" | "is":
+                self.extent.add(*self.place)
+            case "table":
+                self.position = 0
+            case "table-row":
+                times = attributes.get("table:number-rows-repeated", "1")
+                self.repeated = int(times) if _DIGITS.fullmatch(times) else 1
+                self.is_filled = False
+            case "table-cell" if "office:value-type" in attributes:
+                self.is_filled = True
+
+    def end(self, name: str) -> None:
+        """Note where a row of an .ods file ends."""
+        if name.rpartition(":")[2] == "table-row":
+            self.position += self.repeated
+            if self.is_filled:
+                self.extent.ods_rows = max(self.extent.ods_rows, self.position)
+
+    def text(self, text: str) -> None:
+        """Note that a row of an .ods file has text."""
+        self.is_filled = self.is_filled or not text.isspace()
+
+
+def _split(place: str) -> tuple[str, str]:
+    """Return the letters and the digits of a place such as AB12."""
+    found = _LETTERS_AND_DIGITS.fullmatch(place)
+    return (found[1], found[2]) if found else ("", "0")
