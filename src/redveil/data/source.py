@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from redveil.data.arff import open_arff
-from redveil.data.csv_file import open_csv
-from redveil.data.excel import SUFFIXES, open_excel
+from redveil.data.csv_file import CsvFile, open_csv
+from redveil.data.excel import SUFFIXES, ExcelSheet, open_excel
 from redveil.data.frame import open_frame, open_parquet
 from redveil.data.layout import Layout, guess_layout, usual_delimiter
 from redveil.data.raw import Source, quietly, shown
@@ -98,18 +98,18 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
     Traceback (most recent call last):
     redveil.errors.LoadError: left frame: no column age; did you mean Age?
     """
-    if view.key not in source.names:
+    wanted = (view.key, *view.names)
+    missing = [name for name in wanted if name not in source.names]
+    if not missing:
+        return wanted
+    # A first line that has all other columns, and not just one, is a header.
+    close = suggestion(missing[0], source, is_header=len(missing) == 1 and len(wanted) > 2)
+    if missing[0] == view.key:
         raise LoadError(
-            f"{source.place}: no key column {shown(view.key)}; "
-            f"{suggestion(view.key, source.names, _key_remedy(source))}"
+            f"{source.place}: no key column {shown(view.key)}; {close or _key_remedy(source)}"
         )
-    for name in view.names:
-        if name not in source.names:
-            remedy = "check the order of the files, add it, or remove it from the schema"
-            raise LoadError(
-                f"{source.place}: no column {shown(name)}; {suggestion(name, source.names, remedy)}"
-            )
-    return (view.key, *view.names)
+    remedy = "check the order of the files, add it, or remove it from the schema"
+    raise LoadError(f"{source.place}: no column {shown(missing[0])}; {close or remedy}")
 
 
 def _key_remedy(source: Source) -> str:
@@ -121,10 +121,27 @@ def _key_remedy(source: Source) -> str:
     return "set primaryKey, or make the index a column"
 
 
-def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
-    """Suggest columns with a similar name; column names are public."""
-    folded = {other.casefold().strip(): other for other in names}
-    close = difflib.get_close_matches(name.casefold().strip(), folded, n=3)
-    if not close:
-        return otherwise
-    return f"did you mean {' or '.join(shown(folded[other]) for other in close)}?"
+def suggestion(name: str, source: Source, *, is_header: bool = False) -> str:
+    r"""Suggest columns with a similar name, if that reveals no value; "" if there is none.
+
+    The first line of a file without a header is the row of an entity. So a name from a file must
+    have the same letters and digits, unless the line is known to be a header.
+
+    >>> source = open_csv(b"patient-4711,gout\n", Layout(), "left.csv")
+    >>> suggestion("patient", source), suggestion("Gout", source)
+    ('', 'did you mean gout?')
+    >>> suggestion("patient", source, is_header=True)
+    'did you mean patient-4711?'
+    """
+    if is_header or not isinstance(source, CsvFile | ExcelSheet):
+        folded = {other.casefold().strip(): other for other in source.names}
+        close = difflib.get_close_matches(name.casefold().strip(), folded, n=3)
+        found = [folded[other] for other in close]
+    else:
+        found = [other for other in source.names if _letters(other) == _letters(name)]
+    return f"did you mean {' or '.join(map(shown, found[:3]))}?" if found else ""
+
+
+def _letters(name: str) -> str:
+    """Return the letters and digits of a name; the whole name, if it has none."""
+    return "".join(filter(str.isalnum, name.casefold())) or name

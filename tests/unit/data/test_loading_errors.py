@@ -106,9 +106,14 @@ HOSTILE = {
         "quotation marks within a field",
     ),
     "other spelling": (b"id,Age \n1,2\n", "left.csv: no column age; did you mean Age ?"),
-    "several close names": (
-        b"id,page,ages\n1,2,3\n",
-        "left.csv: no column age; did you mean page or ages?",
+    "several spellings": (
+        b"id,AGE,a_ge\n1,2,3\n",
+        "left.csv: no column age; did you mean AGE or a_ge?",
+    ),
+    "a close name in what may be no header": (
+        b"id,ages\n1,2\n",
+        "left.csv: no column age; check the order of the files, add it, or "
+        "remove it from the schema",
     ),
     "absent column": (
         b"id,x\n1,2\n",

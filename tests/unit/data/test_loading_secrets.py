@@ -11,14 +11,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
+from redveil.data.draft import draft
 from redveil.data.loading import load
 from redveil.data.raw import quietly
 from redveil.data.text_file import decode
 from redveil.errors import LoadError, SealedError
 from redveil.owner import load_report
 from redveil.schema import Attribute, Kind, Schema, View
+from support.workbooks import write_xlsx
 
 SECRET = "s3cret"
 AGE = Attribute("age", Kind.NUMERIC, required=True, maximum=120, cuts=(18.0,))
@@ -107,6 +109,36 @@ def test_bad_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "left.csv"
     path.write_text(text, encoding="utf-8")
     check(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+@pytest.mark.parametrize("first", ["patient-4711,41", "41,patient_4711", "PATIENT 4711,age"])
+def test_a_row_without_a_header_is_no_suggestion(tmp_path: Path, suffix: str, first: str) -> None:
+    view = View("l", "patient", (AGE, SICK))
+    path = tmp_path / f"left.{suffix}"
+    if suffix == "csv":
+        path.write_text(f"{first},1\npatient-4712,42,0\n")
+    else:
+        write_xlsx(path, {"Labs": [(*first.split(","), 1), ("patient-4712", 42, 0)]})
+    with pytest.raises(LoadError, match="no key column patient; set primaryKey") as caught:
+        load(path, RIGHT, Schema("clinic", view, SCHEMA.right))
+    assert "4711" not in str(caught.value)
+    with pytest.raises(LoadError, match="no key column patient; check --key") as caught:
+        draft(path, RIGHT, key="patient")
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_header_is_public(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"left.{suffix}"
+    table = pa.table({"patient id": [1], "age": [2], "sick": [True]})
+    if suffix == "csv":
+        csv.write_csv(table, path)
+    else:
+        parquet.write_table(table, path)
+    schema = Schema("clinic", View("l", "patient", (AGE, SICK)), SCHEMA.right)
+    with pytest.raises(LoadError, match=r"no key column patient; did you mean patient id\?"):
+        load(path, RIGHT, schema)
 
 
 def test_bad_bytes(tmp_path: Path) -> None:
