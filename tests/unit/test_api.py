@@ -143,14 +143,25 @@ def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
 def test_a_budget_needs_an_id_and_accepting_gives_one(tmp_path: Path) -> None:
     data, ledger = wide_dataset(200, 3, 3), tmp_path / "ledger.sqlite"
     nameless = replace(data.schema, budget=Fraction(1))
-    with pytest.raises(InputError, match="has no id, by which a ledger knows the data set; run"):
-        redveil.mine(replace(data, schema=nameless), 1, ledger=ledger)
+    for blank in (None, "", " "):
+        schema = replace(nameless, id=blank)
+        with pytest.raises(InputError, match="has no id, by which a ledger knows the data set;"):
+            redveil.mine(replace(data, schema=schema), 1, ledger=ledger)
     assert not ledger.exists()
     accepted = nameless.accept()
     redveil.mine(replace(data, schema=accepted), 1, ledger=ledger)
     renamed = replace(accepted, name="renamed")
     with pytest.raises(OverBudgetError, match="0 left"):
         redveil.mine(replace(data, schema=renamed), 1, ledger=ledger)
+
+
+def test_a_budget_of_delta_alone_is_refused(tmp_path: Path) -> None:
+    data, ledger = wide_dataset(200, 3, 3), tmp_path / "ledger.sqlite"
+    schema = replace(data.schema, budget_delta=Fraction(1, 10**6), id="7e57")
+    for given in (None, ledger):
+        with pytest.raises(InputError, match="a budget_delta without a budget; declare both"):
+            redveil.mine(replace(data, schema=schema), 1, ledger=given)
+    assert not ledger.exists()
 
 
 def test_without_a_budget_a_ledger_that_is_given_records_the_run(tmp_path: Path) -> None:

@@ -93,6 +93,24 @@ def charges_to(charges: Iterable[Charge], name: str, identifier: str | None) -> 
         identifiers |= more_identifiers
 
 
+def latest_of_each(charges: Sequence[Charge]) -> list[Charge]:
+    """Return the latest charge to each data set, latest first, of charges from the oldest on.
+
+    >>> one = Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
+    >>> two = Charge("study", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
+    >>> [charge.name for charge in latest_of_each([one, two])]
+    ['study']
+    """
+    left = list(charges)
+    found: list[Charge] = []
+    while left:
+        latest = left[-1]
+        counted = set(map(id, charges_to(left, latest.name, latest.identifier)))
+        left = [one for one in left if id(one) not in counted]
+        found.append(latest)
+    return found
+
+
 def storable(text: str) -> str:
     r"""Return a text as a ledger stores it: file names and JSON may contain lone surrogates.
 

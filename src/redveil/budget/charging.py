@@ -43,12 +43,16 @@ def must_be_chargeable(schema: Schema, loss: Loss, ledger: str | Path | None) ->
 
 def _ledger(schema: Schema, path: str | Path | None) -> Ledger | None:
     """Return the ledger to charge; a schema with a budget needs one."""
+    if schema.budget is None and schema.budget_delta:
+        raise InputError(
+            f"the schema of {schema.name} declares a budget_delta without a budget; declare both"
+        )
     if schema.budget is not None and path is None:
         raise InputError(
             f"the schema of {schema.name} declares a budget; name the file that records charges, "
             'as in ledger="datapackage.ledger.sqlite", the default of the command line'
         )
-    if schema.budget is not None and schema.id is None:
+    if schema.budget is not None and not (schema.id or "").strip():
         raise InputError(
             f"the schema of {schema.name} declares a budget but has no id, by which a ledger knows "
             "the data set; run `redveil schema accept SCHEMA`, or save what schema.accept() returns"

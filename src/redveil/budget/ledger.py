@@ -15,7 +15,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from redveil.budget.charges import Charge, PaidFor, charges_to, missing_purchases, storable, total
+from redveil.budget.charges import (
+    Charge,
+    PaidFor,
+    charges_to,
+    latest_of_each,
+    missing_purchases,
+    storable,
+    total,
+)
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
 from redveil.schema.purchase import Purchase
@@ -122,12 +130,18 @@ datapackage.ledger.sqlite
     def add_purchases(
         self, name: str, identifier: str | None, bought: Sequence[Purchase]
     ) -> tuple[Purchase, ...]:
-        """Record the purchases that are missing from the ledger, and return them."""
+        """Record the purchases that are missing from the ledger, and return them.
+
+        Warns if they are the first charges to the data set.
+        """
         if not missing_purchases(bought, self.charges(name, identifier)):
             return ()
         with self._transaction() as connection:
-            charges = charges_to(_read(connection), name, identifier)
+            known = _read(connection)
+            charges = charges_to(known, name, identifier)
             missing = missing_purchases(bought, charges)
+            if not charges:
+                self._announce(name, new=not known)
             for one in missing:
                 _write(connection, name, identifier, Loss(one.epsilon), PaidFor.cut_points(one))
         return missing
@@ -138,12 +152,31 @@ datapackage.ledger.sqlite
 
     def charges(self, name: str, identifier: str | None = None) -> tuple[Charge, ...]:
         """Return a data set's charges, oldest first. Writes nothing, and creates no file."""
+        return tuple(charges_to(self._all(), name, identifier))
+
+    def data_sets(self) -> tuple[tuple[str, str | None], ...]:
+        """Return the latest name and id of every data set that was charged, latest first.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger(Path(folder) / "ledger.sqlite")
+        ...     for name, identifier in (("clinic", "7e57"), ("ward", "7e57"), ("school", None)):
+        ...         ledger.charge(
+        ...             name, Loss(Fraction(1)), PaidFor("mine"), None, identifier=identifier
+        ...         )
+        ...     ledger.data_sets()
+        (('school', None), ('ward', '7e57'))
+        """
+        return tuple((one.name, one.identifier) for one in latest_of_each(self._all()))
+
+    def _all(self) -> list[Charge]:
+        """Return all charges, oldest first. Writes nothing, and creates no file."""
         if self._is_new():
-            return ()
+            return []
         # Not "ro": what a crashed process left has to be rolled back. SQLite opens a file that
         # is write-protected for reading.
         with self._named_errors(), closing(self._connect("rw")) as connection:
-            return tuple(charges_to(_read(connection), name, identifier))
+            return _read(connection)
 
     def _may_be_a_file(self) -> bool:
         """Return whether there is a regular file, or nothing, at the path."""
@@ -241,7 +274,7 @@ datapackage.ledger.sqlite
         """Turn whatever is wrong with the file into one line that names it."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 remedy = "another run is using it; try again later"
             else:
@@ -292,6 +325,8 @@ def _charge(
     **_: object,
 ) -> Charge:
     """Return the charge in a row."""
+    if not isinstance(dataset, str) or not isinstance(identifier, str | None):
+        raise sqlite3.DatabaseError("not a charge")
     try:
         loss = Loss(_amount(epsilon), _amount(delta))
         paid_for = PaidFor(purpose, result, algorithm, dict(json.loads(parameters)))

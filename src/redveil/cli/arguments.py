@@ -18,6 +18,8 @@ from redveil.schema import Schema
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"
 FILES: Final = "Files"
+#: The name of a schema, unless another is given.
+DEFAULT: Final = "datapackage.json"
 
 _FROM_SIZE: Final = "from the noisy number of entities"
 
@@ -259,7 +261,7 @@ def _option_name(found: re.Match[str]) -> str:
 
 def find_schema(given: Path | None, left: Path) -> tuple[Schema, Path]:
     """Read the schema given by --schema, or the one beside the left table."""
-    path = given or left.parent / "datapackage.json"
+    path = given or left.parent / DEFAULT
     if given is None and not path.exists():
         raise InputError(
             f"{path}: no such file; name a schema with --schema, "

@@ -11,7 +11,7 @@ import typer
 
 from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
 from redveil.cli.console import display, say, write, write_json
-from redveil.cli.ledger import find_ledger
+from redveil.cli.ledger import announcing, find_ledger
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def budget(
     path = find_ledger(ledger, schema)
     book = Ledger(path)
     if add_bought:
-        added = book.add_purchases(declared.name, declared.id, declared.bought)
+        with announcing():
+            added = book.add_purchases(declared.name, declared.id, declared.bought)
         say(f"{len(added)} recorded in {path}")
     charges = book.charges(declared.name, declared.id)
     spent = total(charges)

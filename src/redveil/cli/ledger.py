@@ -34,10 +34,13 @@ def find_ledger(given: Path | None, schema: Path) -> Path:
 def ledger_files(ledger: Path) -> list[Path]:
     """Return a ledger and the files that SQLite makes beside it, and removes.
 
-    >>> [path.name for path in ledger_files(Path("a.sqlite"))]
+    SQLite names them after the file at the end of all symbolic links.
+
+    >>> [path.name for path in ledger_files(Path("a.sqlite"))][:4]
     ['a.sqlite', 'a.sqlite-journal', 'a.sqlite-wal', 'a.sqlite-shm']
     """
-    return [Path(f"{ledger}{end}") for end in ("", "-journal", "-wal", "-shm")]
+    places = (ledger, Path(os.path.realpath(ledger)))
+    return [Path(f"{one}{end}") for one in places for end in ("", "-journal", "-wal", "-shm")]
 
 
 def chargeable_ledger(

@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from redveil.cli.arguments import Left, Right, SchemaArgument
+from redveil.cli.arguments import DEFAULT, Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.help import ReadableCommand, ReadableGroup
+from redveil.cli.ledger import find_ledger
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.schema import Schema
 from redveil.schema.identifier import new_id
+from redveil.schema.reader import Package, read_package
 
 if TYPE_CHECKING:
     from redveil.schema.acceptance import FromData
@@ -46,17 +48,20 @@ def draft(
     result: Annotated[
         Path,
         typer.Option("--output", "-o", help="Write the draft to this file; - is standard output."),
-    ] = Path("datapackage.json"),
+    ] = Path(DEFAULT),
 ) -> None:
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
     from redveil.data.draft import draft as propose
 
     check_output(result, FileKind.SCHEMA, [left, right])
+    printed = is_standard_output(result)
+    # What is no file has no folder that is about the data.
+    is_file = not printed and (result.is_file() or not result.exists())
+    earlier, said = _earlier(result if is_file else Path(DEFAULT))
     with progress("reading"):
         proposal = propose(left, right, key=key, right_key=right_key)
-    proposal = replace(proposal, schema=_continued(proposal.schema, result))
+    proposal = replace(proposal, schema=_continued(proposal.schema, earlier))
     kept = save(proposal.to_json(), result, FileKind.SCHEMA)
-    printed = is_standard_output(result)
     name = "FILE" if printed else result
     if not printed:
         for listing in proposal.listings():
@@ -69,23 +74,53 @@ def draft(
         f"`redveil schema accept {name}`.",
         "bold yellow",
     )
+    if said:
+        say(said, "bold yellow")
     if kept:
         say(f"previous schema kept as {kept}")
     if not printed:
         say(f"written to {result}")
 
 
-def _continued(drafted: Schema, path: Path) -> Schema:
-    """Return a drafted schema with what is known of the data set that it is for.
+def _earlier(target: Path) -> tuple[Package | None, str | None]:
+    """Return what is known of the data set that a draft is for, and what to say about it.
 
-    A draft has an id before it is accepted, so that runs with it are added to later ones. One that
-    replaces a schema keeps its id, its budget, its name and its unit.
+    A draft has an id before it is accepted, so that runs with it are added to later ones. It keeps
+    the id, name, unit and budget of the schema that it replaces, or else of the default schema in
+    its folder. If there is neither, it keeps the name and id of the only data set in the folder's
+    ledger.
     """
-    from redveil.schema.reader import check as read
+    from redveil.budget.ledger import Ledger
 
-    earlier, _ = read(path, Schema)
+    replaced = read_package(target)
+    if replaced is not None:
+        return replaced, None
+    ledger = find_ledger(None, target)
+    beside = ledger.with_name(DEFAULT)
+    other = "if this is another data set, change its name and id"
+    default = read_package(beside)
+    if default is not None:
+        return default, f"id, name, unit and budget are those of {beside}; {other}"
+    charged = Ledger(ledger).data_sets()
+    if len(charged) == 1:
+        ((name, identifier),) = charged
+        said = (
+            f"name and id are those of {name}, the only data set in {ledger}; {other} (no budget "
+            "is declared)"
+        )
+        return Package(name, id=identifier), said
+    names = ", ".join(sorted({name for name, _ in charged}))
+    said = (
+        f"{ledger} has charges to {names}; if this is one of them, copy its name and id from its "
+        "schema, or earlier runs are not added up"
+    )
+    return None, said if charged else None
+
+
+def _continued(drafted: Schema, earlier: Package | None) -> Schema:
+    """Return a drafted schema with what is known of the data set that it is for."""
     if earlier is None:
-        return replace(drafted, id=_written_id(path) or new_id())
+        return replace(drafted, id=new_id())
     return replace(
         drafted,
         id=earlier.id or new_id(),
@@ -94,16 +129,6 @@ def _continued(drafted: Schema, path: Path) -> Schema:
         budget=earlier.budget,
         budget_delta=earlier.budget_delta,
     )
-
-
-def _written_id(path: Path) -> str | None:
-    """Return the id in a schema that has problems elsewhere."""
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    found = content.get("id") if isinstance(content, dict) else None
-    return found if isinstance(found, str) and found else None
 
 
 LeftData = Annotated[

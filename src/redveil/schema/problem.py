@@ -21,6 +21,8 @@ _READ: Final = {
 }
 _ALSO: Final = {"package": ("sources",), "resource": ("scheme", "$schema")}
 _ALIKE: Final = 0.8
+# Under `redveil`, these limit what is spent. Elsewhere nobody would keep to them.
+_LIMITS: Final = ("budget", "budget_delta", "bought")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,19 @@ def misspelt(place: str, part: str, given: object) -> Iterator[Problem]:
         if close:
             remedy = f"did you mean {read[close[0]]}?"
             yield Problem(place, f"unknown key {key} in {part}", remedy)
+
+
+def misplaced(place: str, package: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield a problem for every budget that is declared outside of `redveil`.
+
+    >>> [str(one) for one in misplaced("dp.json", {"budget": "3", "redveil": {}})]
+    ['dp.json: budget outside of redveil, where it limits nothing; write redveil.budget']
+    """
+    resources = package.get("resources")
+    parts = [package, *(resources if isinstance(resources, Sequence) else ())]
+    extras = [part.get("redveil") for part in parts[1:] if isinstance(part, Mapping)]
+    for part in (*parts, *extras):
+        for key in part if isinstance(part, Mapping) else ():
+            if str(key).casefold() in _LIMITS:
+                what = f"{key} outside of redveil, where it limits nothing"
+                yield Problem(place, what, f"write redveil.{str(key).casefold()}")

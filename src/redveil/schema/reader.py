@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Final, TypeVar
@@ -14,11 +15,12 @@ from redveil.errors import SchemaError
 from redveil.file_kind import FileKind, kind_of
 from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
-from redveil.schema.problem import Problem, misspelt, unknown_keys
+from redveil.schema.problem import Problem, misplaced, misspelt, unknown_keys
 from redveil.schema.purchase import Purchase
 from redveil.schema.view import Side, Status, View
 
 S = TypeVar("S")
+_NO_OBJECT: Final = ("not a JSON object", "write a data package descriptor")
 _NAME_ONE: Final = "name a schema, such as datapackage.json"
 # Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases, id.
 Build = Callable[
@@ -64,6 +66,48 @@ right view
     return schema
 
 
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What a schema declares about the data set as a whole.
+
+    >>> Package("clinic", budget=Fraction(3)).unit
+    'entity'
+    """
+
+    name: str
+    unit: str = "entity"
+    status: Status = Status.DECLARED
+    budget: Fraction | None = None
+    budget_delta: Fraction = Fraction(0)
+    bought: tuple[Purchase, ...] = ()
+    id: str | None = None
+
+
+def read_package(path: Path) -> Package | None:
+    """Read what a schema declares about the data set as a whole, whatever its fields are.
+
+    None if there is no file, or an empty one. Raises a SchemaError if anything is wrong with that
+    part, because it may be the id or the budget.
+
+    >>> read_package(Path("nowhere.json")) is None
+    True
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    raw = _raw(path)
+    problems = [raw] if isinstance(raw, Problem) else []
+    package = None
+    if isinstance(raw, Mapping):
+        package = _package(raw, str(path), problems)
+    elif not problems:
+        problems = [Problem(str(path), *_NO_OBJECT)]
+    if problems:
+        raise SchemaError(
+            f"{problems[0]} (a draft keeps its id and budget, so repair it, or move it elsewhere)"
+        )
+    return package
+
+
 def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:
     """Read a schema and list all of its problems.
 
@@ -71,19 +115,25 @@ def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:
     >>> print(check(Path("nowhere.json"), Schema)[1][0])
     nowhere.json: no such file; name a schema, such as datapackage.json
     """
+    raw = _raw(path)
+    return (None, [raw]) if isinstance(raw, Problem) else parse(raw, str(path), build)
+
+
+def _raw(path: Path) -> object | Problem:
+    """Return what a JSON file contains, or why it cannot be a schema."""
     content = _content(path)
     if isinstance(content, Problem):
-        return None, [content]
+        return content
     try:
-        raw = json.loads(content)
+        raw: object = json.loads(content)
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
-        return None, [Problem(place, "not valid JSON", f"{error.msg}")]
+        return Problem(place, "not valid JSON", f"{error.msg}")
     except ValueError:
-        return None, [Problem(str(path), "a number with too many digits", "shorten it")]
+        return Problem(str(path), "a number with too many digits", "shorten it")
     except RecursionError:
-        return None, [Problem(str(path), "nested too deeply", "write a data package descriptor")]
-    return parse(raw, str(path), build)
+        return Problem(str(path), "nested too deeply", "write a data package descriptor")
+    return raw
 
 
 def _content(path: Path) -> str | Problem:
@@ -112,8 +162,9 @@ def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Probl
     datapackage.json: 0 resources; list exactly two: the left view and the right view
     """
     if not isinstance(raw, Mapping):
-        return None, [Problem(file, "not a JSON object", "write a data package descriptor")]
-    problems = list(misspelt(file, "package", raw))
+        return None, [Problem(file, *_NO_OBJECT)]
+    problems: list[Problem] = []
+    package = _package(raw, file, problems)
     resources = raw.get("resources")
     if not isinstance(resources, Sequence) or len(resources) != 2:
         found = len(resources) if isinstance(resources, Sequence) else "no"
@@ -123,6 +174,17 @@ def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Probl
         _view(resource, side, file, problems)
         for side, resource in zip(Side, resources, strict=True)
     ]
+    left, right = views
+    if problems or left is None or right is None:
+        return None, problems
+    about = (package.unit, package.status, package.budget, package.budget_delta)
+    return build(package.name, left, right, *about, package.bought, package.id), []
+
+
+def _package(raw: Mapping[str, object], file: str, problems: list[Problem]) -> Package:
+    """Read what is declared about the data set as a whole."""
+    problems.extend(misspelt(file, "package", raw))
+    problems.extend(misplaced(file, raw))
     extras = raw.get("redveil") or {}
     if not isinstance(extras, Mapping):
         problems.append(Problem(file, "redveil is not an object", "write redveil as {…}"))
@@ -131,14 +193,18 @@ def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Probl
     budget, budget_delta = (
         _budget(extras, key, file, problems) for key in ("budget", "budget_delta")
     )
-    bought = _purchases(extras.get("bought", []), file, problems)
-    identifier = _identifier(raw.get("id"), file, problems)
-    left, right = views
-    if problems or left is None or right is None:
-        return None, problems
-    name, unit = str(raw.get("name", "dataset")), str(extras.get("unit", "entity"))
-    delta = budget_delta or Fraction(0)
-    return build(name, left, right, unit, status, budget, delta, bought, identifier), []
+    if budget_delta is not None and budget is None:
+        what, remedy = "redveil.budget_delta without redveil.budget", "declare both"
+        problems.append(Problem(file, what, remedy))
+    return Package(
+        name=str(raw.get("name", "dataset")),
+        unit=str(extras.get("unit", "entity")),
+        status=status,
+        budget=budget,
+        budget_delta=budget_delta or Fraction(0),
+        bought=_purchases(extras.get("bought", []), file, problems),
+        id=_identifier(raw.get("id"), file, problems),
+    )
 
 
 def _identifier(given: object, file: str, problems: list[Problem]) -> str | None:

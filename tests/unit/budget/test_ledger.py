@@ -225,6 +225,12 @@ def _changed(what: str) -> Callable[[Path], None]:
     return _altered(f"UPDATE charges SET {what}")
 
 
+def _bit_changed(path: Path) -> None:
+    Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE))
+    # In the database's own table of contents, where Python expects UTF-8.
+    path.write_bytes(path.read_bytes().replace(b"tablecharges", b"\xf4ablecharges", 1))
+
+
 DAMAGE: dict[str, Callable[[Path], None]] = {
     "no database": _no_database,
     "one line": _one_line,
@@ -242,6 +248,9 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "negative δ": _changed("delta = '-1/2'"),
     "no parameters": _changed("parameters = '{'"),
     "a list": _changed("parameters = '[1]'"),
+    "a name of bytes": _changed("dataset = CAST(dataset AS BLOB)"),
+    "an id of bytes": _changed("identifier = x'7e57'"),
+    "a changed bit": _bit_changed,
 }
 
 
@@ -463,11 +472,27 @@ def test_without_a_cap_missing_purchases_are_recorded(tmp_path: Path) -> None:
 
 def test_purchases_can_be_added_to_a_ledger_that_lacks_them(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    assert ledger.add_purchases("clinic", "7e57", [BOUGHT]) == (BOUGHT,)
+    with pytest.warns(LedgerWarning, match="new ledger begun"):
+        assert ledger.add_purchases("clinic", "7e57", [BOUGHT]) == (BOUGHT,)
     assert ledger.add_purchases("clinic", "7e57", [BOUGHT]) == ()
     ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(11, 10)), bought=[BOUGHT])
     with pytest.raises(OverBudgetError, match="0 left"):
         ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(11, 10)), bought=[BOUGHT])
+
+
+def test_purchases_added_to_another_data_sets_ledger_are_announced(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("school", Loss(ONE), MINED, None)
+    with pytest.warns(LedgerWarning, match="first charge to clinic"):
+        ledger.add_purchases("clinic", "7e57", [BOUGHT])
+
+
+def test_data_sets_are_listed_by_their_latest_name(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert ledger.data_sets() == ()
+    for name, identifier in (("a", "1"), ("b", None), ("c", "1"), ("c", "2"), ("b", "3")):
+        ledger.charge(name, Loss(ONE), MINED, None, identifier=identifier)
+    assert ledger.data_sets() == (("b", "3"), ("c", "2"))
 
 
 def test_names_that_are_no_proper_text_are_kept_apart_and_found_again(tmp_path: Path) -> None:

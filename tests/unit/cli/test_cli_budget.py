@@ -88,9 +88,9 @@ def test_purchases_that_are_missing_are_named_and_can_be_added(
     refused = command(*clinic_files.mine, "-q")
     assert refused.code == 2
     assert "--add-bought" in refused.err
-    assert command("budget", clinic_files.schema, "--add-bought").out.endswith(
-        "clinic: ε = 3/2 left of 2\n"
-    )
+    added = command("budget", clinic_files.schema, "--add-bought")
+    assert added.out.endswith("clinic: ε = 3/2 left of 2\n")
+    assert "new ledger begun" in added.err
     assert command(*clinic_files.mine, "-q").code == 0
 
 

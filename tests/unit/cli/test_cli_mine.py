@@ -308,3 +308,18 @@ def test_a_result_is_not_put_where_sqlite_would_remove_it(
     assert refused.code == 2
     assert is_one_line(refused.err)
     assert clinic_files.names() == THREE_FILES
+
+
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+def test_nor_beside_the_ledger_that_a_link_leads_to(
+    clinic_files: Clinic, command: Command, end: str
+) -> None:
+    link, real = clinic_files.folder / "link", clinic_files.folder / "real"
+    link.symlink_to(real)
+    for name in (link, real):
+        output = f"{name}{end}"
+        refused = command(*clinic_files.mine, "-q", "--ledger", link, "--output", output)
+        assert refused.code == 2
+        assert "this command needs that file itself" in refused.err
+        assert is_one_line(refused.err)
+    assert not real.exists()

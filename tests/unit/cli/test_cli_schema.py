@@ -126,9 +126,9 @@ def test_an_id_stays_once_it_is_given(clinic_files: Clinic, command: Command) ->
     files = clinic_files.left, clinic_files.right
     assert command("schema", "draft", *files, "-o", clinic_files.schema).code == 0
     assert Schema.read(clinic_files.schema).id == first
-    other = clinic_files.folder / "other.json"
-    assert command("schema", "draft", *files, "-o", other).code == 0
-    assert Schema.read(other).id not in (None, first)
+    elsewhere = clinic_files.folder.parent / "other.json"
+    assert command("schema", "draft", *files, "-o", elsewhere).code == 0
+    assert Schema.read(elsewhere).id not in (None, first)
 
 
 def test_accepting_does_not_mind_empty_extras(clinic_files: Clinic, command: Command) -> None:
@@ -207,6 +207,79 @@ def test_a_draft_that_replaces_a_schema_keeps_its_budget(
     assert (after.id, after.budget, after.name, after.unit) == (
         *(before.id, Fraction(3), before.name, before.unit),
     )
+
+
+def about(path: Path) -> tuple[object, ...]:
+    schema = Schema.read(path)
+    return schema.id, schema.name, schema.unit, schema.budget, schema.budget_delta
+
+
+@pytest.mark.parametrize("output", ["datapackage.json", "v2.json", "-"])
+def test_drafting_again_does_not_give_back_the_budget(
+    clinic_files: Clinic, command: Command, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clinic_files.folder)
+    clinic_files.set_budget(Fraction(1))
+    assert command(*clinic_files.mine, "-q").code == 0
+    before = about(clinic_files.schema)
+    # A field with a problem is what a draft is for.
+    clinic_files.change_schema(lambda raw: raw["resources"][0]["schema"]["fields"].append({}))
+    drafted = command("schema", "draft", clinic_files.left, clinic_files.right, "-o", output)
+    assert drafted.code == 0
+    path = clinic_files.folder / output
+    if output == "-":
+        path.write_text(drafted.out, encoding="utf-8")
+    assert about(path) == before
+    said = "id, name, unit and budget are those of datapackage.json; if this is another data set"
+    assert (said in drafted.err.replace("\n", " ")) == (output == "v2.json")
+    again = command(*clinic_files.mine, "-q", "--schema", path, "-o", clinic_files.folder / "2")
+    assert again.code == 3
+
+
+@pytest.mark.parametrize("output", ["datapackage.json", "v2.json"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [('"unit"', '"units"'), ('"redveil"', '"redviel"'), ("}\n", ",}\n"), ('"1"', '"one"')],
+    ids=["unknown key", "misspelt key", "comma", "no number"],
+)
+def test_a_schema_whose_budget_cannot_be_read_is_not_replaced(
+    clinic_files: Clinic, command: Command, before: str, after: str, output: str
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    text = clinic_files.schema.read_text(encoding="utf-8") + "\n"
+    head, found, tail = text.rpartition(before)
+    clinic_files.schema.write_text(head + after + tail, encoding="utf-8")
+    broken = clinic_files.schema.read_bytes()
+    assert found
+    path = clinic_files.folder / output
+    refused = command("schema", "draft", clinic_files.left, clinic_files.right, "-o", path)
+    assert refused.code == 2
+    assert "repair it, or move it elsewhere" in refused.err
+    assert is_one_line(refused.err)
+    assert clinic_files.schema.read_bytes() == broken
+    assert not (clinic_files.folder / "v2.json").exists()
+
+
+def test_a_draft_keeps_the_name_and_id_in_the_folders_ledger(
+    clinic_files: Clinic, command: Command
+) -> None:
+    assert command(*clinic_files.mine, "-q").code == 0
+    charged = Schema.read(clinic_files.schema)
+    clinic_files.schema.rename(clinic_files.folder / "old.json")
+    draft = "schema", "draft", clinic_files.left, clinic_files.right, "-o", clinic_files.schema
+    drafted = command(*draft)
+    assert "name and id are those of clinic" in drafted.err.replace("\n", " ")
+    assert "no budget is declared" in drafted.err.replace("\n", " ")
+    again = Schema.read(clinic_files.schema)
+    assert (again.id, again.name) == (charged.id, charged.name)
+    assert "ε = 1 spent" in command("budget", clinic_files.schema).out
+    # Of two data sets, nobody knows which one it is.
+    clinic_files.change_schema(lambda raw: raw.update(id="another", name="ward"))
+    assert command(*clinic_files.mine, "-q").code == 0
+    clinic_files.schema.unlink()
+    drafted = command(*draft)
+    assert "has charges to clinic, ward; if this is one of them" in drafted.err.replace("\n", " ")
+    assert Schema.read(clinic_files.schema).id not in (None, "another", charged.id)
 
 
 def test_a_file_that_is_no_schema_is_called_what_it_is(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from redveil.data.draft import Draft, Remark, draft
 from redveil.data.layout import Layout, guess_layout
 from redveil.data.loading import load
 from redveil.data.proposal import choose_rule, outward
-from redveil.errors import LoadError
+from redveil.errors import InputError, LoadError
 from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.schema.cuts import CutRule
 from redveil.sealed import open_for_owner
@@ -448,3 +450,17 @@ def test_a_named_key_identifies_at_least_half_of_the_rows() -> None:
     right = pa.table({"ward": range(5), "pulse": range(5)})
     with pytest.raises(LoadError, match="column ward: 2 rows repeat keys; keep one row per entity"):
         draft(left, right, key="ward")
+
+
+@pytest.mark.parametrize("kept", [{"id": "7e57"}, {"budget": Fraction(3)}], ids=["id", "budget"])
+def test_a_draft_does_not_replace_an_id_or_a_budget(tmp_path: Path, kept: dict[str, Any]) -> None:
+    path = tmp_path / "datapackage.json"
+    table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
+    found = draft(table, table)
+    found.save(path)
+    found.save(path)
+    replace(found.schema, **kept).save(path)
+    with pytest.raises(InputError, match="its id and budget would be lost; name another file"):
+        found.save(path)
+    replace(found, schema=replace(found.schema, **kept)).save(path)
+    assert Schema.read(path) == replace(found.schema, **kept)

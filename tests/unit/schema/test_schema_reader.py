@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from redveil.errors import SchemaError
 from redveil.schema import Schema, Status
-from redveil.schema.reader import check, parse, read_schema
+from redveil.schema.reader import Package, check, parse, read_package, read_schema
 
 FIELD: dict[str, Any] = {"name": "sick", "type": "boolean"}
 
@@ -193,7 +193,7 @@ def test_a_problem(raw: object, problem: str) -> None:
     "budget", ["many", "0", "-1", "1/0", True, [], 1e999, "1e999999999", "9" * 5000, "1/2/3"]
 )
 def test_a_budget_of_delta_that_is_none(budget: object) -> None:
-    assert problems_of(package(redveil={"budget_delta": budget})) == [
+    assert problems_of(package(redveil={"budget": "1", "budget_delta": budget})) == [
         "dp.json: redveil.budget_delta is not a positive number; write a positive number such as "
         '"1e-5"'
     ]
@@ -215,7 +215,63 @@ def test_a_budget_that_is_none(budget: object) -> None:
 )
 def test_a_budget(budget: object, value: Fraction) -> None:
     assert schema_of(package(redveil={"budget": budget})).budget == value
-    assert schema_of(package(redveil={"budget_delta": budget})).budget_delta == value
+    both = {"budget": "1", "budget_delta": budget}
+    assert schema_of(package(redveil=both)).budget_delta == value
+
+
+def test_a_budget_of_delta_alone_is_a_problem() -> None:
+    assert problems_of(package(redveil={"budget_delta": "1e-6"})) == [
+        "dp.json: redveil.budget_delta without redveil.budget; declare both"
+    ]
+
+
+@pytest.mark.parametrize("key", ["budget", "Budget", "budget_delta", "bought"])
+def test_a_budget_outside_of_redveil_is_a_problem(key: str) -> None:
+    said = (
+        f"dp.json: {key} outside of redveil, where it limits nothing; write redveil.{key.lower()}"
+    )
+    assert problems_of(package(**{key: "3"})) == [said]
+    assert problems_of(package(table() | {"redveil": {key: "3"}})) == [said]
+    assert problems_of(package(table() | {key: "3"})) == [said]
+
+
+def test_what_is_declared_about_the_data_set_is_read_whatever_the_fields_are(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "datapackage.json"
+    assert read_package(path) is None
+    path.touch()
+    assert read_package(path) is None
+    raw = package(table(fields=[]), id="7e57", redveil={"budget": "3", "unit": "patient"})
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert check(path, Schema)[0] is None
+    assert read_package(path) == Package("dataset", "patient", budget=Fraction(3), id="7e57")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": "7e57",}',
+        "[]",
+        '"7e57"',
+        "\xff{}",
+        '{"id": 7}',
+        '{"redviel": {"budget": "3"}}',
+        '{"redveil": {"budgett": "3"}}',
+        '{"redveil": {"budget": "three"}}',
+        '{"redveil": [{"budget": "3"}]}',
+        '{"budget": "3"}',
+        '{"redveil": {"bought": [{"epsilon": "much"}]}}',
+    ],
+)
+def test_a_data_set_that_cannot_be_read_is_not_taken_for_a_new_one(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "datapackage.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(SchemaError, match="so repair it, or move it elsewhere") as caught:
+        read_package(path)
+    assert str(caught.value).startswith(str(path))
 
 
 def test_all_problems_are_listed_and_the_first_is_raised(tmp_path: Path) -> None:
