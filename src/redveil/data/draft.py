@@ -374,7 +374,7 @@ def _keys(
         found = key, right_key or key
         for table, name in zip((left, right), found, strict=True):
             if name not in table.raw.columns:
-                remedy = suggestion(name, table.source) or f"check {_KEY_OPTIONS}"
+                remedy = suggestion(name, table.raw.columns) or f"check {_KEY_OPTIONS}"
                 raise LoadError(f"{table.source.place}: no key column {shown(name)}; {remedy}")
     else:
         found = _named_id(left, right) or _first_unique(left, right)

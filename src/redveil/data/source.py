@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 from redveil.data.arff import open_arff
-from redveil.data.csv_file import CsvFile, open_csv
-from redveil.data.excel import SUFFIXES, ExcelSheet, open_excel
+from redveil.data.csv_file import open_csv
+from redveil.data.excel import SUFFIXES, open_excel
 from redveil.data.frame import open_frame, open_parquet
 from redveil.data.layout import Layout, guess_layout, usual_delimiter
 from redveil.data.raw import Source, quietly, shown
@@ -102,8 +102,8 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
     missing = [name for name in wanted if name not in source.names]
     if not missing:
         return wanted
-    # A first line that has all other columns, and not just one, is a header.
-    close = suggestion(missing[0], source, is_header=len(missing) == 1 and len(wanted) > 2)
+    # A line that has all other columns, and not just one, is a header.
+    close = suggestion(missing[0], source.names, is_header=len(missing) == 1 and len(wanted) > 2)
     if missing[0] == view.key:
         raise LoadError(
             f"{source.place}: no key column {shown(view.key)}; {close or _key_remedy(source)}"
@@ -121,24 +121,25 @@ def _key_remedy(source: Source) -> str:
     return "set primaryKey, or make the index a column"
 
 
-def suggestion(name: str, source: Source, *, is_header: bool = False) -> str:
-    r"""Suggest columns with a similar name, if that reveals no value; "" if there is none.
+def suggestion(name: str, names: Iterable[str], *, is_header: bool = False) -> str:
+    """Suggest columns with a similar name, if that reveals no value; "" if there is none.
 
-    The first line of a file without a header is the row of an entity. So a name from a file must
-    have the same letters and digits, unless the line is known to be a header.
+    The first line of a file without a header is the row of an entity, also if a frame was made of
+    it. So a name must have the same letters and digits, unless it is known to be in a header.
 
-    >>> source = open_csv(b"patient-4711,gout\n", Layout(), "left.csv")
-    >>> suggestion("patient", source), suggestion("Gout", source)
-    ('', 'did you mean gout?')
-    >>> suggestion("patient", source, is_header=True)
-    'did you mean patient-4711?'
+    >>> suggestion("patient", ["patient-4711", "gout"])
+    ''
+    >>> suggestion("patient_id", ["Patient ID", "gout"])
+    'did you mean Patient ID?'
+    >>> suggestion("patient", ["patients", "gout"], is_header=True)
+    'did you mean patients?'
     """
-    if is_header or not isinstance(source, CsvFile | ExcelSheet):
-        folded = {other.casefold().strip(): other for other in source.names}
+    if is_header:
+        folded = {other.casefold().strip(): other for other in names}
         close = difflib.get_close_matches(name.casefold().strip(), folded, n=3)
         found = [folded[other] for other in close]
     else:
-        found = [other for other in source.names if _letters(other) == _letters(name)]
+        found = [other for other in names if _letters(other) == _letters(name)]
     return f"did you mean {' or '.join(map(shown, found[:3]))}?" if found else ""
 
 

@@ -125,15 +125,30 @@ def _raw(path: Path) -> object | Problem:
     if isinstance(content, Problem):
         return content
     try:
-        raw: object = json.loads(content)
+        raw: object = json.loads(content, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         return Problem(place, "not valid JSON", f"{error.msg}")
+    except _RepeatedKeyError as error:
+        return Problem(str(path), f"key {error.args[0]} twice in one object", "remove one of them")
     except ValueError:
         return Problem(str(path), "a number with too many digits", "shorten it")
     except RecursionError:
         return Problem(str(path), "nested too deeply", "write a data package descriptor")
     return raw
+
+
+class _RepeatedKeyError(ValueError):
+    """An object has a key twice; the name of the key."""
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return a JSON object. Of a key that is there twice, Python would keep the last value only."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise _RepeatedKeyError(key)
+    return found
 
 
 def _content(path: Path) -> str | Problem:

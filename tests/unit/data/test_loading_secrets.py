@@ -111,20 +111,23 @@ def test_bad_files(tmp_path: Path, text: str) -> None:
     check(path)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+@pytest.mark.parametrize("suffix", ["csv", "xlsx", "frame"])
 @pytest.mark.parametrize("first", ["patient-4711,41", "41,patient_4711", "PATIENT 4711,age"])
 def test_a_row_without_a_header_is_no_suggestion(tmp_path: Path, suffix: str, first: str) -> None:
     view = View("l", "patient", (AGE, SICK))
     path = tmp_path / f"left.{suffix}"
-    if suffix == "csv":
-        path.write_text(f"{first},1\npatient-4712,42,0\n")
-    else:
+    table: Any = path
+    if suffix == "xlsx":
         write_xlsx(path, {"Labs": [(*first.split(","), 1), ("patient-4712", 42, 0)]})
+    else:
+        path.write_text(f"{first},1\npatient-4712,42,0\n")
+    if suffix == "frame":
+        table = pd.read_csv(path)
     with pytest.raises(LoadError, match="no key column patient; set primaryKey") as caught:
-        load(path, RIGHT, Schema("clinic", view, SCHEMA.right))
+        load(table, RIGHT, Schema("clinic", view, SCHEMA.right))
     assert "4711" not in str(caught.value)
     with pytest.raises(LoadError, match="no key column patient; check --key") as caught:
-        draft(path, RIGHT, key="patient")
+        draft(table, RIGHT, key="patient")
     assert "4711" not in str(caught.value)
 
 

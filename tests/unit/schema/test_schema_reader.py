@@ -235,6 +235,15 @@ def test_a_budget_outside_of_redveil_is_a_problem(key: str) -> None:
     assert problems_of(package(table() | {key: "3"})) == [said]
 
 
+def test_a_key_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "datapackage.json"
+    text = json.dumps(package(redveil={"budget": "3"}))
+    path.write_text(text[:-1] + ', "redveil": {}}', encoding="utf-8")
+    assert [str(one) for one in check(path, Schema)[1]] == [
+        f"{path}: key redveil twice in one object; remove one of them"
+    ]
+
+
 def test_what_is_declared_about_the_data_set_is_read_whatever_the_fields_are(
     tmp_path: Path,
 ) -> None:
