@@ -37,8 +37,8 @@ _DIGITS: Final = re.compile(r"[0-9]{1,20}")
 def check_size(path: Path, place: str) -> None:
     """Raise a LoadError if a workbook is too large, without holding it in memory.
 
-    Old .xls files are limited by their format. In an .xlsb file, a malicious cell can still exhaust
-    memory.
+    Old .xls files are limited by their format. In an .xlsb file, and by repeated columns in an .ods
+    file, a malicious cell can still exhaust memory.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
