@@ -16,7 +16,7 @@ from redveil.cli.arguments import DEFAULT, Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.help import ReadableCommand, ReadableGroup
-from redveil.cli.ledger import find_ledger
+from redveil.cli.ledger import find_ledger, ledger_files
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
@@ -53,7 +53,8 @@ def draft(
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
     from redveil.data.draft import draft as propose
 
-    check_output(result, FileKind.SCHEMA, [left, right])
+    files = [left, right, *ledger_files(find_ledger(None, result))]
+    check_output(result, FileKind.SCHEMA, files)
     printed = is_standard_output(result)
     # What is no file has no folder that is about the data.
     is_file = not printed and (result.is_file() or not result.exists())

@@ -184,6 +184,16 @@ def test_a_draft_that_cannot_be_written_is_one_line(clinic_files: Clinic, comman
         assert is_one_line(refused.err)
 
 
+def test_a_draft_is_not_put_where_sqlite_would_remove_it(
+    clinic_files: Clinic, command: Command
+) -> None:
+    output = clinic_files.folder / "datapackage.ledger.sqlite-journal"
+    refused = command("schema", "draft", clinic_files.left, clinic_files.right, "-o", output)
+    assert refused.code == 2
+    assert "this command needs that file itself" in refused.err
+    assert not output.exists()
+
+
 def test_drafting_again_keeps_the_edited_schema(clinic_files: Clinic, command: Command) -> None:
     edited = clinic_files.schema.read_text(encoding="utf-8")
     done = command(

@@ -11,7 +11,7 @@ import io
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -416,11 +416,24 @@ def test_a_nan_in_another_chunk_stops_nothing() -> None:
         assert values(table.left["label"]).tolist() == [0, 2]
 
 
+class Nowhere(tzinfo):
+    """A time zone without an offset."""
+
+    def utcoffset(self, _: datetime | None) -> timedelta:
+        raise ValueError
+
+    dst = utcoffset
+
+    def tzname(self, _: datetime | None) -> str:
+        return "nowhere"
+
+
 @pytest.mark.parametrize(
     "odd",
     [
         datetime(9999, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-5))),
         datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
+        datetime(2015, 1, 1, tzinfo=Nowhere()),
     ],
 )
 def test_a_date_beyond_all_calendars_is_missing(odd: datetime) -> None:
