@@ -24,7 +24,7 @@ from redveil.display import Block, Displayed, Listing
 from redveil.display import Note as Paragraph
 from redveil.errors import InputError, LoadError
 from redveil.file_kind import FileKind
-from redveil.files import write_text
+from redveil.files import must_be_writable, write_text
 from redveil.schema import Attribute, Schema, Side, Status, View
 from redveil.schema.acceptance import FromData, from_data
 from redveil.schema.cuts import CutRule
@@ -197,6 +197,7 @@ values
         ...     Schema.read(Path(folder) / "datapackage.json") == proposal.schema
         True
         """
+        must_be_writable(Path(path), FileKind.SCHEMA)
         earlier = read_package(Path(path))
         if earlier is not None and not (
             earlier.id in (None, self.schema.id) and earlier.budget in (None, self.schema.budget)
