@@ -64,6 +64,21 @@ def test_the_notebook_tutorial_runs(
         assert [one for one in numeric if one in other.attributes] == []
 
 
+def test_the_notebook_tutorial_can_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved = []
+    for _ in range(2):
+        names: dict[str, Any] = {}
+        for cell in blocks(NOTEBOOK):
+            if cell.startswith("dataset ="):
+                break
+            run_cell(cell, names)
+        saved.append(redveil.Schema.read("datapackage.json"))
+    assert saved[0] == saved[1] == names["schema"]
+
+
 def uses(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield every attribute that is looked up on a name: `mine` of `redveil` in `redveil.mine`."""
     for node in ast.walk(tree):

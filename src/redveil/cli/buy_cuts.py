@@ -28,6 +28,7 @@ from redveil.errors import InputError
 from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
+from redveil.schema.reader import must_keep
 
 Columns = Annotated[
     list[str] | None,
@@ -83,6 +84,8 @@ def buy_cuts(
     target = result or path
     charges = find_ledger(ledger, path)
     check_output(target, FileKind.SCHEMA, [left, right, *ledger_files(charges)])
+    if not is_standard_output(target):
+        must_keep(target, declared.id, declared.budget)
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
     if not _left_to_buy(declared, names, again, quiet):

@@ -22,7 +22,7 @@ from redveil.data.source import open_source, split_sheet, suggestion
 from redveil.data.summary import Summary, summarise
 from redveil.display import Block, Displayed, Listing
 from redveil.display import Note as Paragraph
-from redveil.errors import InputError, LoadError
+from redveil.errors import LoadError
 from redveil.file_kind import FileKind
 from redveil.files import must_be_writable, write_text
 from redveil.schema import Attribute, Schema, Side, Status, View
@@ -30,7 +30,7 @@ from redveil.schema.acceptance import FromData, from_data
 from redveil.schema.cuts import CutRule
 from redveil.schema.dates import DatePeriod
 from redveil.schema.listing import declared, view_caption
-from redveil.schema.reader import read_package
+from redveil.schema.reader import must_keep
 
 # The least share of rows with a key of their own: of a column that is found, and of one that the
 # owner names.
@@ -186,8 +186,7 @@ values
     def save(self, path: str | Path) -> None:
         """Write the draft as `datapackage.json`, atomically, for `Schema.read`.
 
-        Refuses to replace a schema whose id or budget would be lost, because a ledger knows the
-        data set by its id.
+        Refuses to replace a schema with another id, or one with a budget by one without.
 
         >>> import pyarrow as pa, tempfile
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -198,13 +197,7 @@ values
         True
         """
         must_be_writable(Path(path), FileKind.SCHEMA)
-        earlier = read_package(Path(path))
-        if earlier is not None and not (
-            earlier.id in (None, self.schema.id) and earlier.budget in (None, self.schema.budget)
-        ):
-            raise InputError(
-                f"{path}: not replaced, because its id and budget would be lost; name another file"
-            )
+        must_keep(Path(path), self.schema.id, self.schema.budget)
         write_text(Path(path), self.to_json(), FileKind.SCHEMA)
 
 

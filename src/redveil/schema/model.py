@@ -16,7 +16,7 @@ from redveil.schema.descriptor import describe
 from redveil.schema.identifier import new_id
 from redveil.schema.listing import view_listing
 from redveil.schema.purchase import Purchase
-from redveil.schema.reader import read_schema, schema_of
+from redveil.schema.reader import must_keep, read_schema, schema_of
 from redveil.schema.view import Side, Status, View
 
 
@@ -194,6 +194,8 @@ correct redveil.cuts.values
     def save(self, path: str | Path) -> None:
         """Write the schema as `datapackage.json`, atomically; replace nothing but a schema.
 
+        Refuses to replace a schema with another id, or one with a budget by one without.
+
         >>> import tempfile
         >>> from redveil.data.synthetic import clinic_schema
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -203,8 +205,10 @@ correct redveil.cuts.values
         True
         """
         from redveil.file_kind import FileKind
-        from redveil.files import write_text
+        from redveil.files import must_be_writable, write_text
 
+        must_be_writable(Path(path), FileKind.SCHEMA)
+        must_keep(Path(path), self.id, self.budget)
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n", FileKind.SCHEMA)
 

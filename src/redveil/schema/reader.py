@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, TypeVar
 
-from redveil.errors import SchemaError
+from redveil.errors import InputError, SchemaError
 from redveil.file_kind import FileKind, kind_of
 from redveil.schema.attribute import Attribute
 from redveil.schema.field import FieldReader
@@ -103,9 +103,32 @@ def read_package(path: Path) -> Package | None:
         problems = [Problem(str(path), *_NO_OBJECT)]
     if problems:
         raise SchemaError(
-            f"{problems[0]} (a draft keeps its id and budget, so repair it, or move it elsewhere)"
+            f"{problems[0]} (its id and budget must be kept, so repair it, or move it elsewhere)"
         )
     return package
+
+
+def must_keep(path: Path, identifier: str | None, budget: Fraction | None) -> None:
+    """Refuse to replace a schema whose id or budget would be lost.
+
+    A ledger knows a data set by its id, and nobody would keep to a budget that is gone. Another
+    budget is the owner's decision.
+
+    >>> must_keep(Path("nowhere.json"), None, None)
+    """
+    earlier = read_package(path)
+    if earlier is None:
+        return
+    if earlier.id not in (None, identifier):
+        raise InputError(
+            f"{path}: not replaced, because its id would be lost, by which a ledger knows the data "
+            "set; edit that schema (Schema.read), or move it elsewhere"
+        )
+    if earlier.budget is not None and budget is None:
+        raise InputError(
+            f"{path}: not replaced, because its budget of {earlier.budget} would be lost; declare "
+            "it again (redveil.budget, Schema.replace(budget=…)), or move the file elsewhere"
+        )
 
 
 def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:

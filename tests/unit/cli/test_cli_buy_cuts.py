@@ -109,6 +109,22 @@ def test_a_new_schema_does_not_begin_a_new_budget(
     assert command(*tenth).code == 0
 
 
+def test_a_schema_with_a_budget_is_not_replaced_by_one_without(
+    clinic_files: Clinic, command: Command
+) -> None:
+    plain = clinic_files.schema.read_bytes()
+    clinic_files.set_budget(Fraction(1))
+    capped = clinic_files.schema.rename(clinic_files.folder / "capped.json")
+    before = capped.read_bytes()
+    clinic_files.schema.write_bytes(plain)
+    refused = command(*buy(clinic_files, "--columns", "CRP", "-e", "0.1", "-o", capped))
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "not replaced, because its budget of 1 would be lost" in refused.err
+    assert capped.read_bytes() == before
+    assert Ledger(clinic_files.folder / LEDGER).charges("clinic") == ()
+
+
 def test_a_schema_in_another_folder_is_told_where_its_ledger_is(
     clinic_files: Clinic, command: Command, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from redveil.errors import InputError
+from redveil.errors import InputError, SchemaError
 from redveil.schema import Attribute, Kind, Schema, Side, Status, View
 
 AGE = Attribute("age", Kind.NUMERIC, minimum=0, maximum=100, cuts=(18.0, 65.0))
@@ -67,6 +67,33 @@ def test_save_and_read(tmp_path: Path) -> None:
 def test_saving_where_one_cannot(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         CLINIC.save(tmp_path / "no" / "datapackage.json")
+
+
+def test_a_schema_keeps_the_id_and_the_budget_of_the_one_that_it_replaces(tmp_path: Path) -> None:
+    """A notebook that was run again lifted a budget: its schema had a new id and none."""
+    path = tmp_path / "datapackage.json"
+    first = replace(CLINIC, id="7e57", budget=Fraction(1))
+    CLINIC.save(path)
+    first.save(path)
+    lost = "not replaced, because its id would be lost, .*; edit that schema"
+    with pytest.raises(InputError, match=lost):
+        replace(first, id="beef").save(path)
+    with pytest.raises(InputError, match=lost):
+        replace(first, id=None).save(path)
+    with pytest.raises(InputError, match="its budget of 1 would be lost; declare it again"):
+        replace(first, budget=None).save(path)
+    assert Schema.read(path) == first
+    first.save(path)
+    raised = first.replace(name="ward", budget="5")
+    raised.save(path)
+    assert Schema.read(path) == raised
+
+
+def test_a_schema_whose_budget_cannot_be_read_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "datapackage.json"
+    path.write_text('{"resources": [], "redveil": {"budget": "one"}}', encoding="utf-8")
+    with pytest.raises(SchemaError, match="repair it, or move it elsewhere"):
+        CLINIC.save(path)
 
 
 def test_the_digest_does_not_depend_on_formatting(tmp_path: Path) -> None:
