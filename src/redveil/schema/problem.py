@@ -77,17 +77,28 @@ def misspelt(place: str, part: str, given: object) -> Iterator[Problem]:
             yield Problem(place, f"unknown key {key} in {part}", remedy)
 
 
-def misplaced(place: str, package: Mapping[str, object]) -> Iterator[Problem]:
-    """Yield a problem for every budget that is declared outside of `redveil`.
+def misplaced(file: str, package: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield a problem for every budget that is declared outside of the package's `redveil`.
 
-    >>> [str(one) for one in misplaced("dp.json", {"budget": "3", "redveil": {}})]
-    ['dp.json: budget outside of redveil, where it limits nothing; write redveil.budget']
+    >>> table = {"schema": {"fields": [{"name": "budget"}], "budget": "3"}}
+    >>> [str(one) for one in misplaced("dp.json", {"resources": [table], "redveil": {}})]
+    ["dp.json, resources[0].schema: budget outside of the package's redveil, where it limits \
+nothing; write redveil.budget"]
     """
-    resources = package.get("resources")
-    parts = [package, *(resources if isinstance(resources, Sequence) else ())]
-    extras = [part.get("redveil") for part in parts[1:] if isinstance(part, Mapping)]
-    for part in (*parts, *extras):
-        for key in part if isinstance(part, Mapping) else ():
-            if str(key).casefold() in _LIMITS:
-                what = f"{key} outside of redveil, where it limits nothing"
-                yield Problem(place, what, f"write redveil.{str(key).casefold()}")
+    own = {key: value for key, value in package.items() if key != "redveil"}
+    # Not by recursion, which a descriptor could nest too deeply for.
+    left: list[tuple[str, object]] = [("", own)]
+    while left:
+        place, part = left.pop()
+        inside: list[tuple[str, object]] = []
+        if isinstance(part, Mapping):
+            for key, value in part.items():
+                if str(key).casefold() in _LIMITS:
+                    what = f"{key} outside of the package's redveil, where it limits nothing"
+                    there = f"{file}, {place}" if place else file
+                    yield Problem(there, what, f"write redveil.{str(key).casefold()}")
+                else:
+                    inside.append((f"{place}.{key}" if place else str(key), value))
+        elif isinstance(part, Sequence) and not isinstance(part, str | bytes):
+            inside = [(f"{place}[{number}]", value) for number, value in enumerate(part)]
+        left += reversed(inside)

@@ -227,12 +227,30 @@ def test_a_budget_of_delta_alone_is_a_problem() -> None:
 
 @pytest.mark.parametrize("key", ["budget", "Budget", "budget_delta", "bought"])
 def test_a_budget_outside_of_redveil_is_a_problem(key: str) -> None:
-    said = (
-        f"dp.json: {key} outside of redveil, where it limits nothing; write redveil.{key.lower()}"
-    )
-    assert problems_of(package(**{key: "3"})) == [said]
-    assert problems_of(package(table() | {"redveil": {key: "3"}})) == [said]
-    assert problems_of(package(table() | {key: "3"})) == [said]
+    said = f"{key} outside of the package's redveil, where it limits nothing; write redveil."
+    said += key.lower()
+    assert problems_of(package(**{key: "3"})) == [f"dp.json: {said}"]
+    assert problems_of(package(custom={"redveil": {key: "3"}})) == [
+        f"dp.json, custom.redveil: {said}"
+    ]
+    for part in ("redveil", "custom"):
+        assert problems_of(package(table() | {part: {key: "3"}})) == [
+            f"dp.json, resources[0].{part}: {said}"
+        ]
+    assert problems_of(package(table() | {key: "3"})) == [f"dp.json, resources[0]: {said}"]
+    in_schema = table()
+    in_schema["schema"][key] = "3"
+    assert problems_of(package(in_schema)) == [f"dp.json, resources[0].schema: {said}"]
+    in_list = package(contributors=[{"title": "budget"}, {key: "3"}])
+    assert problems_of(in_list) == [f"dp.json, contributors[1]: {said}"]
+
+
+def test_an_attribute_may_be_called_budget() -> None:
+    fields = [{"name": name, "type": "boolean"} for name in ("id", "budget", "bought")]
+    named = table(primaryKey="id", fields=fields)
+    read = schema_of(package(named, redveil={"budget": "3"}))
+    assert read.left.names == ("budget", "bought")
+    assert read.budget == 3
 
 
 def test_a_key_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
