@@ -315,10 +315,15 @@ def test_schemas_and_drafts_replace_schemas_only(tmp_path: Path) -> None:
             with pytest.raises(InputError, match="not replaced, because it is a"):
                 thing.save(path)
         assert path.read_bytes() == before
-    # A draft has no id, so it replaces no schema that has one.
-    for thing in (draft(*frames), draft(*frames), clinic_schema(), clinic_schema()):
-        thing.save(tmp_path / "datapackage.json")
-    assert redveil.Schema.read(tmp_path / "datapackage.json") == clinic_schema()
+    # Drafts have ids of their own, so each replaces itself only.
+    for thing in (clinic_schema(), draft(*frames)):
+        path = tmp_path / f"{type(thing).__name__}.json"
+        path.write_text('{"resources": []}', encoding="utf-8")
+        thing.save(path)
+        thing.save(path)
+        with pytest.raises(InputError, match="not replaced, because its id would be lost"):
+            draft(*frames).save(path)
+    assert redveil.Schema.read(tmp_path / "Schema.json") == clinic_schema()
 
 
 @pytest.mark.parametrize("how", ["itself", "symbolic link", "hard link", "another spelling"])

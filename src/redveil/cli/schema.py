@@ -22,7 +22,6 @@ from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
 from redveil.files import write_text
 from redveil.schema import Schema
-from redveil.schema.identifier import new_id
 from redveil.schema.reader import Package, read_package
 
 if TYPE_CHECKING:
@@ -121,10 +120,10 @@ def _earlier(target: Path) -> tuple[Package | None, str | None]:
 def _continued(drafted: Schema, earlier: Package | None) -> Schema:
     """Return a drafted schema with what is known of the data set that it is for."""
     if earlier is None:
-        return replace(drafted, id=new_id())
+        return drafted
     return replace(
         drafted,
-        id=earlier.id or new_id(),
+        id=earlier.id or drafted.id,
         name=earlier.name,
         unit=earlier.unit,
         budget=earlier.budget,

@@ -29,6 +29,7 @@ from redveil.schema import Attribute, Schema, Side, Status, View
 from redveil.schema.acceptance import FromData, from_data
 from redveil.schema.cuts import CutRule
 from redveil.schema.dates import DatePeriod
+from redveil.schema.identifier import new_id
 from redveil.schema.listing import declared, view_caption
 from redveil.schema.reader import must_keep
 
@@ -211,7 +212,8 @@ def draft(
                  common column whose values all differ
     right_key:   the entity key of the right table, if its name differs
 
-    The schema's status is `draft` until its owner accepts it.
+    The schema's status is `draft` until its owner accepts it. It has a new id, by which a ledger
+    knows the data set.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -254,7 +256,8 @@ def draft(
         notes += layout_note(table.source, view)
     notes += same_table_notes(sides[0].raw, sides[1].raw)
     notes += key_notes(sides[0].entity_keys(keys[0]), sides[1].entity_keys(keys[1]))
-    schema = Schema("dataset", views[0], views[1], status=Status.DRAFT)
+    # With an id, so that a ledger adds runs with the draft to later ones, whatever their name.
+    schema = Schema("dataset", views[0], views[1], status=Status.DRAFT, id=new_id())
     return Draft(schema, tuple(remarks), tuple(notes), proposals)
 
 

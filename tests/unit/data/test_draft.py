@@ -19,11 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from redveil.budget.charges import PaidFor
+from redveil.budget.charging import charge
 from redveil.data.draft import Draft, Remark, draft
 from redveil.data.layout import Layout, guess_layout
 from redveil.data.loading import load
 from redveil.data.proposal import choose_rule, outward
-from redveil.errors import InputError, LoadError
+from redveil.errors import InputError, LedgerWarning, LoadError, OverBudgetError
+from redveil.privacy.loss import Loss
 from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.schema.cuts import CutRule
 from redveil.sealed import open_for_owner
@@ -459,8 +462,24 @@ def test_a_draft_does_not_replace_an_id_or_a_budget(tmp_path: Path, kept: dict[s
     found = draft(table, table)
     found.save(path)
     found.save(path)
+    path.unlink()
     replace(found.schema, **kept).save(path)
     with pytest.raises(InputError, match=r"not replaced, because its (id|budget) .*would be lost"):
         found.save(path)
     replace(found, schema=replace(found.schema, **kept)).save(path)
     assert Schema.read(path) == replace(found.schema, **kept)
+
+
+def test_renaming_a_draft_does_not_give_back_what_it_spent(tmp_path: Path) -> None:
+    """Runs with a draft were charged to the name "dataset" alone, and renaming it cleared them."""
+    table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
+    drafted = draft(table, table).schema
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.warns(LedgerWarning, match="new ledger begun"):
+        charge(drafted, Loss(Fraction(5)), ledger, PaidFor("mine"))
+    renamed = drafted.accept().replace(name="clinic", budget="1")
+    assert renamed.id == drafted.id
+    with pytest.raises(OverBudgetError, match="0 left of the budget of 1"):
+        charge(renamed, Loss(Fraction(1)), ledger, PaidFor("mine"))
+    # Another draft is another data set, until its owner says that it is not.
+    assert draft(table, table).schema.id != drafted.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -362,7 +363,8 @@ def test_any_table_with_the_arrow_interface_is_loaded(wrap: Callable[[pa.Table],
 
 def test_a_draft_takes_any_table_with_the_arrow_interface() -> None:
     table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
-    assert draft(Relation(table), Relation(table)).schema == draft(table, table).schema
+    found, expected = draft(Relation(table), Relation(table)).schema, draft(table, table).schema
+    assert found == replace(expected, id=found.id)
 
 
 def test_a_stream_that_fails_says_nothing_of_its_rows() -> None:
