@@ -241,6 +241,13 @@ datapackage.ledger.sqlite
         )
 
     def _connect(self, mode: str) -> sqlite3.Connection:
+        # SQLite names the journal of a charge after one of the names. Under the others, it would
+        # not roll back a charge that was cut off, and later roll back more than that.
+        if self._path.exists() and self._path.stat().st_nlink > 1:
+            raise InputError(
+                f"{self._path}: a ledger with several names (hard links); delete all but one, and "
+                "keep the one with a -journal file, if there is any"
+            )
         # SQLite would replace a file of one byte. (Not by its first bytes: closing a file that
         # was opened for reading would release the locks that other threads have on it.)
         if not self._is_new() and self._path.stat().st_size < _SMALLEST_DATABASE:

@@ -302,6 +302,20 @@ def test_a_link_leads_to_the_ledger(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
 
 
+def test_a_ledger_has_one_name(tmp_path: Path) -> None:
+    """A journal is named after one of the names, so a charge under the other could be undone."""
+    path, other = tmp_path / "ledger.sqlite", tmp_path / "other.sqlite"
+    Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+    other.hardlink_to(path)
+    for name in (path, other):
+        with pytest.raises(InputError, match=r"several names \(hard links\); delete all but one"):
+            Ledger(name).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+        with pytest.raises(InputError, match="several names"):
+            Ledger(name).spent("clinic")
+    other.unlink()
+    assert Ledger(path).spent("clinic").epsilon == 1
+
+
 def test_a_ledger_that_cannot_be_written_can_be_read_but_not_charged(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
