@@ -21,7 +21,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, say
-from redveil.cli.ledger import announcing, find_ledger, ledger_files
+from redveil.cli.ledger import announcing, find_ledger, is_found, ledger_files
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save_paid
 from redveil.errors import InputError
@@ -108,7 +108,7 @@ def buy_cuts(
     if not quiet and not is_standard_output(target):
         _show(new)
         say(f"recorded in {charges}")
-        if find_ledger(None, target).resolve() != charges.resolve():
+        if not is_found(charges, target):
             say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
     _save(target, raw, quiet)
 

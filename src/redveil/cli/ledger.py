@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from redveil.budget.charging import must_be_chargeable
+from redveil.cli.arguments import DEFAULT
 from redveil.cli.console import say
-from redveil.errors import LedgerWarning
+from redveil.errors import InputError, LedgerWarning
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
 
@@ -22,13 +23,55 @@ def find_ledger(given: Path | None, schema: Path) -> Path:
     """Return the ledger given by --ledger, or the one in the schema's folder.
 
     All schemas in a folder share a ledger, so that a copy of a schema under another name does not
-    begin a new one. A symbolic link leads to the ledger beside the file that it names.
+    begin a new one. A symbolic link leads to the ledger beside the file that it names. If the
+    default schema of the folder is one, so do the others in it.
 
     >>> find_ledger(None, Path("study/new.json")).as_posix()
     'study/datapackage.ledger.sqlite'
     """
-    beside = schema.resolve() if schema.is_symlink() else schema
-    return given or beside.with_name(NAME)
+    if given is not None:
+        return given
+    own, shared = _usual(schema)
+    if own.exists() and not _is_same(own, shared):
+        raise InputError(
+            f"{own}: another ledger than {shared}, to which {default_schema(schema)} leads as a "
+            "symbolic link; name one of them with --ledger, or move the link elsewhere"
+        )
+    return shared
+
+
+def is_found(ledger: Path, schema: Path) -> bool:
+    """Return whether a schema leads to a ledger without --ledger.
+
+    >>> is_found(Path("study/../study/datapackage.ledger.sqlite"), Path("study/new.json"))
+    True
+    """
+    own, shared = _usual(schema)
+    return _is_same(shared, ledger) and (_is_same(own, shared) or not own.exists())
+
+
+def default_schema(schema: Path) -> Path:
+    """Return the default schema in a schema's folder, or in that of the file that it links to.
+
+    >>> default_schema(Path("study/new.json")).as_posix()
+    'study/datapackage.json'
+    """
+    return _followed(schema).with_name(DEFAULT)
+
+
+def _usual(schema: Path) -> tuple[Path, Path]:
+    """Return the ledger in a schema's folder, and the one that the folder's default leads to."""
+    beside = _followed(schema)
+    return beside.with_name(NAME), _followed(beside.with_name(DEFAULT)).with_name(NAME)
+
+
+def _followed(path: Path) -> Path:
+    # Not Path.resolve, which raises an error of its own if links lead in a circle.
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def ledger_files(ledger: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from redveil.cli.arguments import DEFAULT, Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.help import ReadableCommand, ReadableGroup
-from redveil.cli.ledger import find_ledger, ledger_files
+from redveil.cli.ledger import default_schema, find_ledger, ledger_files
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
@@ -96,7 +96,7 @@ def _earlier(target: Path) -> tuple[Package | None, str | None]:
     if replaced is not None:
         return replaced, None
     ledger = find_ledger(None, target)
-    beside = ledger.with_name(DEFAULT)
+    beside = default_schema(target)
     other = "if this is another data set, change its name and id"
     default = read_package(beside)
     if default is not None:

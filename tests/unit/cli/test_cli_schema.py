@@ -292,6 +292,39 @@ def test_a_draft_keeps_the_name_and_id_in_the_folders_ledger(
     assert Schema.read(clinic_files.schema).id not in (None, "another", charged.id)
 
 
+def test_a_draft_beside_a_linked_schema_shares_its_ledger(
+    clinic_files: Clinic, command: Command, tmp_path: Path
+) -> None:
+    ledger = clinic_files.set_budget(Fraction(1))
+    # Also if the link names a file that is not called as the default.
+    real = clinic_files.schema.rename(clinic_files.folder / "real.json")
+    study = tmp_path / "study"
+    study.mkdir()
+    (study / "datapackage.json").symlink_to(real)
+    left, right = (study / one.name for one in (clinic_files.left, clinic_files.right))
+    left.write_bytes(clinic_files.left.read_bytes())
+    right.write_bytes(clinic_files.right.read_bytes())
+    mine = "mine", left, right, "-q", "--epsilon", 1, "-o", study / "result.json"
+    assert command(*mine).code == 0
+    drafted = command("schema", "draft", left, right, "-o", study / "v2.json")
+    assert drafted.code == 0
+    assert about(study / "v2.json") == about(real)
+    again = command(*mine, "--schema", study / "v2.json")
+    assert again.code == 3
+    assert str(ledger) in again.err
+    # Two ledgers: nobody knows which one is meant.
+    own = study / "datapackage.ledger.sqlite"
+    own.write_bytes(b"")
+    for words in (mine, ("schema", "draft", left, right)):
+        output = [] if words is mine else ["-o", study / "v3.json"]
+        schema = ["--schema", study / "v2.json"] if words is mine else []
+        refused = command(*words, *schema, *output)
+        assert refused.code == 2
+        assert is_one_line(refused.err)
+        assert "name one of them with --ledger, or move the link" in refused.err
+    assert command(*mine, "--schema", study / "v2.json", "--ledger", ledger).code == 3
+
+
 def test_a_file_that_is_no_schema_is_called_what_it_is(
     clinic_files: Clinic, command: Command
 ) -> None:
