@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from redveil.errors import LoadError
+from redveil.schema.encoding import encoding_fault
 
 # Larger than any table that fits in memory as text; stops decompression bombs.
 MOST_BYTES: Final = 8 * 2**30
@@ -96,13 +97,16 @@ def decode(data: bytes, encoding: str, place: str) -> str:
     Traceback (most recent call last):
     redveil.errors.LoadError: left.csv, line 1: not utf-8; declare the resource's encoding
     """
+    problem = encoding_fault(encoding)
+    if problem is not None:
+        raise LoadError(f"{place}: {'; '.join(problem)}, and declare the resource's encoding")
     fault: int | None = None
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         fault = error.start
-    except (LookupError, ValueError):
-        raise LoadError(f"{place}: unknown encoding; declare the resource's encoding") from None
+    except ValueError:
+        raise LoadError(f"{place}: not {encoding}; declare the resource's encoding") from None
     if fault is not None:
         line = line_number(data[:fault].decode(encoding, "ignore"))
         raise LoadError(f"{place}, line {line}: not {encoding}; declare the resource's encoding")

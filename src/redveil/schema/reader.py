@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 from redveil.errors import InputError, SchemaError
 from redveil.file_kind import FileKind, kind_of
 from redveil.schema.attribute import Attribute
+from redveil.schema.encoding import encoding_fault
 from redveil.schema.field import FieldReader
 from redveil.schema.problem import Problem, misplaced, misspelt, unknown_keys
 from redveil.schema.purchase import Purchase
@@ -408,11 +409,9 @@ def _format(
 ) -> tuple[str, tuple[str, ...]]:
     """Read the encoding of the file and the missing-value markers."""
     encoding = str(resource.get("encoding", "utf-8"))
-    try:
-        # Not codecs.lookup, which also accepts codecs that are not text encodings, such as "hex".
-        "text".encode(encoding)
-    except (LookupError, ValueError):
-        problems.append(Problem(place, "unknown encoding", 'use "utf-8" or "latin-1"'))
+    fault = encoding_fault(encoding)
+    if fault is not None:
+        problems.append(Problem(place, *fault))
     missing = table.get("missingValues", [""])
     if (
         isinstance(missing, str)

@@ -6,7 +6,9 @@ that entity would change many rows at once. Proof: data/loading.md.
 
 from __future__ import annotations
 
+import codecs
 import csv
+import encodings.aliases
 import io
 import tempfile
 from collections.abc import Callable
@@ -36,6 +38,7 @@ from redveil.data.table import Column, NumericColumn, Table
 from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.dates import DateRule
+from redveil.schema.encoding import encoding_fault
 from redveil.sealed import open_for_owner
 
 CATEGORIES = ("1", "1.1", "2.25", "1000000", "x", "true")
@@ -453,3 +456,35 @@ def test_a_moment_in_a_column_of_days_is_its_day() -> None:
     right = pa.table({"id": [0, 1], "sick": [True] * 2})
     table = open_for_owner(load(left, right, schema).table)
     assert values(table.left["when"]).tolist() == [1, 1]
+
+
+def decoded(text: bytes, encoding: str) -> str | None:
+    try:
+        return text.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def test_no_line_changes_how_others_are_decoded() -> None:
+    names = {*encodings.aliases.aliases.values(), "unicode_escape", "raw_unicode_escape"}
+    usable = sorted(name for name in names if encoding_fault(name) is None)
+    assert len(usable) > 80
+    for name in usable:
+        end = "\n".encode(name).removeprefix(codecs.BOM_UTF16_LE).removeprefix(b"\0\0")
+        if len(end) > 1:
+            # UTF-16 and UTF-32: all characters are equally long, or tell how long they are.
+            continue
+        rest = "a~b {x} \\ y".encode("cp037" if "a".encode(name) != b"a" else "ascii") + end
+        for odd in (b"\x1b(J", b"\x1b$B", b"\x1b$)C\x0e", b"~{", b"~", b"+", b"\\", b"\x0e", b"x"):
+            line = decoded(odd + end, name)
+            if line is not None:
+                assert decoded(odd + end + rest, name) == line + rest.decode(name), (name, odd)
+
+
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "hz", "utf-7", "idna"])
+def test_files_in_other_encodings_are_refused(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "left.csv"
+    path.write_bytes(b"id,label\nz,\x1b(Jx\n1,x\n")
+    schema = Schema("toy", View("left", "id", (LABEL,), encoding=encoding), OTHER)
+    with pytest.raises(LoadError, match="save the file as UTF-8"):
+        load(path, pa.table({"id": ["1"], "sick": [True]}), schema)

@@ -219,6 +219,35 @@ def test_a_budget(budget: object, value: Fraction) -> None:
     assert schema_of(package(redveil=both)).budget_delta == value
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        *[
+            (name, "an encoding in which one line can change how others are read")
+            for name in (
+                "iso2022_jp",
+                "csISO2022JP",
+                "ISO-2022-KR",
+                "hz",
+                "UTF-7",
+                "unicode_escape",
+            )
+        ],
+        *[(name, "not an encoding of text files") for name in ("punycode", "idna")],
+    ],
+)
+def test_encodings_in_which_lines_depend_on_others_are_problems(name: str, problem: str) -> None:
+    said = f"dp.json, left: {problem}; save the file as UTF-8"
+    assert problems_of(package(resource(encoding=name))) == [said]
+
+
+@pytest.mark.parametrize(
+    "name", ["utf-8-sig", "utf-16", "utf-32-le", "cp1252", "shift_jis", "euc-jp", "gb18030", "big5"]
+)
+def test_other_encodings_are_fine(name: str) -> None:
+    assert schema_of(package(resource(encoding=name))).left.encoding == name
+
+
 def test_a_budget_of_delta_alone_is_a_problem() -> None:
     assert problems_of(package(redveil={"budget_delta": "1e-6"})) == [
         "dp.json: redveil.budget_delta without redveil.budget; declare both"
