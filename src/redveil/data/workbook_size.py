@@ -5,7 +5,9 @@ far from the others exhausts memory. Of an .ods file it ignores the rows below t
 format can have, so that rows repeated often make those below them disappear.
 
 What texts contain must not matter. So the parts of a workbook are searched quickly for anything
-that looks like a place far away, and only what an XML parser finds there too is refused.
+that looks like a place far away, and only what an XML parser finds there too is refused. The reader
+of workbooks takes texts that an XML parser does not, such as a control character. Then the tags are
+found without one.
 """
 
 from __future__ import annotations
@@ -32,6 +34,16 @@ _REPEATED: Final = re.compile(rb"""\bnumber-rows-repeated\s*=\s*["']([0-9]{1,20}
 _LONGEST: Final = 80
 _LETTERS_AND_DIGITS: Final = re.compile(r"\$?([A-Za-z]{0,10})\$?([0-9]{1,20})")
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")
+# A comment, an instruction, a text as it is, or a tag; or one that the end of a piece cuts off.
+_MARKUP: Final = re.compile(
+    rb"""<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?P<text>.*?)\]\]>"""
+    rb"""|(?P<open><(?:!--|\?|!\[CDATA\[).*\Z)"""
+    rb"""|<(?P<end>/?)(?P<name>[^\s<>/!?"']++)"""
+    rb"""(?P<attributes>(?:[^<>"']|"[^"]*+"|'[^']*+')*+)(?:>|(?P<cut>(?:"[^"]*+|'[^']*+)?+\Z))"""
+    rb"""|(?P<short><[!/]?[^<>]{0,9}\Z)""",
+    re.DOTALL,
+)
+_ATTRIBUTE: Final = re.compile(r"""([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 def check_size(path: Path, place: str) -> None:
@@ -47,7 +59,7 @@ def check_size(path: Path, place: str) -> None:
         for part in parts:
             extent = _possible_extent(archive, part)
             if extent.is_too_large:
-                extent = _extent(archive, part) or extent
+                extent = _extent(archive, part)
             if extent.is_too_large:
                 raise LoadError(f"{place}: {extent.complaint}, or save it as CSV")
 
@@ -110,8 +122,8 @@ def _possible_extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
     return extent
 
 
-def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent | None:
-    """Return the extent of the cells in a part, or None if it is not XML."""
+def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
+    """Return the extent of the cells in a part."""
     sheet = _Sheet()
     parser = expat.ParserCreate()
     parser.StartElementHandler = sheet.start
@@ -121,7 +133,25 @@ def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent | None:
         with archive.open(part) as file:
             parser.ParseFile(file)
     except expat.ExpatError:
-        return None
+        return _extent_of_tags(archive, part)
+    return sheet.extent
+
+
+def _extent_of_tags(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
+    """Return the extent of the cells in a part that is not quite XML, by its tags alone."""
+    sheet = _Sheet()
+    rest = b""
+    with archive.open(part) as file:
+        # As long as what is left, so that a piece is not searched over and over.
+        while piece := file.read(max(_PIECE, len(rest))):
+            text = rest + piece
+            done = 0
+            for found in _MARKUP.finditer(text):
+                if found["open"] or found["short"] or found["cut"] is not None:
+                    break
+                sheet.add(text[done : found.start()], found)
+                done = found.end()
+            rest = text[done:]
     return sheet.extent
 
 
@@ -161,6 +191,21 @@ class _Sheet:
             self.position += self.repeated
             if self.is_filled:
                 self.extent.ods_rows = max(self.extent.ods_rows, self.position)
+
+    def add(self, before: bytes, found: re.Match[bytes]) -> None:
+        """Note a text and the markup after it."""
+        # Names and places are in ASCII; what other characters mean does not matter.
+        for text in (before, found["text"]):
+            if text:
+                self.text(text.decode("latin-1"))
+        if found["name"]:
+            name = found["name"].decode("latin-1")
+            attributes = found["attributes"].decode("latin-1")
+            if not found["end"]:
+                listed = _ATTRIBUTE.findall(attributes)
+                self.start(name, {key: double or single for key, double, single in listed})
+            if found["end"] or attributes.endswith("/"):
+                self.end(name)
 
     def text(self, text: str) -> None:
         """Note that a row of an .ods file has text."""

@@ -19,6 +19,7 @@ from redveil.data import excel, workbook_size
 from redveil.data.excel import open_excel
 from redveil.data.loading import examine, load
 from redveil.data.table import CodedColumn, NumericColumn, Table
+from redveil.data.workbook_size import check_size
 from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.dates import DateRule
@@ -253,6 +254,70 @@ def test_a_text_that_looks_like_a_place_is_a_text(
         text,
         None,
     ]
+
+
+def spoilt(path: Path, odd: bytes, text: bytes, *, cell: bytes = b'r="B2"') -> Path:
+    """Put a cell with odd bytes and one with a text into each row of a sheet."""
+    cells = b'<c t="inlineStr"><is><t>%b</t></is></c>'
+    return patched(
+        path,
+        lambda data: data.replace(b"</row>", cells % odd + cells % text + b"</row>").replace(
+            b'r="B2"', cell
+        ),
+    )
+
+
+@pytest.mark.parametrize("size", [1, 7, 2**20])
+@pytest.mark.parametrize("odd", [b"&#1;", b"\x01", b"\xff", b"]]>", b"\xef\xbf\xbf"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'see r="XFD99999"',
+        b"r='A99999999' > \"",
+        b'<![CDATA[<c r="XFD99999"><v>1</v></c>]]>',
+        b'<!-- <c r="XFD99999"><v>1</v></c> -->',
+    ],
+)
+def test_a_text_that_is_not_xml_is_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, odd: bytes, text: bytes
+) -> None:
+    """Two texts together stopped loading: expat refuses the one, and the other is like a place."""
+    path = spoilt(tmp_path / "left.xlsx", odd, text)
+    monkeypatch.setattr(workbook_size, "_PIECE", size)
+    check_size(path, "left.xlsx")
+
+
+@pytest.mark.parametrize("size", [1, 7, 2**20])
+@pytest.mark.parametrize("odd", [b"&#1;", b"\x01", b"\xff"])
+@pytest.mark.parametrize("cell", [b'r="XFD99999"', b"s='>' r = 'A99999999'"])
+def test_a_cell_far_away_is_refused_whatever_the_texts_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, odd: bytes, cell: bytes
+) -> None:
+    path = spoilt(tmp_path / "left.xlsx", odd, b"x", cell=cell)
+    monkeypatch.setattr(workbook_size, "_PIECE", size)
+    with pytest.raises(LoadError, match="makes the sheet too large"):
+        check_size(path, "left.xlsx")
+
+
+def test_an_entity_with_a_control_character_and_a_place_stops_nothing(tmp_path: Path) -> None:
+    path = spoilt(tmp_path / "left.xlsx", b"&#1;", b'see r="XFD99999"')
+    assert loaded(path).rows == 1
+
+
+@pytest.mark.parametrize("size", [7, 2**20])
+def test_rows_of_a_sheet_that_is_not_xml_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(workbook_size, "_PIECE", size)
+    rows: Rows = [("id", "age", "remark"), (1, 2, "\x01"), (2, 3, None), (None, None, None)]
+    path = write_ods(tmp_path / "left.ods", {"Labs": rows})
+    # Rows without cells do not count.
+    repeat_row(path, 3, 2**20)
+    check_size(path, "left.ods")
+    path = write_ods(tmp_path / "right.ods", {"Labs": rows})
+    repeat_row(path, 2, 2**20)
+    with pytest.raises(LoadError, match="a row below row 1048576, the last that is read"):
+        check_size(path, "right.ods")
 
 
 def test_an_empty_cell_far_away_is_no_cell(tmp_path: Path) -> None:
