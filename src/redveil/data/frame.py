@@ -219,9 +219,9 @@ def _date_text(value: date | np.datetime64) -> str:
     if isinstance(value, datetime):
         try:
             moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-        except (OverflowError, ValueError):
-            # In UTC it would be before the year 1 or after 9999, or the time zone does not know:
-            # not a date that can be read.
+        except Exception:
+            # In UTC it would be before the year 1 or after 9999, or the time zone, which can be
+            # anybody's code, does not know: not a date that can be read.
             return "out of range"
         return moment.isoformat(" ")
     return value.isoformat() if isinstance(value, date) else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -102,8 +101,7 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
     missing = [name for name in wanted if name not in source.names]
     if not missing:
         return wanted
-    # A line that has all other columns, and not just one, is a header.
-    close = suggestion(missing[0], source.names, is_header=len(missing) == 1 and len(wanted) > 2)
+    close = suggestion(missing[0], source.names)
     if missing[0] == view.key:
         raise LoadError(
             f"{source.place}: no key column {shown(view.key)}; {close or _key_remedy(source)}"
@@ -121,25 +119,19 @@ def _key_remedy(source: Source) -> str:
     return "set primaryKey, or make the index a column"
 
 
-def suggestion(name: str, names: Iterable[str], *, is_header: bool = False) -> str:
+def suggestion(name: str, names: Iterable[str]) -> str:
     """Suggest columns with a similar name, if that reveals no value; "" if there is none.
 
     The first line of a file without a header is the row of an entity, also if a frame was made of
-    it. So a name must have the same letters and digits, unless it is known to be in a header.
+    it, and a row can have the names of other columns as values. So a name must have the same
+    letters and digits.
 
     >>> suggestion("patient", ["patient-4711", "gout"])
     ''
     >>> suggestion("patient_id", ["Patient ID", "gout"])
     'did you mean Patient ID?'
-    >>> suggestion("patient", ["patients", "gout"], is_header=True)
-    'did you mean patients?'
     """
-    if is_header:
-        folded = {other.casefold().strip(): other for other in names}
-        close = difflib.get_close_matches(name.casefold().strip(), folded, n=3)
-        found = [folded[other] for other in close]
-    else:
-        found = [other for other in names if _letters(other) == _letters(name)]
+    found = [other for other in names if _letters(other) == _letters(name)]
     return f"did you mean {' or '.join(map(shown, found[:3]))}?" if found else ""
 
 

@@ -422,8 +422,11 @@ def test_a_nan_in_another_chunk_stops_nothing() -> None:
 class Nowhere(tzinfo):
     """A time zone without an offset."""
 
+    def __init__(self, error: type[Exception]) -> None:
+        self.error = error
+
     def utcoffset(self, _: datetime | None) -> timedelta:
-        raise ValueError
+        raise self.error
 
     dst = utcoffset
 
@@ -436,7 +439,10 @@ class Nowhere(tzinfo):
     [
         datetime(9999, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-5))),
         datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
-        datetime(2015, 1, 1, tzinfo=Nowhere()),
+        datetime(2015, 1, 1, tzinfo=Nowhere(ValueError)),
+        datetime(2015, 1, 1, tzinfo=Nowhere(LookupError)),
+        # Its utcoffset is not implemented.
+        datetime(2015, 1, 1, tzinfo=tzinfo()),
     ],
 )
 def test_a_date_beyond_all_calendars_is_missing(odd: datetime) -> None:
