@@ -1,7 +1,8 @@
 """Read workbooks: Excel (.xlsx, .xlsb, .xls) and OpenDocument (.ods).
 
 Each cell becomes text on its own: a number in the fewest digits, a date in ISO 8601. Errors such as
-#N/A and empty cells are missing. The first row with a cell is the header.
+#N/A and empty cells are missing. Errors that the reader does not know, such as #SPILL!, stop
+loading. The first row with a cell is the header.
 """
 
 from __future__ import annotations

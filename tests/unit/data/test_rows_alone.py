@@ -441,8 +441,7 @@ class Nowhere(tzinfo):
         datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
         datetime(2015, 1, 1, tzinfo=Nowhere(ValueError)),
         datetime(2015, 1, 1, tzinfo=Nowhere(LookupError)),
-        # Its utcoffset is not implemented.
-        datetime(2015, 1, 1, tzinfo=tzinfo()),
+        datetime(2015, 1, 1, tzinfo=Nowhere(NotImplementedError)),
     ],
 )
 def test_a_date_beyond_all_calendars_is_missing(odd: datetime) -> None:
