@@ -33,11 +33,16 @@ class NumericColumn:
     attribute: Attribute
     values: FloatArray
 
+    @property
+    def known(self) -> BoolArray:
+        """Where the value is not missing, bool[N]."""
+        return ~np.isnan(self.values)
+
     def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
         """Return where a literal holds and where it is known, both bool[N]."""
         if isinstance(value, bool | str):
             raise QueryError(f"[{self.attribute.name}] is numeric; compare it with a number")
-        known = ~np.isnan(self.values)
+        known = self.known
         # Comparing NaN gives False for every operator but !=.
         comparisons = {
             "<=": self.values <= value,
@@ -63,9 +68,15 @@ class CodedColumn:
     attribute: Attribute
     codes: ByteArray
 
+    @property
+    def known(self) -> BoolArray:
+        """Where the value is not missing, bool[N]."""
+        known: BoolArray = self.codes != MISSING
+        return known
+
     def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
         """Return where a literal holds and where it is known, both bool[N]."""
-        known = self.codes != MISSING
+        known = self.known
         code = self._code(value)
         if op in ("<=", ">"):
             if self.attribute.kind is not Kind.ORDINAL or code is None:

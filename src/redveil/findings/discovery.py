@@ -11,7 +11,7 @@ from redveil.findings.critical_values import union_count
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import CONFIDENCE
-from redveil.query.formula import Query, literal_count
+from redveil.query.formula import And, Known, Literal, Not, Or, Query
 from redveil.schema import Schema
 from redveil.trees.tree import Tree
 
@@ -88,8 +88,28 @@ def _as_long(query: Query, splits: int) -> float:
 
     There are twice as many literals as splits. Another 2^k lets all lengths share one error.
     """
-    length = literal_count(query)
+    length = _comparisons(query)
+    if length is None:
+        return math.inf
     return math.log10(joints(length)) + length * math.log10(4 * splits)
+
+
+def _comparisons(query: Query, *, negated: bool = False) -> int | None:
+    """Return how many comparisons it takes to say what a query says.
+
+    That a value is known takes two: one, or its complement. The negation of that cannot be said by
+    comparisons, so there is no number; such a query is counted by the shape of its tree alone.
+    """
+    match query:
+        case Literal():
+            return 1
+        case Known():
+            return None if negated else 2
+        case Not(operand):
+            return _comparisons(operand, negated=not negated)
+        case And(operands) | Or(operands):
+            parts = [_comparisons(operand, negated=negated) for operand in operands]
+            return None if None in parts else sum(part or 0 for part in parts)
 
 
 def joints(length: int) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from redveil.findings.estimate import Estimate
 from redveil.findings.redescription import Redescription
-from redveil.query.formula import And, Literal, Not, Or, Query, complement
+from redveil.query.formula import And, Known, Literal, Not, Or, Query, negate
 from redveil.query.text import to_text
 
 Codes = NDArray[np.int64]
@@ -135,8 +135,8 @@ def _wordings(one: Redescription) -> Wordings:
 def _wording(query: Query, *, negated: bool) -> str:
     """Return a query with its negations at the literals, and operands in alphabetical order."""
     match query:
-        case Literal():
-            return to_text(complement(query) if negated else query)
+        case Literal() | Known():
+            return to_text(negate(query) if negated else query)
         case Not(operand):
             return _wording(operand, negated=not negated)
         case And(operands) | Or(operands):

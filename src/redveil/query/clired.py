@@ -12,8 +12,9 @@ How queries are translated:
 - Nested conjunctions are flattened. A negated conjunction within a conjunction is written as a
   disjunction of negations, and vice versa. Without missing values the meaning stays the same;
   clired has its own rules for missing values.
-- Comparisons of ordinal labels, and text that contains clired's operators, cannot be written.
-  Dates, and clired's placeholders for a whole variable, cannot be read.
+- Comparisons of ordinal labels, whether a value is known, and text that contains clired's
+  operators cannot be written; `report.queries_file` spells out the first two. Dates, and clired's
+  placeholders for a whole variable, cannot be read.
 
 A .queries file is tab-separated. Its header names `query_LHS`, `query_RHS` and statistics such as
 `acc` (the Jaccard index), `pval`, and the sizes `card_Exo`, `card_Eox`, `card_Exx` and `card_Eoo`
@@ -32,7 +33,18 @@ from typing import TypeAlias
 from redveil.errors import QueryError
 from redveil.file_kind import FileKind
 from redveil.files import write_text
-from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query, interval_pairs, negate
+from redveil.query.formula import (
+    MAX_DEPTH,
+    And,
+    AnyLiteral,
+    Known,
+    Literal,
+    Not,
+    Or,
+    Query,
+    interval_pairs,
+    negate,
+)
 
 Names: TypeAlias = Sequence[str] | None
 
@@ -74,7 +86,7 @@ def from_clired(text: str, names: Names = None) -> Query:
 def _flat(query: Query) -> Query:
     """Merge nested conjunctions and disjunctions; unwrap single operands and double negations."""
     match query:
-        case Literal():
+        case Literal() | Known():
             return query
         case Not(operand):
             return negate(_flat(operand))
@@ -96,7 +108,7 @@ def _written(query: Query, names: Names) -> str:
             return " & ".join(part for group in parts for part in group)
         case Or(operands):
             return " | ".join(_operand(operand, Or, names) for operand in operands)
-        case Literal():
+        case Literal() | Known():
             return _literal(query, names)
 
 
@@ -108,7 +120,7 @@ def _conjunct(group: tuple[Query, ...], names: Names) -> list[str]:
 def _operand(query: Query, parent: type[And] | type[Or], names: Names) -> str:
     """Return an operand's text; clired has no negated conjunction within a conjunction."""
     match query:
-        case Literal():
+        case Literal() | Known():
             return _literal(query, names)
         case And(operands) | Not(And(operands)) if _whole_interval(operands, names) is not None:
             return _written(query, names)
@@ -132,8 +144,13 @@ def _whole_interval(operands: tuple[Query, ...], names: Names) -> str | None:
     return None
 
 
-def _literal(literal: Literal, names: Names) -> str:
+def _literal(literal: AnyLiteral, names: Names) -> str:
     name = _name(literal.attribute, names)
+    if isinstance(literal, Known):
+        raise QueryError(
+            f"literal on {name!r}: clired cannot ask whether a value is known; "
+            "write a comparison or its complement instead"
+        )
     match literal.op, literal.value:
         case "=", bool() as value:
             return f"[{name}]" if value else f"![{name}]"
@@ -143,11 +160,20 @@ def _literal(literal: Literal, names: Names) -> str:
             return f"[{_above(literal.attribute, value)!r}<{name}]"
         case "=" | "!=" as op, float() as value:
             return f"{'!' if op == '!=' else ''}[{value!r}<{name}<{value!r}]"
-        case "=" | "!=" as op, str() as value if _is_category(value) and value.isprintable():
+        case "=" | "!=" as op, str() as value if is_readable_category(value):
             return f"[{name}{op}{value}]"
         case "=" | "!=", _:
             raise QueryError(f"literal on {name!r}: clired cannot read this category; rename it")
     raise QueryError(f"literal on {name!r}: clired cannot compare labels; use = and != instead")
+
+
+def is_readable_category(label: str) -> bool:
+    """Return whether clired can read a category.
+
+    >>> is_readable_category("new york"), is_readable_category("65+")
+    (True, False)
+    """
+    return _is_category(label) and label.isprintable()
 
 
 def _is_category(text: str) -> bool:

@@ -22,7 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import QueryError
-from redveil.query.formula import And, Literal, Not, Or, Query, Value, literal_count, literals
+from redveil.query.formula import (
+    And,
+    AnyLiteral,
+    Known,
+    Literal,
+    Not,
+    Or,
+    Query,
+    Value,
+    literal_count,
+    literals,
+)
 from redveil.query.text import number_text, to_text
 from redveil.schema import Attribute, Kind
 from redveil.trees.tree import Tree
@@ -123,7 +134,7 @@ def _outcomes(query: Query, bins: _Bins, possible: Possible) -> Outcomes:
     Exact if each attribute has one bin left; otherwise operands are taken to vary independently.
     """
     match query:
-        case Literal():
+        case Literal() | Known():
             return bins.outcomes(query, possible)
         case Not(operand):
             inner = _outcomes(operand, bins, possible)
@@ -158,12 +169,12 @@ class _Bins:
     def __init__(self, query: Query, released: ReleasedTree) -> None:
         self._tree = released.tree
         self._splits = released.splits
-        by_name: dict[str, dict[Literal, None]] = {}
+        by_name: dict[str, dict[AnyLiteral, None]] = {}
         for literal in (*literals(query), *(s for s in released.splits if s is not None)):
             check_literal(literal, released.attributes)
             by_name.setdefault(literal.attribute, {})[literal] = None
         # For every literal its outcome in each bin.
-        self._rows: dict[Literal, tuple[Outcomes, ...]] = {}
+        self._rows: dict[AnyLiteral, tuple[Outcomes, ...]] = {}
         self._all: dict[str, tuple[int, ...]] = {}
         for name, mentioned in by_name.items():
             attribute = released.attributes[name]
@@ -174,7 +185,7 @@ class _Bins:
             self._all[name] = tuple(range(len(rows)))
             self._rows |= dict(zip(mentioned, zip(*rows, strict=True), strict=True))
 
-    def outcomes(self, literal: Literal, possible: Possible) -> Outcomes:
+    def outcomes(self, literal: AnyLiteral, possible: Possible) -> Outcomes:
         """Return the values that a literal has in the possible bins."""
         row, found = self._rows[literal], 0
         for bin_ in possible[literal.attribute]:
@@ -197,17 +208,23 @@ class _Bins:
         possible[name] = tuple(bin_ for bin_ in possible[name] if row[bin_] == outcome)
 
 
-def check_literal(literal: Literal, attributes: Mapping[str, Attribute]) -> None:
+def check_literal(literal: AnyLiteral, attributes: Mapping[str, Attribute]) -> None:
     """Raise a `QueryError` if a literal does not fit its attribute.
 
     >>> check_literal(Literal("sik", "=", True), {"sick": Attribute("sick", Kind.BOOLEAN)})
     Traceback (most recent call last):
     redveil.errors.QueryError: no attribute sik; did you mean sick?
     """
-    name, value = literal.attribute, literal.value
+    name = literal.attribute
     attribute = attributes.get(name)
     if attribute is None:
         raise QueryError(f"no attribute {name}; {suggestion(name, attributes)}")
+    if isinstance(literal, Literal):
+        _check_value(literal, attribute)
+
+
+def _check_value(literal: Literal, attribute: Attribute) -> None:
+    name, value = attribute.name, literal.value
     if attribute.kind is Kind.NUMERIC:
         if not isinstance(value, float):
             raise QueryError(f"{to_text(literal)}: {name} is numeric; compare it with a number")
@@ -221,13 +238,15 @@ def check_literal(literal: Literal, attributes: Mapping[str, Attribute]) -> None
         raise QueryError(f"{to_text(literal)}: {name} has no such category; {remedy}")
 
 
-def determines(splits: Sequence[Literal], literal: Literal, attribute: Attribute) -> bool:
+def determines(splits: Sequence[Literal], literal: AnyLiteral, attribute: Attribute) -> bool:
     """Return whether splits on an attribute together determine a literal on it.
 
     >>> age = Attribute("age", Kind.NUMERIC, maximum=110)
     >>> cuts = Literal("age", "<=", 20), Literal("age", "<=", 50)
     >>> [determines(cuts, Literal("age", ">", cut), age) for cut in (50, 60)]
     [True, False]
+    >>> determines(cuts, Known("age"), age), determines((), Known("age"), age)
+    (True, False)
     """
     seen: dict[tuple[Outcomes, ...], Outcomes] = {}
     for value in _values(attribute, dict.fromkeys((literal, *splits))):
@@ -254,14 +273,14 @@ def suggestion(name: str, names: Mapping[str, object] | Sequence[str]) -> str:
     return f"use one of {', '.join(listed[:8])}{', …' if len(listed) > 8 else ''}"
 
 
-def _values(attribute: Attribute, mentioned: Mapping[Literal, None]) -> Iterator[float | None]:
+def _values(attribute: Attribute, mentioned: Mapping[AnyLiteral, None]) -> Iterator[float | None]:
     """Yield representatives of all values that the literals distinguish; None is missing.
 
     Booleans and categories are represented by their index. Numbers: the minimum, every number in a
     literal, and the next float above it; in between nothing changes.
     """
     if attribute.kind is Kind.NUMERIC:
-        numbers = {float(literal.value) for literal in mentioned}
+        numbers = {float(one.value) for one in mentioned if isinstance(one, Literal)}
         after = {math.nextafter(number, math.inf) for number in numbers}
         low, high = attribute.minimum, attribute.maximum
         yield from sorted(x for x in {low, *numbers, *after} if low <= x <= high)
@@ -271,8 +290,10 @@ def _values(attribute: Attribute, mentioned: Mapping[Literal, None]) -> Iterator
         yield None
 
 
-def _outcome(literal: Literal, attribute: Attribute, value: float | None) -> Outcomes:
+def _outcome(literal: AnyLiteral, attribute: Attribute, value: float | None) -> Outcomes:
     """Return the outcome of a literal for one value."""
+    if isinstance(literal, Known):
+        return FALSE if value is None else TRUE
     if value is None:
         return UNKNOWN
     bound: float

@@ -1,9 +1,10 @@
 """Queries: Boolean formulas over the attributes of one view, and their evaluation.
 
-A query is a `Literal`, or a `Not`, `And` or `Or` of queries. Evaluation is three-valued: a literal
-on a missing value is unknown. `And` is evaluated from left to right up to the first operand that is
-not true, so the conjunction of the literals on a tree's path treats every entity as the tree does:
-if an entity is stuck at a node, all leaves below that node are unknown.
+A query is a literal (`Literal` or `Known`), or a `Not`, `And` or `Or` of queries. Evaluation is
+three-valued: a `Literal` on a missing value is unknown, while `Known` is always true or false.
+`And` is evaluated from left to right up to the first operand that is not true, so the conjunction
+of the literals on a tree's path treats every entity as the tree does: if an entity is stuck at a
+node, all leaves below that node are unknown.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _COMPLEMENT: Mapping[Op, Op] = {"=": "!=", "!=": "=", "<=": ">", ">": "<="}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """One test of one attribute.
+    """A comparison of one attribute with a value.
 
     Numbers become floats, and a Boolean `!=` becomes `=` with the other value. Labels of ordinal
     attributes can be compared with `<=` and `>`, too.
@@ -48,10 +49,7 @@ class Literal:
     value: Value
 
     def __post_init__(self) -> None:
-        if not isinstance(self.attribute, str) or not self.attribute:
-            raise QueryError("literal: the attribute's name must be a string that is not empty")
-        _check_encodable(self.attribute, "the attribute's name")
-        object.__setattr__(self, "attribute", str(self.attribute))
+        object.__setattr__(self, "attribute", _normal_name(self.attribute))
         if self.op not in _COMPLEMENT:
             raise QueryError(f"literal on {self.attribute!r}: the operator must be =, !=, <= or >")
         value = _normal_value(self.attribute, self.value)
@@ -74,6 +72,27 @@ class Literal:
 
     def _key(self) -> tuple[str, Op, type, Value]:
         return self.attribute, self.op, type(self.value), self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """True where an attribute has a value, false where the value is missing; never unknown.
+
+    >>> Not(Known("age")).operand
+    Known(attribute='age')
+    """
+
+    attribute: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", _normal_name(self.attribute))
+
+
+def _normal_name(attribute: object) -> str:
+    if not isinstance(attribute, str) or not attribute:
+        raise QueryError("literal: the attribute's name must be a string that is not empty")
+    _check_encodable(attribute, "the attribute's name")
+    return str(attribute)
 
 
 def _normal_value(attribute: str, value: object) -> Value:
@@ -147,21 +166,23 @@ class Or:
         object.__setattr__(self, "depth", _depth_above(self.operands, "or"))
 
 
-Query: TypeAlias = Literal | Not | And | Or
+#: One test of one attribute.
+AnyLiteral: TypeAlias = Literal | Known
+Query: TypeAlias = AnyLiteral | Not | And | Or
 
 
 def _depth_above(operands: tuple[Query, ...], name: str) -> int:
     if not operands:
         raise QueryError(f"{name}: give at least one operand")
     if not all(isinstance(operand, Query) for operand in operands):
-        raise QueryError(f"{name}: every operand must be a Literal, Not, And or Or")
-    depth = 1 + max(1 if isinstance(operand, Literal) else operand.depth for operand in operands)
+        raise QueryError(f"{name}: every operand must be a Literal, Known, Not, And or Or")
+    depth = 1 + max(1 if isinstance(one, Literal | Known) else one.depth for one in operands)
     if depth > MAX_DEPTH:
         raise QueryError(f"{name}: the query nests deeper than {MAX_DEPTH} levels; flatten it")
     return depth
 
 
-def literals(query: Query) -> Iterator[Literal]:
+def literals(query: Query) -> Iterator[AnyLiteral]:
     """Yield the literals in order, with repeats.
 
     >>> query = And((Literal("age", ">", 20), Not(Literal("sick", "=", True))))
@@ -169,7 +190,7 @@ def literals(query: Query) -> Iterator[Literal]:
     ['age', 'sick']
     """
     match query:
-        case Literal():
+        case Literal() | Known():
             yield query
         case Not(operand):
             yield from literals(operand)
@@ -197,7 +218,7 @@ def attributes(query: Query) -> tuple[str, ...]:
 
 
 def complement(literal: Literal) -> Literal:
-    """Return the literal that is true where this one is false, and vice versa.
+    """Return the comparison that is true where this one is false, and vice versa.
 
     >>> complement(Literal("age", "<=", 40))
     Literal(attribute='age', op='>', value=40.0)
@@ -210,8 +231,8 @@ def negate(query: Query) -> Query:
 
     >>> negate(Literal("sick", "=", True))
     Literal(attribute='sick', op='=', value=False)
-    >>> negate(Not(Literal("age", ">", 20)))
-    Literal(attribute='age', op='>', value=20.0)
+    >>> negate(Not(Known("age")))
+    Known(attribute='age')
     """
     match query:
         case Literal():
@@ -251,14 +272,20 @@ def _is_interval(first: Query, second: Query) -> bool:
 class Column(Protocol):
     """The interface of a column: where a literal holds, and where its value is known.
 
-    Both arrays are bool[N], and `holds` is False wherever `known` is. `known` does not depend on
-    the literal, and where a value is known, exactly one of two complementary literals holds.
+    All arrays are bool[N], and `holds` is False wherever `known` is. What is known does not depend
+    on the literal, and where a value is known, exactly one of two complementary literals holds.
 
     >>> class Ages:
+    ...     known = np.array([True, False])
     ...     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
-    ...         return np.array([True, False]), np.array([True, False])
+    ...         return np.array([True, False]), self.known
     >>> column: Column = Ages()
     """
+
+    @property
+    def known(self) -> BoolArray:
+        """Where the value is known."""
+        ...
 
     def test(self, op: Op, value: Value, /) -> tuple[BoolArray, BoolArray]:
         """Return (holds, known)."""
@@ -290,15 +317,22 @@ def evaluate(query: Query, columns: Mapping[str, Column]) -> Truth:
     """Return where a query is true and where it is false, for all entities.
 
     >>> class Ages:
+    ...     known = np.array([True, True, False])
     ...     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
-    ...         return np.array([True, False, False]), np.array([True, True, False])
+    ...         return np.array([True, False, False]), self.known
     >>> truth = evaluate(Not(Literal("age", "<=", 40)), {"age": Ages()})
     >>> truth.true.tolist(), truth.false.tolist()
     ([False, True, False], [True, False, False])
+    >>> evaluate(Not(Known("age")), {"age": Ages()}).true.tolist()
+    [False, False, True]
     """
     match query:
-        case Literal():
-            return _evaluate_literal(query, columns)
+        case Literal(name, op, value):
+            holds, known = _column(name, columns).test(op, value)
+            return Truth(holds & known, known & ~holds)
+        case Known(name):
+            known = _column(name, columns).known
+            return Truth(known, ~known)
         case Not(operand):
             inner = evaluate(operand, columns)
             return Truth(inner.false, inner.true)
@@ -318,11 +352,8 @@ def evaluate(query: Query, columns: Mapping[str, Column]) -> Truth:
             )
 
 
-def _evaluate_literal(literal: Literal, columns: Mapping[str, Column]) -> Truth:
-    column = columns.get(literal.attribute)
+def _column(name: str, columns: Mapping[str, Column]) -> Column:
+    column = columns.get(name)
     if column is None:
-        raise QueryError(
-            f"no attribute named {literal.attribute!r}; check the attributes of the view"
-        )
-    holds, known = column.test(literal.op, literal.value)
-    return Truth(holds & known, known & ~holds)
+        raise QueryError(f"no attribute named {name!r}; check the attributes of the view")
+    return column

@@ -1,17 +1,19 @@
 """Queries as JSON.
 
     {"and": [query, ...]}   {"or": [query, ...]}   {"not": query}
-    {"attribute": "age", "op": "<=", "value": 40.0}
+    {"attribute": "age", "op": "<=", "value": 40.0}   {"attribute": "age", "op": "known"}
 
-A value is true or false, a number or a string; an operator is one of `=`, `!=`, `<=` and `>`.
+A value is true or false, a number or a string; an operator is one of `=`, `!=`, `<=` and `>`, or
+`known`, which takes no value.
 """
 
 from __future__ import annotations
 
 from redveil.errors import QueryError
-from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query
+from redveil.query.formula import MAX_DEPTH, And, Known, Literal, Not, Or, Query
 
 _LITERAL_KEYS = {"attribute", "op", "value"}
+_KNOWN_KEYS = {"attribute", "op"}
 
 
 def to_json(query: Query) -> dict[str, object]:
@@ -19,10 +21,14 @@ def to_json(query: Query) -> dict[str, object]:
 
     >>> to_json(Not(Literal("age", "<=", 40)))
     {'not': {'attribute': 'age', 'op': '<=', 'value': 40.0}}
+    >>> to_json(Known("age"))
+    {'attribute': 'age', 'op': 'known'}
     """
     match query:
         case Literal(attribute, op, value):
             return {"attribute": attribute, "op": op, "value": value}
+        case Known(attribute):
+            return {"attribute": attribute, "op": "known"}
         case Not(operand):
             return {"not": to_json(operand)}
         case And(operands):
@@ -57,6 +63,8 @@ def _read(obj: object, path: str, depth: int) -> Query:
         return Or(_read_list(obj["or"], f"{path}.or", depth + 1))
     if keys == _LITERAL_KEYS:
         return _read_literal(obj, path)
+    if keys == _KNOWN_KEYS and obj["op"] == "known":
+        return _read_known(obj, path)
     raise QueryError(f'{path}: expected either "and", "or" or "not", or attribute, op and value')
 
 
@@ -67,9 +75,9 @@ def _read_list(items: object, path: str, depth: int) -> tuple[Query, ...]:
 
 
 def _read_literal(obj: dict[str, object], path: str) -> Literal:
-    attribute, op, value = obj["attribute"], obj["op"], obj["value"]
-    if not isinstance(attribute, str):
-        raise QueryError(f"{path}.attribute: expected a string")
+    attribute, op, value = _read_name(obj, path), obj["op"], obj["value"]
+    if op == "known":
+        raise QueryError(f"{path}.op: known takes no value; leave it out")
     if op not in ("=", "!=", "<=", ">"):
         raise QueryError(f"{path}.op: expected =, !=, <= or >")
     if not isinstance(value, bool | int | float | str):
@@ -78,3 +86,17 @@ def _read_literal(obj: dict[str, object], path: str) -> Literal:
         return Literal(attribute, op, value)
     except QueryError as error:
         raise QueryError(f"{path}: {error}") from None
+
+
+def _read_known(obj: dict[str, object], path: str) -> Known:
+    attribute = _read_name(obj, path)
+    try:
+        return Known(attribute)
+    except QueryError as error:
+        raise QueryError(f"{path}: {error}") from None
+
+
+def _read_name(obj: dict[str, object], path: str) -> str:
+    if not isinstance(obj["attribute"], str):
+        raise QueryError(f"{path}.attribute: expected a string")
+    return obj["attribute"]

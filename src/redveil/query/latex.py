@@ -2,7 +2,7 @@ r"""Queries as LaTeX, for math mode with amsmath: `[\text{age} \leq 40] \land [\
 
 from __future__ import annotations
 
-from redveil.query.formula import And, Literal, Not, Or, Query, Value
+from redveil.query.formula import And, AnyLiteral, Known, Literal, Not, Or, Query, Value
 from redveil.query.text import Notation, number_text, render
 
 _ESCAPES = {
@@ -29,6 +29,8 @@ def to_latex(query: Query) -> str:
 
     >>> to_latex(And((Literal("t_5", "<=", 12.5), Literal("Moose", "=", False))))
     '[\\text{t\\_5} \\leq 12.5] \\land \\lnot [\\text{Moose}]'
+    >>> to_latex(Known("age"))
+    '[\\text{age}\\ \\textit{is known}]'
     """
     notation = Notation(r" \land ", r" \lor ", r"\lnot ", _literal_latex, _interval_latex)
     return render(_without_single_operands(query), notation)
@@ -47,7 +49,7 @@ def escape_latex(text: str) -> str:
 def _without_single_operands(query: Query) -> Query:
     """Unwrap conjunctions and disjunctions of one operand, which have no notation in LaTeX."""
     match query:
-        case Literal():
+        case Literal() | Known():
             return query
         case Not(operand):
             return Not(_without_single_operands(operand))
@@ -59,8 +61,11 @@ def _without_single_operands(query: Query) -> Query:
             return Or(tuple(map(_without_single_operands, operands)))
 
 
-def _literal_latex(literal: Literal) -> str:
+def _literal_latex(literal: AnyLiteral) -> str:
     name = _text(literal.attribute)
+    if isinstance(literal, Known):
+        # In italics: a name may end in these words, too.
+        return rf"[{name}\ \textit{{is known}}]"
     if isinstance(literal.value, bool):
         return f"[{name}]" if literal.value else rf"\lnot [{name}]"
     return f"[{name} {_OPS[literal.op]} {_value(literal.value)}]"

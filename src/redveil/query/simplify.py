@@ -8,7 +8,9 @@ be *exact*: it preserves true, false and unknown. For example, `[a <= 5] & [b] &
 false.
 
 If an attribute is declared as never missing, either a literal on it or the complement is true;
-without unknown values both kinds of rewriting are the same.
+without unknown values both kinds of rewriting are the same. Otherwise one of the two is true where
+the value is known: `[a <= 5] & [b] | [a > 5] & [b]` becomes `[a is known] & [b]`. This is not
+exact, because the first is unknown and the second false where a is missing.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ from typing import TypeAlias
 
 from redveil.query.formula import (
     And,
+    Known,
     Literal,
     Not,
     Op,
     Or,
     Query,
-    attributes,
     complement,
     literals,
     negate,
@@ -55,6 +57,8 @@ def simplified(
     >>> either_way = Or((And((a3, b)), And((Literal("a", ">", 3), b))))
     >>> simplified(either_way, frozenset("a"))
     Literal(attribute='b', op='=', value=True)
+    >>> simplified(either_way) == And((Known("a"), b))
+    True
     >>> low, mid = Literal("grade", ">", "low"), Literal("grade", ">", "mid")
     >>> simplified(And((low, mid)), order={"grade": ("low", "mid", "high")}) == mid
     True
@@ -70,7 +74,9 @@ def simplified(
 def _numbered(query: Query, order: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     """Return the labels of ordinal attributes that a query compares with such labels only."""
     strange = {
-        one.attribute for one in literals(query) if one.value not in order.get(one.attribute, ())
+        one.attribute
+        for one in literals(query)
+        if isinstance(one, Literal) and one.value not in order.get(one.attribute, ())
     }
     return {name: labels for name, labels in order.items() if name not in strange}
 
@@ -103,6 +109,8 @@ def _mapped(query: Query, change: Callable[[Literal], Literal]) -> Query:
     match query:
         case Literal():
             return change(query)
+        case Known():
+            return query
         case Not(operand):
             return Not(_mapped(operand, change))
         case And(operands):
@@ -114,22 +122,23 @@ def _mapped(query: Query, change: Callable[[Literal], Literal]) -> Query:
 def _simplify(query: Query, known: frozenset[str], *, exact: bool) -> Query:
     """Simplify once, from the literals up."""
     match query:
-        case Literal():
+        case Literal() | Known():
             return query
         case Not(operand):
-            unknown = not known.issuperset(attributes(operand))
-            return negate(_simplify(operand, known, exact=unknown))
+            compared = {one.attribute for one in literals(operand) if isinstance(one, Literal)}
+            return negate(_simplify(operand, known, exact=not compared <= known))
         case And(operands):
             parts = [_simplify(operand, known, exact=exact) for operand in operands]
-            return _simplify_and(parts, exact=exact)
+            return _simplify_and(parts, known, exact=exact)
         case Or(operands):
             parts = [_simplify(operand, known, exact=exact) for operand in operands]
             return _simplify_or(parts, known, exact=exact)
 
 
-def _simplify_and(parts: Iterable[Query], *, exact: bool) -> Query:
+def _simplify_and(parts: Iterable[Query], known: frozenset[str], *, exact: bool) -> Query:
+    operands = list(itertools.chain.from_iterable(map(_conjuncts, parts)))
     kept: list[Query] = []
-    for operand in itertools.chain.from_iterable(map(_conjuncts, parts)):
+    for operand in [each for each in operands if not _always(each, known)] or operands[:1]:
         # It is evaluated only where all earlier operands are true, so it is redundant if implied.
         if not any(_implies(earlier, operand) for earlier in kept):
             kept.append(operand)
@@ -149,11 +158,11 @@ def _merge_all(operands: Sequence[Query]) -> list[Query]:
     """Merge all literals on one attribute, at the position of the first."""
     groups: dict[str, list[Query]] = {}
     for operand in operands:
-        if isinstance(operand, Literal):
+        if isinstance(operand, Literal | Known):
             groups.setdefault(operand.attribute, []).append(operand)
     merged: list[Query] = []
     for operand in operands:
-        if not isinstance(operand, Literal):
+        if not isinstance(operand, Literal | Known):
             merged.append(operand)
         elif operand.attribute in groups:
             merged += _tightest(groups.pop(operand.attribute))
@@ -174,22 +183,29 @@ def _tightest(group: Sequence[Query]) -> list[Query]:
 
 def _simplify_or(parts: Iterable[Query], known: frozenset[str], *, exact: bool) -> Query:
     disjuncts = [_conjuncts(part) for part in itertools.chain.from_iterable(map(_disjuncts, parts))]
+    # One that is always true says everything.
+    disjuncts = [each for each in disjuncts if _always(each[0], known)][:1] or disjuncts
     if not exact:
         # Drop disjuncts that are never true, but keep one if there is no other.
-        disjuncts = [each for each in disjuncts if not _contradicts(each)] or disjuncts[:1]
+        disjuncts = [each for each in disjuncts if not _contradicts(each, known)] or disjuncts[:1]
     disjuncts = _absorb(disjuncts, exact=exact)
     if not exact:
         disjuncts = [_without_settled(each, disjuncts, known) for each in disjuncts]
+        disjuncts = _join_where_known(disjuncts)
     disjuncts = _join_intervals(disjuncts, exact=exact)
     queries = tuple(_conjunction(each) for each in disjuncts)
     return queries[0] if len(queries) == 1 else Or(queries)
 
 
-def _contradicts(conjunction: _Conjunction) -> bool:
-    """Return whether two of its literals exclude each other."""
-    return any(
-        isinstance(second, Literal) and _implies(first, complement(second))
-        for first, second in itertools.permutations(conjunction, 2)
+def _always(query: Query, known: frozenset[str]) -> bool:
+    """Return whether a query is true for every entity, as a value that is never missing is known."""
+    return isinstance(query, Known) and query.attribute in known
+
+
+def _contradicts(conjunction: _Conjunction, known: frozenset[str]) -> bool:
+    """Return whether two of its operands exclude each other, or one is never true."""
+    return any(_always(negate(one), known) for one in conjunction) or any(
+        _implies(first, negate(second)) for first, second in itertools.permutations(conjunction, 2)
     )
 
 
@@ -217,12 +233,50 @@ def _without_settled(
     """Drop a literal if another disjunct is true wherever only this literal is false."""
     for literal in disjunct:
         rest = tuple(operand for operand in disjunct if operand != literal)
-        if not rest or not isinstance(literal, Literal) or literal.attribute not in known:
+        if not rest or not _is_decided(literal, rest, known):
             continue
-        otherwise = (complement(literal), *rest)
+        otherwise = (negate(literal), *rest)
         if any(_covers(other, otherwise, exact=False) for other in disjuncts if other != disjunct):
             return rest
     return disjunct
+
+
+def _is_decided(query: Query, rest: _Conjunction, known: frozenset[str]) -> bool:
+    """Return whether a literal is certainly true or false wherever the rest is true."""
+    match query:
+        case Known() | Not(Known()):
+            return True
+        case Literal(name):
+            return name in known or any(_implies(one, Known(name)) for one in rest)
+        case _:
+            return False
+
+
+def _join_where_known(disjuncts: list[_Conjunction]) -> list[_Conjunction]:
+    """Ask only whether a value is known, where that makes another disjunct needless.
+
+    If another disjunct is true wherever `!l & rest` is, `l & rest` may as well be
+    `[a is known] & rest`. That is worthwhile if the wider disjunct covers another one.
+    """
+    for place, disjunct in enumerate(disjuncts):
+        others = disjuncts[:place], disjuncts[place + 1 :]
+        for literal in disjunct:
+            if not isinstance(literal, Literal):
+                continue
+            rest = tuple(operand for operand in disjunct if operand != literal)
+            otherwise = (complement(literal), *rest)
+            if not any(
+                _covers(other, otherwise, exact=False) for other in itertools.chain(*others)
+            ):
+                continue
+            wider = tuple(Known(literal.attribute) if one == literal else one for one in disjunct)
+            before, after = (
+                [other for other in part if not _covers(wider, other, exact=False)]
+                for part in others
+            )
+            if len(before) + len(after) + 1 < len(disjuncts):
+                return [*before, wider, *after]
+    return disjuncts
 
 
 def _join_intervals(disjuncts: Sequence[_Conjunction], *, exact: bool) -> list[_Conjunction]:
@@ -287,10 +341,15 @@ def _implies(first: Query, second: Query) -> bool:
     """Return whether the second query is certainly true where the first is."""
     if first == second:
         return True
-    if not (isinstance(first, Literal) and isinstance(second, Literal)):
+    if not isinstance(first, Literal) or not isinstance(second, Literal | Known):
         return False
     if first.attribute != second.attribute:
         return False
+    return isinstance(second, Known) or _implies_comparison(first, second)
+
+
+def _implies_comparison(first: Literal, second: Literal) -> bool:
+    """Compare two literals on one attribute."""
     if isinstance(first.value, float) and isinstance(second.value, float):
         return _implies_number(first.op, first.value, second.op, second.value)
     if isinstance(first.value, str) and isinstance(second.value, str):

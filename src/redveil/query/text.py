@@ -7,9 +7,10 @@ r"""Queries as text: `[t3~ <= 12.5] & ![Moose] | [State = CA]`.
     [a <= x]  [a > x]     x is a number, a date (2019-03, 2019-03-31), or the "quoted label" of an
                           ordinal attribute
     [x < a <= y]          the same as [a > x] & [a <= y]
+    [a is known]          the value of a is not missing
 
 A name needs no quotes if it consists of letters, digits, inner spaces and `_~+-.:;,/#()%$@*^?{}`
-and does not look like a number. In quotes, `\" \\ \n \t \u0007` are escapes.
+and neither looks like a number nor ends in `is known`. In quotes, `\" \\ \n \t \u0007` are escapes.
 
 Parsing the text of a query returns the same query, whatever its shape. Parentheses nest a
 conjunction in a conjunction, and `(& …)` and `(| …)` have a single operand. An interval adds its
@@ -27,6 +28,8 @@ from redveil.errors import QueryError
 from redveil.query.formula import (
     MAX_DEPTH,
     And,
+    AnyLiteral,
+    Known,
     Literal,
     Not,
     Op,
@@ -41,6 +44,8 @@ MAX_TEXT = 100_000
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
+_IS_KNOWN = re.compile(r"is\s+known", re.IGNORECASE)
+_ENDS_IN_IS_KNOWN = re.compile(r"(?:(.*) )?is +known", re.IGNORECASE)
 _BARE_MARKS = frozenset("_~+-.:;,/#()%$@*^?{}")
 _RESERVED_WORDS = frozenset({"true", "false", "nan", "inf", "infinity"})
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
@@ -61,7 +66,7 @@ class Notation:
     conjunction: str
     disjunction: str
     negation: str
-    literal: Callable[[Literal], str]
+    literal: Callable[[AnyLiteral], str]
     interval: Callable[[Literal, Literal], str]
 
 
@@ -72,6 +77,8 @@ def to_text(query: Query) -> str:
     '[t3~ <= 12.5] | [State != "new york"]'
     >>> to_text(Not(And((Literal("age", ">", 20), Literal("age", "<=", 40)))))
     '![20 < age <= 40]'
+    >>> to_text(And((Known("age"), Literal("age is known", "=", True))))
+    '[age is known] & ["age is known"]'
     """
     return render(query, Notation(" & ", " | ", "!", _literal_text, _interval_text))
 
@@ -85,7 +92,7 @@ def render(query: Query, notation: Notation) -> str:
     '(a ∨ b) ∧ c'
     """
     match query:
-        case Literal():
+        case Literal() | Known():
             return notation.literal(query)
         case Not(operand):
             return notation.negation + _negated(operand, notation)
@@ -136,8 +143,10 @@ def number_text(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def _literal_text(literal: Literal) -> str:
+def _literal_text(literal: AnyLiteral) -> str:
     name = _name_text(literal.attribute)
+    if isinstance(literal, Known):
+        return f"[{name} is known]"
     if isinstance(literal.value, bool):
         return f"[{name}]" if literal.value else f"![{name}]"
     return f"[{name} {literal.op} {_value_text(literal.op, literal.value)}]"
@@ -149,7 +158,8 @@ def _interval_text(low: Literal, high: Literal) -> str:
 
 
 def _name_text(name: str) -> str:
-    is_bare = all(map(_is_bare, name)) and name == name.strip() and not _NUMBER.fullmatch(name)
+    is_odd = _NUMBER.fullmatch(name) or _ENDS_IN_IS_KNOWN.fullmatch(name)
+    is_bare = all(map(_is_bare, name)) and name == name.strip() and not is_odd
     return name if is_bare else _quoted(name)
 
 
@@ -265,7 +275,9 @@ class _Parser:
         start = self._here()
         first, is_quoted = self._word()
         sign = self._sign()
-        if sign == "<" and (is_quoted or _NUMBER.fullmatch(first) or _DATE.fullmatch(first)):
+        if not sign and (known := self._known(first, is_quoted=is_quoted)) is not None:
+            found: tuple[Query, ...] = (Known(self._as_name(start, known, is_quoted=is_quoted)),)
+        elif sign == "<" and (is_quoted or _NUMBER.fullmatch(first) or _DATE.fullmatch(first)):
             found = self._interval(start, first, is_quoted=is_quoted)
         else:
             name = self._as_name(start, first, is_quoted=is_quoted)
@@ -274,6 +286,17 @@ class _Parser:
             raise self._error("expected ']'; put unusual names and values in double quotes")
         self._at += 1
         return found
+
+    def _known(self, word: str, *, is_quoted: bool) -> str | None:
+        """Return the name before `is known` and consume these words; None if they are not here."""
+        if not is_quoted:
+            ending = _ENDS_IN_IS_KNOWN.fullmatch(word)
+            return None if ending is None else (ending[1] or "").rstrip(" ")
+        words = _IS_KNOWN.match(self._text, self._at)
+        if words is None:
+            return None
+        self._at = words.end()
+        return word
 
     def _interval(self, start: int, first: str, *, is_quoted: bool) -> tuple[Query, ...]:
         low = self._as_value(start, ">", first, is_quoted=is_quoted)
