@@ -1,8 +1,9 @@
 """Printed queries evaluated row by row on CSV text; shares no code with the package.
 
 A row is what a CSV file says: texts by column, an empty text where a value is missing. Answers are
-True, False or None (unknown). A conjunction is read from left to right and stops at the first part
-that is not true; a disjunction is true if any part is, false if all are, unknown otherwise.
+True, False or None (unknown); whether a value is known is never unknown. A conjunction is read from
+left to right and stops at the first part that is not true; a disjunction is true if any part is,
+false if all are, unknown otherwise.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _TOKEN = re.compile(r'\s*(\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|[()&|!])')
 _WORD = r'\s*("(?:[^"\\]|\\.)*"|[^"<>=!]+?)\s*'
 _INTERVAL = re.compile(rf"\[{_WORD}<{_WORD}<={_WORD}\]")
 _COMPARISON = re.compile(rf"\[{_WORD}(<=|>|!=|=){_WORD}\]")
+_KNOWN = re.compile(rf'\[{_WORD}(?<=[ "])is known\s*\]')
 _BOOLEAN = re.compile(rf"\[{_WORD}\]")
 
 
@@ -127,6 +129,9 @@ def _literal(token: str, orders: Orders) -> Question:
     if found := _COMPARISON.fullmatch(token):
         name, sign, value = found.groups()
         return _comparison(name, sign, value, orders)
+    if found := _KNOWN.fullmatch(token):
+        name = _plain(found[1])
+        return lambda row: row[name] != ""
     found = _BOOLEAN.fullmatch(token)
     assert found, token
     name = _plain(found[1])

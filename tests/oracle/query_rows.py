@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from redveil.query.formula import And, BoolArray, Literal, Not, Op, Query, Value
+from redveil.query.formula import And, BoolArray, Known, Literal, Not, Op, Query, Value
 
 Row: TypeAlias = Mapping[str, bool | float | str | None]
 Order: TypeAlias = Mapping[str, Sequence[str]]
@@ -14,8 +14,10 @@ Order: TypeAlias = Mapping[str, Sequence[str]]
 
 def evaluate_row(query: Query, row: Row, order: Order | None = None) -> bool | None:
     """Return True, False, or None for unknown."""
-    if isinstance(query, Literal):
-        return _literal_holds(query, row[query.attribute], order or {})
+    if isinstance(query, Known | Literal):
+        value = row[query.attribute]
+        known = value is not None
+        return known if isinstance(query, Known) else _literal_holds(query, value, order or {})
     if isinstance(query, Not):
         inner = evaluate_row(query.operand, row, order)
         return None if inner is None else not inner
@@ -52,6 +54,10 @@ class ListColumn:
 
     values: Sequence[Value | None]
     scale: Sequence[str] | None = None
+
+    @property
+    def known(self) -> BoolArray:
+        return np.array([value is not None for value in self.values], dtype=np.bool_)
 
     def test(self, op: Op, value: Value) -> tuple[BoolArray, BoolArray]:
         order = {"it": self.scale} if self.scale is not None else {}

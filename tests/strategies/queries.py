@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hypothesis import strategies as st
 
 from oracle.query_rows import ListColumn, Order, Row
-from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
+from redveil.query.formula import And, AnyLiteral, Known, Literal, Not, Op, Or, Query, Value
 
 ORDER: Order = {"grade": ("low", "mid", "high")}
 VALUES: Mapping[str, Sequence[Value]] = {
@@ -16,6 +16,8 @@ VALUES: Mapping[str, Sequence[Value]] = {
     "state": ("CA", "NV", "NY"),
     "grade": ORDER["grade"],
 }
+# Names that are easily taken for the literal that a value is known.
+ENDINGS = ("is known", "a is known", "a  Is Known", "a is", "5 is known", "xis known", "is known a")
 UNORDERED = ("wet", "cold", "state")
 
 
@@ -24,11 +26,17 @@ def columns_of(rows: Sequence[Row]) -> dict[str, ListColumn]:
 
 
 @st.composite
-def table_literals(draw: st.DrawFn, names: Sequence[str] = tuple(VALUES)) -> Literal:
-    """Literals that fit the rows of `tables`."""
+def comparisons(draw: st.DrawFn, names: Sequence[str] = tuple(VALUES)) -> Literal:
+    """Comparisons that fit the rows of `tables`."""
     name = draw(st.sampled_from(names))
     ops: list[Op] = ["=", "!="] if name in UNORDERED else ["=", "!=", "<=", ">"]
     return Literal(name, draw(st.sampled_from(ops)), draw(st.sampled_from(VALUES[name])))
+
+
+def table_literals() -> st.SearchStrategy[AnyLiteral]:
+    """Literals that fit the rows of `tables`; one in four asks whether a value is known."""
+    known = st.sampled_from([Known(name) for name in VALUES])
+    return st.integers(0, 3).flatmap(lambda one: comparisons() if one else known)
 
 
 def tables(
@@ -45,7 +53,7 @@ def tables(
 
 
 def queries_of(
-    literals: st.SearchStrategy[Literal], max_leaves: int = 12
+    literals: st.SearchStrategy[AnyLiteral], max_leaves: int = 12
 ) -> st.SearchStrategy[Query]:
     """Queries of any shape, odd ones included."""
 
@@ -58,14 +66,18 @@ def queries_of(
 
 def texts() -> st.SearchStrategy[str]:
     """Any text that UTF-8 can encode, with a taste for what a parser trips over."""
-    tricky = st.sampled_from(["5", "-1e5", "true", "NaN", " a", "a b", 'a"b', "v1", "a\\", "x < y"])
+    tricky = st.sampled_from(
+        ["5", "-1e5", "true", "NaN", " a", "a b", 'a"b', "v1", "a\\", "x < y", *ENDINGS]
+    )
     return st.one_of(tricky, st.text(st.characters(exclude_categories=["Cs"]), max_size=6))
 
 
 @st.composite
-def any_literals(draw: st.DrawFn) -> Literal:
+def any_literals(draw: st.DrawFn) -> AnyLiteral:
     """Literals with arbitrary names and values; the names repeat, so that intervals arise."""
     name = draw(st.one_of(st.sampled_from(["a", "b"]), texts().filter(bool)))
+    if draw(st.integers(0, 3)) == 0:
+        return Known(name)
     number = st.floats(allow_nan=False, allow_infinity=False)
     value = draw(st.one_of(st.booleans(), number, texts()))
     ops: list[Op] = ["=", "!="] if isinstance(value, bool) else ["=", "!=", "<=", ">"]

@@ -97,8 +97,9 @@ def _as_long(query: Query, splits: int) -> float:
 def _comparisons(query: Query, *, negated: bool = False) -> int | None:
     """Return how many comparisons it takes to say what a query says.
 
-    That a value is known takes two: one, or its complement. The negation of that cannot be said by
-    comparisons, so there is no number; such a query is counted by the shape of its tree alone.
+    That a value is known takes two: one, or its complement. Under a negation, where it can make a
+    query true because a value is missing, no comparisons say the same. Then there is no number, and
+    the query is counted by the shape of its tree alone.
     """
     match query:
         case Literal():
@@ -106,7 +107,7 @@ def _comparisons(query: Query, *, negated: bool = False) -> int | None:
         case Known():
             return None if negated else 2
         case Not(operand):
-            return _comparisons(operand, negated=not negated)
+            return _comparisons(operand, negated=True)
         case And(operands) | Or(operands):
             parts = [_comparisons(operand, negated=negated) for operand in operands]
             return None if None in parts else sum(part or 0 for part in parts)

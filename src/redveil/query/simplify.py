@@ -198,7 +198,7 @@ def _simplify_or(parts: Iterable[Query], known: frozenset[str], *, exact: bool) 
 
 
 def _always(query: Query, known: frozenset[str]) -> bool:
-    """Return whether a query is true for every entity, as a value that is never missing is known."""
+    """Return whether a query asks only whether a value is known that is never missing."""
     return isinstance(query, Known) and query.attribute in known
 
 

@@ -76,8 +76,8 @@ def spelled_out(query: Query, declared: Declared, *, negated: bool = False) -> Q
     """Return a query of the same support in comparisons that clired knows.
 
     A comparison of labels becomes a choice of labels, and a literal that a value is known becomes a
-    comparison or its complement. Nothing that clired knows is true where a value is missing, so
-    the negation of such a literal is refused.
+    comparison or its complement. Under a negation the latter is refused, because nothing that
+    clired knows is true where a value is missing.
 
     >>> grade = AttributePart(name="grade", kind="ordinal", categories=("low", "high"))
     >>> spelled_out(Literal("grade", ">", "low"), {"grade": grade})
@@ -88,7 +88,7 @@ def spelled_out(query: Query, declared: Declared, *, negated: bool = False) -> Q
     """
     match query:
         case Not(operand):
-            return Not(spelled_out(operand, declared, negated=not negated))
+            return Not(spelled_out(operand, declared, negated=True))
         case And(operands):
             return And(tuple(spelled_out(one, declared, negated=negated) for one in operands))
         case Or(operands):

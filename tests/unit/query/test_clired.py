@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from oracle.query_rows import Row
 from redveil.errors import InputError, QueryError
 from redveil.query.clired import from_clired, read_queries, to_clired, write_queries
-from redveil.query.formula import And, Literal, Not, Op, Or, Query, evaluate, literals
+from redveil.query.formula import And, Known, Literal, Not, Op, Or, Query, evaluate, literals
 from redveil.query.text import parse_text, to_text
-from strategies.queries import columns_of, queries_of, table_literals, tables
+from strategies.queries import columns_of, comparisons, queries_of, tables
 
 WORDS = st.from_regex(r"[A-Za-z~][A-Za-z0-9_ ~.:/#%]{0,5}[a-z~]", fullmatch=True)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, max_value=1e300)
@@ -51,7 +51,7 @@ def test_what_is_written_reads_back_the_same(query: Query) -> None:
 
 # clired knows no order of labels, so grades stay out.
 @given(
-    queries_of(table_literals(("wet", "cold", "depth", "width", "state"))),
+    queries_of(comparisons(("wet", "cold", "depth", "width", "state"))),
     tables(with_missing=False),
 )
 def test_the_meaning_stays_where_nothing_is_missing(query: Query, rows: list[Row]) -> None:
@@ -197,6 +197,9 @@ def test_categories_that_the_format_cannot_carry(category: str) -> None:
     [
         (Literal("grade", "<=", "mid"), "cannot compare labels"),
         (Literal("x", ">", 1.7976931348623157e308), "no number is above"),
+        (Known("x"), "clired cannot ask whether a value is known; write a comparison or its"),
+        (Not(Known("x")), "clired cannot ask whether a value is known"),
+        (And((Literal("x", ">", 1), Or((Known("y"), Known("x"))))), "cannot ask whether"),
     ],
 )
 def test_literals_that_the_format_cannot_carry(query: Query, message: str) -> None:

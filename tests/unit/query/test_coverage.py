@@ -13,7 +13,7 @@ from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
 from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage
-from redveil.query.formula import And, Literal, Not, Op, Or, Query, Value
+from redveil.query.formula import And, AnyLiteral, Known, Literal, Not, Op, Or, Query, Value
 from redveil.query.leaves import leaf_query, split_literal, term_ends
 from redveil.query.text import parse_text
 from redveil.schema import Attribute, Kind, Side, View
@@ -55,8 +55,10 @@ def released(tree: Tree, view: View) -> ReleasedTree:
 
 
 @st.composite
-def asked_literals(draw: st.DrawFn) -> Literal:
+def asked_literals(draw: st.DrawFn) -> AnyLiteral:
     name = draw(st.sampled_from(sorted(MENTIONED)))
+    if draw(st.integers(0, 3)) == 0:
+        return Known(name)
     ops: list[Op] = ["=", "!="] if name in ("wet", "state") else ["=", "!=", "<=", ">"]
     return Literal(name, draw(st.sampled_from(ops)), draw(st.sampled_from(MENTIONED[name])))
 
@@ -205,6 +207,10 @@ def covered(text: str, split: int, required: tuple[bool, ...] = REQUIRED) -> lis
         ("[depth = 9]", DEPTH_2, [False, False]),
         ('[grade <= "high"] & [depth > 2]', DEPTH_2, [False, True]),
         ('[grade > "low"] & [depth > 2]', DEPTH_2, None),
+        # What is never missing is known, asked about or not.
+        ("[wet is known]", WET, [True, True]),
+        ("[wet] & [state is known]", WET, [True, False]),
+        ("![state is known]", WET, [False, False]),
     ],
 )
 def test_what_follows_is_recognised(text: str, split: int, expected: list[bool] | None) -> None:
@@ -220,6 +226,11 @@ def test_what_follows_is_recognised(text: str, split: int, expected: list[bool] 
         # An entity without a state satisfies neither part.
         ("[wet] & [state = CA] | [wet] & [state != CA]", None),
         ("[depth <= 4]", None),
+        ("[wet is known]", [True, True, False]),
+        ("![wet is known]", [False, False, True]),
+        ("[wet] | ![wet is known]", [True, False, True]),
+        ("[wet is known] & ![wet]", [False, True, False]),
+        ("[wet] & [state is known]", None),
     ],
 )
 def test_missing_values_are_in_no_support(text: str, expected: list[bool] | None) -> None:
@@ -248,6 +259,7 @@ def test_a_tree_without_splits_answers_only_all_entities_or_none() -> None:
     ("text", "hint"),
     [
         ("[Wett]", "no attribute Wett; did you mean wet?"),
+        ("[Wett is known]", "no attribute Wett; did you mean wet?"),
         ("[zzz]", "no attribute zzz; use one of wet, state, grade, depth"),
         ("[depth = deep]", "depth is numeric; compare it with a number"),
         ("[depth]", "depth is numeric; compare it with a number"),

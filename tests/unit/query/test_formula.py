@@ -11,6 +11,7 @@ from redveil.query.formula import (
     MAX_DEPTH,
     And,
     BoolArray,
+    Known,
     Literal,
     Not,
     Op,
@@ -76,15 +77,34 @@ def test_a_disjunction_does_not_mind_the_order(
         assert (truth.true[0], truth.false[0]) == (answer is True, answer is False)
 
 
+def test_whether_a_value_is_known_is_never_unknown() -> None:
+    columns = {"a": ListColumn([True, False, None]), "b": ListColumn([None, None, True])}
+    for query, true in (
+        (Known("a"), [True, True, False]),
+        (Not(Known("a")), [False, False, True]),
+        (And((Not(Known("a")), B)), [False, False, True]),
+        (Or((A, Not(Known("a")))), [True, False, True]),
+    ):
+        assert evaluate(query, columns).true.tolist() == true
+    assert not evaluate(Known("a"), columns).unknown.any()
+    # The order of a conjunction matters as always.
+    assert evaluate(And((A, Known("a"))), columns).unknown.tolist() == [False, False, True]
+    assert evaluate(And((Known("a"), A)), columns).false.tolist() == [False, True, True]
+
+
 def test_an_unknown_attribute_is_named() -> None:
+    with pytest.raises(QueryError, match="'c'"):
+        evaluate(Known("c"), {"a": ListColumn([True])})
     with pytest.raises(QueryError, match="'b'"):
         evaluate(Or((A, B)), {"a": ListColumn([True])})
 
 
 def test_what_a_column_says_of_missing_values_does_not_leak_into_the_answer() -> None:
     class Careless:
+        known = np.array([True, False])
+
         def test(self, _op: Op, _value: Value, /) -> tuple[BoolArray, BoolArray]:
-            return np.array([True, True]), np.array([True, False])
+            return np.array([True, True]), self.known
 
     truth = evaluate(A, {"a": Careless()})
     assert truth.true.tolist() == [True, False]
@@ -98,6 +118,12 @@ def test_numbers_become_floats_and_booleans_stay() -> None:
     assert math.copysign(1.0, float(Literal("a", "=", -0.0).value)) == 1.0
 
 
+@pytest.mark.parametrize("name", ["", 3, None, "a\ud800"])
+def test_what_is_known_has_a_name(name: str) -> None:
+    with pytest.raises(QueryError, match="literal: the attribute's name"):
+        Known(name)
+
+
 def test_true_is_not_the_number_one() -> None:
     number = Literal("a", "=", 1)
     assert number != A
@@ -108,7 +134,7 @@ def test_true_is_not_the_number_one() -> None:
 
 
 def test_equal_queries_hash_and_pickle_alike() -> None:
-    query = Or((And((A, Literal("x", "<=", 2.5))), Not(B)))
+    query = Or((And((A, Literal("x", "<=", 2.5), Known("x"))), Not(B)))
     copy = pickle.loads(pickle.dumps(query))
     assert copy == query
     assert hash(copy) == hash(query)
@@ -170,6 +196,7 @@ def test_attributes_come_in_the_order_of_first_appearance() -> None:
 
 def test_literals_are_counted_with_repeats() -> None:
     assert literal_count(Or((Not(B), And((A, B, Literal("c", ">", 1)))))) == 4
+    assert literal_count(And((Not(Known("b")), Known("b")))) == 2
 
 
 def test_negation_needs_no_operator_on_literals_and_negations() -> None:
@@ -177,6 +204,8 @@ def test_negation_needs_no_operator_on_literals_and_negations() -> None:
     assert negate(Literal("s", "!=", "CA")) == Literal("s", "=", "CA")
     assert negate(A) == Literal("a", "=", value=False)
     assert negate(Not(And((A, B)))) == And((A, B))
+    assert negate(Known("a")) == Not(Known("a"))
+    assert negate(Not(Known("a"))) == Known("a")
     assert negate(And((A, B))) == Not(And((A, B)))
 
 

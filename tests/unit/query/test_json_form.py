@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from redveil.errors import QueryError
-from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query
+from redveil.query.formula import MAX_DEPTH, And, Known, Literal, Not, Or, Query
 from redveil.query.json_form import from_json, to_json
 from strategies.queries import any_literals, queries_of
 
@@ -26,6 +26,13 @@ def test_the_form_of_the_objects() -> None:
     }
 
 
+def test_a_literal_that_a_value_is_known_has_no_value() -> None:
+    known = {"attribute": "p is known", "op": "known"}
+    assert to_json(Known("p is known")) == known
+    assert to_json(Not(Known("p is known"))) == {"not": known}
+    assert from_json({"not": known}) == Not(Known("p is known"))
+
+
 def test_whole_numbers_are_read_as_numbers() -> None:
     assert from_json({"attribute": "age", "op": "<=", "value": 40}) == Literal("age", "<=", 40.0)
 
@@ -38,6 +45,11 @@ def test_whole_numbers_are_read_as_numbers() -> None:
         ({"and": [SICK], "or": [SICK]}, '$: expected either "and"'),
         ({**SICK, "side": "left"}, '$: expected either "and"'),
         ({"attribute": "sick", "op": "="}, '$: expected either "and"'),
+        ({**SICK, "op": "known"}, "$.op: known takes no value; leave it out"),
+        ({"attribute": "sick", "op": ["known"]}, '$: expected either "and"'),
+        ({"attribute": 3, "op": "known"}, "$.attribute: expected a string"),
+        ({"not": {"attribute": "", "op": "known"}}, "$.not: literal: the attribute"),
+        ({"attribute": "a\ud800", "op": "known"}, "$: literal: the attribute"),
         ({"and": []}, "$.and: expected a non-empty list"),
         ({"or": SICK}, "$.or: expected a non-empty list"),
         ({"or": [SICK, {"not": "sick"}]}, "$.or[1].not: expected an object"),

@@ -23,6 +23,15 @@ from strategies.queries import any_literals, queries_of
         ("!([a] | [b])", r"\lnot ([\text{a}] \lor [\text{b}])"),
         ("(& (| [a]))", r"[\text{a}]"),
         ("(& [a]) | !(| [b] & [c])", r"[\text{a}] \lor \lnot ([\text{b}] \land [\text{c}])"),
+        ("[t_1 is known]", r"[\text{t\_1}\ \textit{is known}]"),
+        ("![a is known] | [b]", r"\lnot [\text{a}\ \textit{is known}] \lor [\text{b}]"),
+        # Names that say the same are upright.
+        ('["a is known"]', r"[\text{a is known}]"),
+        ('["a is known" is known]', r"[\text{a is known}\ \textit{is known}]"),
+        (
+            '["}\\\\textit{is known" is known]',
+            r"[\text{\}\textbackslash{}textit\{is known}\ \textit{is known}]",
+        ),
         ("[t_1~ > 5]", r"[\text{t\_1\textasciitilde{}} > 5]"),
     ],
 )

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from redveil.errors import QueryError
-from redveil.query.formula import MAX_DEPTH, And, Literal, Not, Or, Query
+from redveil.query.formula import MAX_DEPTH, And, Known, Literal, Not, Or, Query
 from redveil.query.text import MAX_TEXT, parse_text, to_text
 from strategies.queries import any_literals, queries_of
 
@@ -67,6 +67,27 @@ def test_any_text_gives_a_query_or_a_query_error(text: str) -> None:
         (And((Or((A, B)), LOW)), "([a] | [b]) & [x > 1]"),
         (Or((Or((A, B)), LOW)), "([a] | [b]) | [x > 1]"),
         (And((A,)), "(& [a])"),
+        (Known("a"), "[a is known]"),
+        (Not(Known("a")), "![a is known]"),
+        (Not(Not(Known("a"))), "!![a is known]"),
+        (And((LOW, Known("x"), HIGH)), "[x > 1] & [x is known] & [x <= 2.5]"),
+        (Not(And((Known("a"), B))), "!([a is known] & [b])"),
+        # Names that end in the same words, or stand in their way.
+        (Literal("a is known", "=", value=True), '["a is known"]'),
+        (Literal("a is known", "=", value=False), '!["a is known"]'),
+        (Literal("a IS  known", ">", 5), '["a IS  known" > 5]'),
+        (Literal("is known", "=", value=True), '["is known"]'),
+        (Known("is known"), '["is known" is known]'),
+        (Known("a is known"), '["a is known" is known]'),
+        (Known("a is"), "[a is is known]"),
+        (Known("is known a"), "[is known a is known]"),
+        (Literal("xis known", "=", value=True), "[xis known]"),
+        (Literal("a is knownn", "=", value=True), "[a is knownn]"),
+        (Literal("a\u00a0is known", "=", value=True), '["a\u00a0is known"]'),
+        (Known("5"), '["5" is known]'),
+        (Known('"] & [b'), '["\\"] & [b" is known]'),
+        (Known("a\n"), '["a\\n" is known]'),
+        (Literal("s", "=", "is known"), '[s = "is known"]'),
         (Or((And((A, B)),)), "(| [a] & [b])"),
     ],
 )
@@ -90,6 +111,12 @@ def test_the_text_of_a_query(query: Query, text: str) -> None:
         ("[2018-12 < d <= 2019-03]", '["2018-12" < d <= "2019-03"]'),
         ("[2018-12 = 3]", "[2018-12 = 3]"),
         ('["\\u0041"]', "[A]"),
+        ("[ a  Is   KNOWN ]", "[a is known]"),
+        ('["a"is\nknown]', "[a is known]"),
+        ("[a is known = true]", '["a is known"]'),
+        ("[a is known is known]", '["a is known" is known]'),
+        ("[1 < a is known <= 2]", '[1 < "a is known" <= 2]'),
+        ("¬[a is known]", "![a is known]"),
         ("[a] | [b] & [c]", "[a] | [b] & [c]"),
     ],
 )
@@ -125,6 +152,14 @@ def test_other_spellings_are_read(text: str, query: str) -> None:
         ("[a <= low]", "position 7: expected a number, a date or a label in double quotes"),
         ("[a <= 1e999]", "position 7: literal on 'a': the number must be finite"),
         ('[a = "b]', "position 6: this quote is not closed"),
+        ("[is known]", "position 2: expected an attribute"),
+        ('["" is known]', "position 2: expected an attribute"),
+        (
+            "[5 is known]",
+            "position 2: expected an attribute; quote a name that looks like a number",
+        ),
+        ('["a" is knownn]', "position 14: expected ']'"),
+        ('["a" is unknown]', "position 6: expected ']'"),
         ('["\\x"]', "position 3: expected an escape"),
         ('["\\ud800"]', "position 3: expected an escape"),
     ],

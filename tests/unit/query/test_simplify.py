@@ -62,6 +62,9 @@ def test_there_are_never_more_literals_than_before(
         ('[grade <= "mid"] & [wet] & [grade <= "high"]', '[grade <= "mid"] & [wet]'),
         ('["low" < grade <= "mid"] | ["mid" < grade <= "high"]', '["low" < grade <= "high"]'),
         ('[grade <= "low"] | [grade <= "mid"]', '[grade <= "mid"]'),
+        ('[grade <= "low"] | [grade > "low"]', "[grade is known]"),
+        ('[grade <= "mid"] & [wet] | [grade > "low"] & [wet]', "[grade is known] & [wet]"),
+        ('[grade is known] & [grade > "low"] & [grade > "mid"]', '[grade > "mid"]'),
         # A label that is not declared has no place in the order.
         ('[grade > "low"] & [grade > "top"]', '[grade > "low"] & [grade > "top"]'),
     ],
@@ -113,6 +116,37 @@ def test_labels_with_an_order_are_simplified_like_numbers(query: str, shorter: s
         ("!([x <= 5] & [x <= 3] & [b])", "!([x <= 3] & [b])"),
         ("!([x <= 3] | [3 < x <= 5])", "[x > 5]"),
         ("!([a] | [a] & [b])", "![a]"),
+        # What is true of every value asks only whether there is one.
+        ("[h > 165] & [p <= 90] | [h > 165] & [p > 90]", "[h > 165] & [p is known]"),
+        ("[p <= 90] & [h > 165] | [h > 165] & [p > 90]", "[p is known] & [h > 165]"),
+        ("[x <= 3] | [x > 3]", "[x is known]"),
+        ("[x <= 5] | [x > 3]", "[x is known]"),
+        ("[x <= 1] | [x > 3] | [1 < x <= 3]", "[x is known]"),
+        ("[a] | ![a]", "[a is known]"),
+        ("[s = CA] & [b] | [s != CA] & [b]", "[s is known] & [b]"),
+        ("[s != CA] | [s != NV]", "[s is known]"),
+        (
+            "[s = CA] & [b] | [s = NV] & [b] | [s != CA] & [s != NV] & [b]",
+            "[s is known] & [b]",
+        ),
+        ("([x <= 3] | [x > 3]) & [b]", "[x is known] & [b]"),
+        ("[a] & [b] | [a] & ![b] | ![a] & [b] | ![a] & ![b]", "[a is known] & [b is known]"),
+        ("[b] & [c] & [x <= 3] | [b] & ![c] & [x <= 3]", "[b] & [c is known] & [x <= 3]"),
+        ("[a] & [x <= 3] | [b] & [x > 3] | [a] & [x > 3]", "[a] & [x is known] | [b] & [x > 3]"),
+        # A value that is compared is known.
+        ("[x <= 3] & [x is known]", "[x <= 3]"),
+        ("[x is known] & [b] & [x <= 3]", "[x <= 3] & [b]"),
+        ("[x is known] | [x <= 3]", "[x is known]"),
+        ("[1 < x <= 5] & [b] | [x > 5]", "[x > 1] & [b] | [x > 5]"),
+        ("![x is known] & [x <= 3] | [b]", "[b]"),
+        ("[x is known] & ![x is known] | [b]", "[b]"),
+        # Known or missing: one of the two is true.
+        ("[b] & [x is known] | [b] & ![x is known]", "[b]"),
+        ("[b] & [x <= 3] | [b] & ![x is known] | [b] & [x > 3]", "[b]"),
+        ("[x is known] | [b] & ![x is known]", "[x is known] | [b]"),
+        ("!!([x is known])", "[x is known]"),
+        ("!([x <= 3] & [x is known])", "[x > 3]"),
+        ("!([x is known] & [x is known])", "![x is known]"),
     ],
 )
 def test_simplification(query: str, shorter: str) -> None:
@@ -128,14 +162,23 @@ def test_simplification(query: str, shorter: str) -> None:
         "!([a] | [b] & [a])",
         "!([b] & [x <= 3] | [b] & [3 < x <= 5])",
         "!([b] | [5 < x <= 3])",
-        # True wherever x is known, which is not everywhere.
-        "[x <= 3] | [x > 3]",
-        "[a] | ![a]",
+        # Where x is missing, one is unknown and the other false.
+        "!([x <= 3] | [x > 3])",
+        "!([x is known] & [x <= 3])",
+        "!([x is known] | [x <= 3])",
+        "!([b] & [x <= 3] | [b] & [x > 3])",
+        # It is not shorter to ask whether x is known.
+        "[b] & [x <= 3] | [x > 3]",
+        "[b] & [x <= 3] | [c] & [x > 3]",
+        "![x is known] | [x <= 3]",
+        # Every label of an order, but not of this attribute for all we know.
+        "[s = CA] | [s = NV] | [s = NY]",
         "[x <= 5] & [x != 5]",
         # Intervals with a gap.
         "[x <= 3] | [4 < x <= 5]",
         "[a] & [x <= 3] | [b] & [3 < x <= 5]",
         '[g <= "b"] | [g > "a"]',
+        "[x <= 3] & [b] | [x > 4] & [b]",
     ],
 )
 def test_what_must_stay(query: str) -> None:
@@ -153,10 +196,18 @@ def test_what_must_stay(query: str) -> None:
         ("[s != CA] & [b] | [s = CA]", "[b] | [s = CA]"),
         # Known throughout, so that a negation needs no care.
         ("!([x <= 5] & [a] & [x <= 3])", "!([x <= 3] & [a])"),
-        # Unknown, in b or in c; or all entities.
-        ("[b] & [a] | ![b] & [a]", "[b] & [a] | ![b] & [a]"),
+        # What must be known, in b or in c.
+        ("[b] & [a] | ![b] & [a]", "[b is known] & [a]"),
         ("!([a] & [b] | ![a] & [b])", "!([a] & [b] | ![a] & [b])"),
-        ("[x <= 3] | [x > 3]", "[x <= 3] | [x > 3]"),
+        # All entities.
+        ("[x <= 3] | [x > 3]", "[x is known]"),
+        ("[b] | [x <= 3] | [x > 3]", "[x is known]"),
+        # That it is known needs no saying, and that it is missing is never true.
+        ("[x is known] & [b]", "[b]"),
+        ("!([x is known] & [b] & [c])", "!([b] & [c])"),
+        ("[b] & ![x is known] | [c]", "[c]"),
+        # Whether b is known is true or false, so that a negation needs no care.
+        ("!([x <= 5] & [b is known] & [x <= 3])", "!([x <= 3] & [b is known])"),
         # The other disjunct asks for more.
         ("[a] & [b] | ![a] & [b] & [c]", "[a] & [b] | [b] & [c]"),
         ("[x <= 50] & [b] | [x > 55]", "[x <= 50] & [b] | [x > 55]"),
