@@ -204,8 +204,11 @@ def _always(query: Query, known: frozenset[str]) -> bool:
 
 def _contradicts(conjunction: _Conjunction, known: frozenset[str]) -> bool:
     """Return whether two of its operands exclude each other, or one is never true."""
-    return any(_always(negate(one), known) for one in conjunction) or any(
-        _implies(first, negate(second)) for first, second in itertools.permutations(conjunction, 2)
+    negations = [negate(operand) for operand in conjunction]
+    # An operand never implies its own negation.
+    return any(
+        _always(negation, known) or any(_implies(operand, negation) for operand in conjunction)
+        for negation in negations
     )
 
 
@@ -339,13 +342,11 @@ def _bounds(attribute: str, low: float, high: float) -> list[Query]:
 
 def _implies(first: Query, second: Query) -> bool:
     """Return whether the second query is certainly true where the first is."""
-    if first == second:
-        return True
     if not isinstance(first, Literal) or not isinstance(second, Literal | Known):
-        return False
+        return first == second
     if first.attribute != second.attribute:
         return False
-    return isinstance(second, Known) or _implies_comparison(first, second)
+    return isinstance(second, Known) or first == second or _implies_comparison(first, second)
 
 
 def _implies_comparison(first: Literal, second: Literal) -> bool:

@@ -171,7 +171,7 @@ def test_simplification(query: str, shorter: str) -> None:
         "[b] & [x <= 3] | [x > 3]",
         "[b] & [x <= 3] | [c] & [x > 3]",
         "![x is known] | [x <= 3]",
-        # Every label of an order, but not of this attribute for all we know.
+        # Which labels there are is not known here.
         "[s = CA] | [s = NV] | [s = NY]",
         "[x <= 5] & [x != 5]",
         # Intervals with a gap.
