@@ -70,9 +70,16 @@ def redescription(
     left: str = "asthma", right: str = "cough", *, true: TruePart | None = None
 ) -> RedescriptionPart:
     """Return a redescription of one Boolean attribute by another."""
+    return redescription_of(boolean(left), boolean(right), true=true)
+
+
+def redescription_of(
+    left: Query, right: Query, *, true: TruePart | None = None
+) -> RedescriptionPart:
+    """Return a redescription of one query by another."""
     return RedescriptionPart(
-        left=query_part(boolean(left)),
-        right=query_part(boolean(right)),
+        left=query_part(left),
+        right=query_part(right),
         jaccard=IntervalPart(estimate=0.5, low=0.25, high=0.75),
         # 60 and 65 of 1000 would have 3.9 in common.
         expected_jaccard=3.9 / (125 - 3.9),

@@ -16,7 +16,7 @@ from redveil.findings.discovery import false_discoveries, joints
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import Interval, Statistics
-from redveil.query.formula import And, Literal, Not, Or, Query
+from redveil.query.formula import And, Known, Literal, Not, Or, Query
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 
@@ -86,6 +86,24 @@ def test_short_queries_of_deep_trees_have_fewer_comparable_pairs_than_their_tree
     assert 10**short.comparable == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
     # Two literals are joined by "and" or "or", negated or not.
     assert longer.comparable - short.comparable == pytest.approx(math.log10(4 * 4 * LEFT))
+
+
+def test_that_a_value_is_known_counts_as_a_comparison_or_its_complement() -> None:
+    known, spelled = And((HEPATITIS, Known("gout"))), And((HEPATITIS, Or((GOUT, Not(GOUT)))))
+    counted = [
+        false_discoveries([one(0.0, query)], [stumps(4)], SCHEMA) for query in (known, spelled)
+    ]
+    assert counted[0] == counted[1]
+    assert counted[0] is not None
+
+
+@pytest.mark.parametrize("negated", [Not(Known("gout")), Not(And((GOUT, Not(Known("gout")))))])
+def test_what_no_comparisons_say_is_counted_by_shape(negated: Query) -> None:
+    found = false_discoveries([one(0.0, negated)], [stumps(4)], SCHEMA)
+    by_shape = false_discoveries([one(0.0, And((MANY,) * 9))], [stumps(4)], SCHEMA)
+    assert found == by_shape
+    assert found is not None
+    assert math.isfinite(found.comparable)
 
 
 def test_every_table_has_shapes_of_its_own() -> None:

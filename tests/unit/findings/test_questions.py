@@ -86,6 +86,16 @@ def test_all_entities_with_a_known_value_leave_out_those_that_are_stuck() -> Non
     known = ask("[gout] | ![gout]", "[acid <= 7] | [acid > 7]").statistics
     assert known.support_right.estimate < known.support_left.estimate
     assert known.support_both == known.support_right
+    said = ask("[gout is known]", "[acid is known]").statistics
+    assert said == known
+
+
+def test_entities_without_a_value_can_be_asked_about() -> None:
+    missing = ask("[gout]", "![acid is known]").statistics
+    known = ask("[gout]", "[acid is known]").statistics
+    everybody = estimate(table().counts).size
+    both = missing.support_right.estimate + known.support_right.estimate
+    assert both == pytest.approx(everybody)
 
 
 def test_queries_that_cover_nothing_can_be_asked() -> None:
@@ -160,6 +170,12 @@ def test_more_tables_mean_wider_intervals() -> None:
             "[acid > 3]",
             "no table holds both queries: the left one can be asked of table 1, "
             "the right one of table 2; choose both from one table",
+        ),
+        (
+            "[gout] & [smoker is known]",
+            "[acid > 7]",
+            "left query: [smoker is known] is outside what was released; "
+            "no tree asks about smoker, only about gout, age",
         ),
         ("[gout = 3]", "[acid > 7]", "left query: [gout = 3]: gout is Boolean; "),
     ],

@@ -168,6 +168,11 @@ def _no_literal(pair: Json) -> None:
     pair["left"]["splits"][0] = {"not": pair["left"]["splits"][0]}
 
 
+def _not_a_comparison(pair: Json) -> None:
+    split = pair["left"]["splits"][0]
+    pair["left"]["splits"][0] = {"attribute": split["attribute"], "op": "known"}
+
+
 def _no_query(pair: Json) -> None:
     pair["left"]["splits"][0] = {"what": 1}
 
@@ -196,6 +201,7 @@ def _too_deep(pair: Json) -> None:
         _short_margin,
         _foreign_split,
         _no_literal,
+        _not_a_comparison,
         _no_query,
         _headless,
         _stuck_at_a_leaf,

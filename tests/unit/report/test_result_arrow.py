@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from redveil.csv_text import csv_text
 from redveil.errors import InputError
+from redveil.query.formula import Known, Not
 from redveil.report.arrow import to_arrow
 from redveil.report.document import DiscoveryPart, RedescriptionPart
 from redveil.report.result import Result
-from support.results import TRUE, document, redescription
+from support.results import TRUE, document, redescription, redescription_of
 
 PRIVATE_COLUMNS = [
     "left",
@@ -39,6 +40,14 @@ PRIVATE_COLUMNS = [
     "confirmed",
 ]
 TRUE_COLUMNS = ["true_jaccard", "true_support_both", "true_p_value"]
+
+
+def test_that_a_value_is_known_is_written_as_elsewhere() -> None:
+    one = redescription_of(Known("a is known"), Not(Known("b")))
+    table = to_arrow(document(one))
+    assert table["left"].to_pylist() == ['["a is known" is known]']
+    assert table["right"].to_pylist() == ["![b is known]"]
+    assert '"[""a is known"" is known]"' in csv_text(table)
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redveil.query.formula import Known, Not
 from redveil.report.document import DiscoveryPart
 from redveil.report.html import fragment
 from redveil.report.result import Result
 from support.page import HOSTILE, Page, must_be_ours
-from support.results import CERTIFICATE, TRUE, document, redescription
+from support.results import CERTIFICATE, TRUE, document, redescription, redescription_of
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -17,6 +18,16 @@ def test_hostile_attribute_names_are_shown_and_do_nothing(name: str) -> None:
     page = Page(Result(document(one))._repr_html_())
     must_be_ours(page)
     assert page.codes == [one.left.text, one.right.text]
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "pressure", "pressure is known"])
+def test_that_a_value_is_known_is_shown_whatever_the_name(name: str) -> None:
+    one = redescription_of(Known(name), Not(Known(name)))
+    page = Page(fragment(document(one)))
+    must_be_ours(page)
+    assert page.codes == [one.left.text, one.right.text]
+    assert one.left.text.endswith(" is known]")
+    assert one.right.text == f"!{one.left.text}"
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1))

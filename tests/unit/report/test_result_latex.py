@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from redveil.query.formula import Known, Not
 from redveil.report.latex import latex_table
-from support.results import document, redescription
+from support.results import document, redescription, redescription_of
 
 
 def body(text: str) -> list[str]:
@@ -30,9 +31,15 @@ def test_a_row_holds_queries_interval_size_and_p_value() -> None:
     )
 
 
+@pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("name", ["50 % & more", r"a\b", "x_1^2 ~ {y}", "#1 $", "tab\there"])
-def test_names_cannot_end_a_cell_a_line_or_the_mathematics(name: str) -> None:
-    (row,) = body(latex_table(document(redescription(name, name))))
+def test_names_cannot_end_a_cell_a_line_or_the_mathematics(
+    name: str,
+    known: bool,  # noqa: FBT001
+) -> None:
+    one = redescription_of(Known(name), Not(Known(name))) if known else redescription(name, name)
+    (row,) = body(latex_table(document(one)))
+    assert row.count("is known") == 2 * known
     assert len(re.findall(r"(?<!\\)&", row)) == 5
     assert len(re.findall(r"(?<!\\)\$", row)) == 4
     assert not re.search(r"(?<!\\)[%#]", row)

@@ -5,15 +5,20 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
-from redveil.errors import InputError
-from redveil.query.clired import read_queries
-from redveil.query.formula import And, Literal, Not, Or
+from oracle.query_rows import Row
+from redveil.errors import InputError, QueryError
+from redveil.query.clired import from_clired, read_queries, to_clired
+from redveil.query.formula import And, Known, Literal, Not, Or, Query, evaluate
 from redveil.query.json_form import from_json
+from redveil.query.simplify import simplified
+from redveil.query.text import parse_text, to_text
 from redveil.report.document import AttributePart, AttributesPart
 from redveil.report.queries_file import spelled_out, write_result_queries
+from strategies.queries import VALUES, columns_of, queries_of, table_literals, tables
 from support.clinic import NOTHING, mined_clinic
-from support.results import document, redescription
+from support.results import document, redescription, redescription_of
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -21,16 +26,24 @@ def test_what_is_written_reads_back_as_the_same_queries(seed: int, tmp_path: Pat
     found = mined_clinic(seed=seed).document
     path = tmp_path / "result.queries"
     write_result_queries(found, path)
-    orders = {"smoking": ("never", "former", "current")}
+    left = {one.name: one for one in found.attributes.left}
+    right = {one.name: one for one in found.attributes.right}
     assert read_queries(path) == [
-        (spelled_out(from_json(one.left.tree), orders), from_json(one.right.tree))
+        tuple(
+            from_clired(to_clired(spelled_out(from_json(query.tree), side)))
+            for query, side in ((one.left, left), (one.right, right))
+        )
         for one in found.redescriptions
     ]
 
 
 def test_an_order_of_labels_becomes_a_choice_of_labels() -> None:
-    orders = {"grade": ("low", "middle", "high")}
-    low, middle, high = (Literal("grade", "=", label) for label in orders["grade"])
+    labels = ("low", "middle", "high")
+    declared = {
+        "grade": AttributePart(name="grade", kind="ordinal", categories=labels),
+        "ward": AttributePart(name="ward", kind="categorical", categories=labels),
+    }
+    low, middle, high = (Literal("grade", "=", label) for label in labels)
     young = Literal("age", "<=", 3)
     for query, meant in (
         (Literal("grade", "<=", "middle"), Or((low, middle))),
@@ -39,8 +52,98 @@ def test_an_order_of_labels_becomes_a_choice_of_labels() -> None:
         (And((young, Literal("grade", ">", "low"))), And((young, Or((middle, high))))),
         (young, young),
         (Literal("other", "<=", "middle"), Literal("other", "<=", "middle")),
+        (Literal("ward", "<=", "middle"), Literal("ward", "<=", "middle")),
     ):
-        assert spelled_out(query, orders) == meant
+        assert spelled_out(query, declared) == meant
+
+
+KINDS = [
+    AttributePart(name="sick", kind="boolean"),
+    AttributePart(name="ward", kind="categorical", categories=("65+", "east", "west")),
+    AttributePart(name="grade", kind="ordinal", categories=("low", "high")),
+    AttributePart(name="age", kind="numeric", minimum=18, maximum=101),
+]
+
+
+@pytest.mark.parametrize("attribute", KINDS, ids=lambda one: one.kind)
+def test_that_a_value_is_known_becomes_a_comparison_or_its_complement(
+    attribute: AttributePart, tmp_path: Path
+) -> None:
+    path = tmp_path / "result.queries"
+    query = parse_text(f"[sick] & [{attribute.name} is known]")
+    declared = AttributesPart(left=tuple(KINDS), right=tuple(KINDS))
+    found = document(redescription_of(query, Known(attribute.name)))
+    write_result_queries(found.model_copy(update={"attributes": declared}), path)
+    ((left, right),) = read_queries(path)
+    # What is read back says the same, and is shortened to it.
+    assert simplified(right) == Known(attribute.name)
+    assert simplified(left) == simplified(query)
+    text = path.read_text(encoding="utf-8").splitlines()[1].split("\t")[2]
+    assert (
+        text
+        == {
+            "sick": "[sick] | ![sick]",
+            "ward": "[ward=east] | [ward!=east]",
+            "grade": "[grade=low] | [grade!=low]",
+            "age": "[age<0.0] | [5e-324<age]",
+        }[attribute.name]
+    )
+
+
+@pytest.mark.parametrize("name", ["a is known", "House mouse (2)", "v7"])
+def test_odd_names_of_what_is_known_are_numbered(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.queries"
+    attributes = tuple(AttributePart(name=one, kind="boolean") for one in ("Moose", name))
+    found = document(redescription_of(Known(name), Known("Moose")))
+    declared = AttributesPart(left=attributes, right=attributes)
+    listed = write_result_queries(found.model_copy(update={"attributes": declared}), path)
+    names = ["Moose", name]
+    ((left, right),) = read_queries(path, None if listed is None else (names, names))
+    assert (listed is None) is (name == "a is known")
+    assert (simplified(left), simplified(right)) == (Known(name), Known("Moose"))
+
+
+@pytest.mark.parametrize("query", ["![age is known]", "!([sick] & ![age is known])"])
+def test_missing_values_cannot_be_asked_for(query: str, tmp_path: Path) -> None:
+    declared = AttributesPart(left=tuple(KINDS), right=tuple(KINDS))
+    found = document(redescription_of(parse_text(query), Known("age")))
+    with pytest.raises(QueryError, match="'age': clired cannot ask for missing values; use"):
+        write_result_queries(
+            found.model_copy(update={"attributes": declared}), tmp_path / "result.queries"
+        )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("declared", [{}, {"age": AttributePart(name="age", kind="categorical")}])
+def test_what_is_not_declared_cannot_be_spelled_out(declared: dict[str, AttributePart]) -> None:
+    with pytest.raises(QueryError, match="'age': no values are declared; the file is damaged"):
+        spelled_out(Known("age"), declared)
+
+
+DECLARED = {
+    name: AttributePart(name=name, kind=kind, categories=values if kind != "boolean" else ())
+    for name, kind, values in (
+        ("wet", "boolean", ()),
+        ("cold", "boolean", ()),
+        ("depth", "numeric", ()),
+        ("width", "numeric", ()),
+        ("state", "categorical", VALUES["state"]),
+        ("grade", "ordinal", VALUES["grade"]),
+    )
+}
+
+
+@given(queries_of(table_literals()), tables())
+def test_the_support_stays_when_a_query_is_spelled_out(query: Query, rows: list[Row]) -> None:
+    try:
+        spelled = spelled_out(query, DECLARED)
+    except QueryError:
+        assert "is known" in to_text(query)
+        assert "!" in to_text(query)
+        return
+    columns = columns_of(rows)
+    assert evaluate(spelled, columns).true.tolist() == evaluate(query, columns).true.tolist()
+    assert "is known" not in to_text(spelled)
 
 
 def test_the_statistics_are_the_noisy_ones(tmp_path: Path) -> None:
