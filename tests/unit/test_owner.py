@@ -16,9 +16,11 @@ from redveil.data.draft import draft
 from redveil.data.synthetic import clinic_frames, clinic_schema, write_clinic
 from redveil.errors import ResultError
 from redveil.findings.reporting import Reporting
+from redveil.query.text import parse_text
 from redveil.report.document import RedescriptionPart
 from redveil.report.result import Result
 from support.clinic import ANYTHING, ORDERS, clinic, mined, mined_clinic
+from support.results import redescription_of
 
 MAMMALS = Path(__file__).parents[3] / "shared" / "data" / "mammals"
 
@@ -57,6 +59,29 @@ def test_true_values_agree_with_the_printed_queries_on_mammals() -> None:
     assert len(compared) > 3
     for one in compared:
         assert true_supports(one) == supports(one.left.text, one.right.text, lefts, rights)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("[age > 50] & [smoking is known]", "[creatinine <= 1.2] & [eGFR is known]"),
+        ("![smoking is known] | [gout]", "![proteinuria is known]"),
+        ("!([gout] & [blood group is known])", "[proteinuria is known] & ![proteinuria]"),
+    ],
+)
+def test_whether_a_value_is_known_is_told_from_the_data(
+    left: str, right: str, tmp_path: Path
+) -> None:
+    result = mined_clinic()
+    one = redescription_of(parse_text(left), parse_text(right))
+    asked = Result(result.document.model_copy(update={"redescriptions": (one,)}))
+    (answered,) = owner.truth(asked, clinic())
+    paths = write_clinic(tmp_path, 2000)
+    lefts, rights = (read_rows(path, "patient") for path in paths[:2])
+    found = supports(left, right, lefts, rights)
+    assert true_supports(answered) == found
+    assert 0 < found.left < 2000
+    assert 0 < found.right < 2000
 
 
 def test_a_pair_of_queries_that_nobody_satisfies_has_jaccard_zero() -> None:

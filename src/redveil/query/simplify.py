@@ -9,7 +9,7 @@ false.
 
 If an attribute is declared as never missing, either a literal on it or the complement is true;
 without unknown values both kinds of rewriting are the same. Otherwise one of the two is true where
-the value is known: `[a <= 5] & [b] | [a > 5] & [b]` becomes `[a is known] & [b]`. This is not
+the value is known: `[a <= 5] & [b] | [a > 5] & [b]` becomes `[b] & [a is known]`. This is not
 exact, because the first is unknown and the second false where a is missing.
 """
 
@@ -57,7 +57,7 @@ def simplified(
     >>> either_way = Or((And((a3, b)), And((Literal("a", ">", 3), b))))
     >>> simplified(either_way, frozenset("a"))
     Literal(attribute='b', op='=', value=True)
-    >>> simplified(either_way) == And((Known("a"), b))
+    >>> simplified(either_way) == And((b, Known("a")))
     True
     >>> low, mid = Literal("grade", ">", "low"), Literal("grade", ">", "mid")
     >>> simplified(And((low, mid)), order={"grade": ("low", "mid", "high")}) == mid
@@ -142,7 +142,10 @@ def _simplify_and(parts: Iterable[Query], known: frozenset[str], *, exact: bool)
         # It is evaluated only where all earlier operands are true, so it is redundant if implied.
         if not any(_implies(earlier, operand) for earlier in kept):
             kept.append(operand)
-    return _conjunction(_merge_runs(kept) if exact else _merge_all(kept))
+    if exact:
+        return _conjunction(_merge_runs(kept))
+    # What is known comes last: it says least.
+    return _conjunction(sorted(_merge_all(kept), key=lambda each: isinstance(each, Known)))
 
 
 def _merge_runs(operands: Sequence[Query]) -> list[Query]:
@@ -259,7 +262,7 @@ def _join_where_known(disjuncts: list[_Conjunction]) -> list[_Conjunction]:
     """Ask only whether a value is known, where that makes another disjunct needless.
 
     If another disjunct is true wherever `!l & rest` is, `l & rest` may as well be
-    `[a is known] & rest`. That is worthwhile if the wider disjunct covers another one.
+    `rest & [a is known]`. That is worthwhile if the wider disjunct covers another one.
     """
     for place, disjunct in enumerate(disjuncts):
         others = disjuncts[:place], disjuncts[place + 1 :]
@@ -272,7 +275,7 @@ def _join_where_known(disjuncts: list[_Conjunction]) -> list[_Conjunction]:
                 _covers(other, otherwise, exact=False) for other in itertools.chain(*others)
             ):
                 continue
-            wider = tuple(Known(literal.attribute) if one == literal else one for one in disjunct)
+            wider = (*rest, Known(literal.attribute))
             before, after = (
                 [other for other in part if not _covers(wider, other, exact=False)]
                 for part in others
