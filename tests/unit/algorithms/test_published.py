@@ -26,7 +26,7 @@ from redveil.errors import InputError
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Loss, total
-from redveil.query.formula import literals
+from redveil.query.formula import Literal, literals
 from redveil.query.json_form import from_json
 from redveil.schema import Kind, Schema, Side
 from redveil.sealed import Sealed, open_for_owner, within
@@ -58,6 +58,7 @@ def test_a_released_threshold_is_somebodys_value() -> None:
         for end in pair.right.ends
         if end is not None
         for literal in literals(from_json(end.tree))
+        if isinstance(literal, Literal)
     }
     assert thresholds
     for name, value in thresholds:
