@@ -1,5 +1,6 @@
 """Random queries, and small tables with missing values that some of them fit."""
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 
 from hypothesis import strategies as st
@@ -62,6 +63,23 @@ def queries_of(
         return st.one_of(st.builds(Not, inner), st.builds(And, operands), st.builds(Or, operands))
 
     return st.recursive(literals, extend, max_leaves=max_leaves)
+
+
+def unions(names: Sequence[str]) -> st.SearchStrategy[Query]:
+    """Disjunctions of short conjunctions on a few attributes, of which many can be joined."""
+    known = st.sampled_from([Known(name) for name in names])
+    literal = st.one_of(comparisons(names), comparisons(names), known, st.builds(Not, known))
+    short = st.lists(literal, min_size=1, max_size=3).map(
+        lambda parts: parts[0] if len(parts) == 1 else And(tuple(parts))
+    )
+    return st.lists(short, min_size=2, max_size=5).map(lambda parts: Or(tuple(parts)))
+
+
+def all_rows(names: Sequence[str], known: Collection[str]) -> list[Row]:
+    """Rows with every combination of values of some attributes; what is known is never missing."""
+    fixed = {name: values[0] for name, values in VALUES.items()}
+    choices = [[*VALUES[name], *([] if name in known else [None])] for name in names]
+    return [{**fixed, **dict(zip(names, row, strict=True))} for row in itertools.product(*choices)]
 
 
 def texts() -> st.SearchStrategy[str]:

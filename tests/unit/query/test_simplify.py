@@ -1,12 +1,21 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.query_rows import Order, Row
 from redveil.query.formula import Not, Query, evaluate, literal_count
 from redveil.query.simplify import simplified
 from redveil.query.text import parse_text, to_text
-from strategies.queries import ORDER, VALUES, columns_of, queries_of, table_literals, tables
+from strategies.queries import (
+    ORDER,
+    VALUES,
+    all_rows,
+    columns_of,
+    queries_of,
+    table_literals,
+    tables,
+    unions,
+)
 
 QUERIES = queries_of(table_literals())
 KNOWN = st.frozensets(st.sampled_from(sorted(VALUES)))
@@ -38,6 +47,24 @@ def test_the_support_stays_where_attributes_are_known(
     assert evaluate(simplified(query, known, order), columns).true.tolist() == before.true.tolist()
     negated = evaluate(simplified(Not(query), known, order), columns)
     assert negated.true.tolist() == before.false.tolist()
+
+
+FEW = ("wet", "depth", "state")
+
+
+@settings(max_examples=300, deadline=None)
+@given(unions(FEW), st.booleans(), st.frozensets(st.sampled_from(FEW)))
+def test_the_support_of_a_union_stays_for_every_entity_that_there_can_be(
+    union: Query,
+    negated: bool,  # noqa: FBT001
+    known: frozenset[str],
+) -> None:
+    columns = columns_of(all_rows(FEW, known))
+    query = Not(union) if negated else union
+    shorter = simplified(query, known)
+    assert evaluate(shorter, columns).true.tolist() == evaluate(query, columns).true.tolist()
+    assert literal_count(shorter) <= literal_count(query)
+    assert simplified(shorter, known) == shorter
 
 
 @given(QUERIES, KNOWN, ORDERS)
