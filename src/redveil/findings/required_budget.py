@@ -23,7 +23,8 @@ from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.score import MOST_ENTITIES, Score
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
-from redveil.trees.scores import LEVERAGE, agreement
+from redveil.trees.scores import CORRESPONDENCE, LEVERAGE, agreement
+from redveil.trees.scores.correspondence import correspondence
 from redveil.trees.tree import Tree
 
 # A redescription that most would call good: each query covers half of the entities, and the two
@@ -211,6 +212,9 @@ def _is_chosen(choice: Choice | None, splits: SplitCounts, size: float, match: M
     elif choice.score.name == agreement(1).name:
         # The smaller matched side less half of the unmatched; of two halves, twice the leverage.
         excess, spread = 2 * both - each, math.sqrt(size) / 2
+    elif choice.score.name == CORRESPONDENCE.name:
+        matched = both, size - 2 * each + both
+        excess, spread = correspondence(*matched, 2 * (each - both)), math.sqrt(size)
     else:
         raise PlanError(f"it is not known how {choice.score.name} tells a match from other pairs")
     others = math.log(2 * math.prod(max(splits[side], 1) for side in Side))
