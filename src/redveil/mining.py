@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.run import Progress, Run, Sources, run
 from redveil.data.dataset import Dataset
-from redveil.findings.findings import Findings, find
+from redveil.findings.findings import Findings, explanation_for, find
+from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
 from redveil.privacy.loss import Loss, Price
@@ -44,7 +45,13 @@ def mine(
     def designer(size: float, price: Price) -> Design:
         return ran.algorithm.design(ran.schema, size, price)
 
-    findings = find(ran.tables, ran.schema, reporting, designer, loss)
+    splits = split_counts(ran.schema)
+    findings = find(
+        [ReleasedTable.of(table, ran.schema) for table in ran.tables],
+        splits,
+        reporting,
+        explanation_for(designer, reporting.constraints, splits, loss),
+    )
     return Mined(ran, findings, reporting, loss)
 
 
@@ -59,4 +66,4 @@ def report(mined: Mined) -> Result:
         method=ran.algorithm.method(mined.reporting.public()),
         entities=None if entities is None else (entities.estimate, entities.high),
     )
-    return Result(build(found, promise, ran.schema))
+    return Result(build(found, promise))

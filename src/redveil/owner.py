@@ -9,10 +9,12 @@ from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.errors import ResultError
-from redveil.findings.statistics import p_values
+from redveil.findings.binomial import binomial_p_values
+from redveil.findings.statistics import SignificanceTest
 from redveil.query.formula import evaluate
 from redveil.query.json_form import from_json
 from redveil.report.document import RedescriptionPart, TruePart, TrueSupportPart
+from redveil.report.released import significance_test
 from redveil.report.result import Result
 from redveil.sealed import open_for_owner
 
@@ -44,15 +46,16 @@ def truth(result: Result, dataset: Dataset) -> Result:
     """
     if result.certificate.schema_digest != dataset.schema.digest:
         raise ResultError("the result was mined with another schema; load the data with that one")
-    table = open_for_owner(dataset.table)
+    table, test = open_for_owner(dataset.table), significance_test(result.document)
     with_truth = tuple(
-        one.model_copy(update={"true": _true_values(one, table)}) for one in result.redescriptions
+        one.model_copy(update={"true": _true_values(one, table, test)})
+        for one in result.redescriptions
     )
     update = {"redescriptions": with_truth, "warning": WARNING}
     return Result(result.document.model_copy(update=update))
 
 
-def _true_values(one: RedescriptionPart, table: Table) -> TruePart:
+def _true_values(one: RedescriptionPart, table: Table, test: SignificanceTest) -> TruePart:
     """Return a redescription's true Jaccard index, supports and p-value."""
     left = evaluate(from_json(one.left.tree), table.left).true
     right = evaluate(from_json(one.right.tree), table.right).true
@@ -61,5 +64,14 @@ def _true_values(one: RedescriptionPart, table: Table) -> TruePart:
     return TruePart(
         jaccard=both / either if either else 0.0,
         support=TrueSupportPart(left=lefts, right=rights, both=both, either=either),
-        p_value=float(p_values(both, lefts, rights, table.rows)),
+        p_value=_true_p_value(both, lefts, rights, table.rows, test),
     )
+
+
+def _true_p_value(both: int, left: int, right: int, rows: int, test: SignificanceTest) -> float:
+    """Return Fisher's exact p-value, or the paper's binomial tail."""
+    from scipy.stats import hypergeom
+
+    if test is SignificanceTest.BINOMIAL:
+        return float(binomial_p_values(both, left, right, rows))
+    return float(hypergeom.sf(both - 1, rows, left, right))

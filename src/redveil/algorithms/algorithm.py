@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Self
 
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import HARDENED, Profile
-from redveil.algorithms.trial import Trial
+from redveil.algorithms.trial import Scouted, Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
@@ -57,6 +57,8 @@ class Algorithm(ABC):
     """
 
     name: ClassVar[str]
+    # Fields that follow from others and cannot be given.
+    derived: ClassVar[tuple[str, ...]] = ()
 
     profile: Profile = HARDENED
     depth: int = 2
@@ -78,7 +80,8 @@ class Algorithm(ABC):
         >>> Algorithm.parameter_names()
         ('depth', 'trials', 'counts')
         """
-        return tuple(one.name for one in fields(cls) if one.name not in ("profile", "auto"))
+        others = ("profile", "auto", *cls.derived)
+        return tuple(one.name for one in fields(cls) if one.name not in others)
 
     @classmethod
     def of(cls, profile: Profile = HARDENED, **given: Any) -> Self:
@@ -102,7 +105,7 @@ class Algorithm(ABC):
 
     def public(self) -> dict[str, int | float | str | None]:
         """Return the parameters as plain values, for a certificate."""
-        own = {name: getattr(self, name) for name in self.parameter_names()}
+        own = {name: getattr(self, name) for name in (*self.parameter_names(), *self.derived)}
         own |= self.profile.public() | {"auto": ", ".join(self.auto) or None}
         return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
 
@@ -136,9 +139,12 @@ class Algorithm(ABC):
 
         The size comes first, if anything is left to the tuning rule.
         """
-        if not self.auto:
-            return Plan(price, tuple(self._steps(price)))
-        return Plan(price, (size_step(price), *self._steps(price * (1 - SIZE_SHARE))))
+        size = (size_step(price),) if self.auto else ()
+        return Plan(price, (*size, *self._steps(self.after_size(price))))
+
+    def after_size(self, price: Price) -> Price:
+        """Return what is left of a price for everything but the size."""
+        return price * (1 - SIZE_SHARE) if self.auto else price
 
     def _steps(self, price: Price) -> Iterator[Step]:
         for trial in range(1, self.trials + 1):
@@ -151,6 +157,10 @@ class Algorithm(ABC):
     def tuned(self, _schema: Schema | None, _size: float, _price: Price) -> Self:
         """Return the algorithm with everything set that is left to the tuning rule."""
         return self
+
+    def scout_steps(self, _price: Price) -> Iterator[Step]:
+        """Yield the steps that are taken before the plan is made, if there are any."""
+        return iter(())
 
     @property
     def tables(self) -> int:
@@ -181,6 +191,14 @@ class Algorithm(ABC):
     @abstractmethod
     def needs(self) -> Needs:
         """What must be prepared of the data."""
+
+    def run_scout(self, _trial: Trial) -> Scouted | None:
+        """Take the steps before the plan is made, and return what they released."""
+        return None
+
+    def informed(self, _schema: Schema, _size: float, _price: Price, _scouted: Scouted) -> Self:
+        """Return the algorithm with everything set that depends on what was released early."""
+        return self
 
     @property
     def stages(self) -> int:

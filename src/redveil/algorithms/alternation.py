@@ -33,7 +33,7 @@ from redveil.algorithms.tuning import (
     reached,
     strength,
 )
-from redveil.algorithms.twin import RootScore, choice_of, grow, grown, root_score_for
+from redveil.algorithms.twin import RootScore, choice_of, grow, grown
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
@@ -85,7 +85,7 @@ class Alternation(Algorithm):
 
     alternations: int = 2
     start: Start = Start.PRIVATE
-    root_score: RootScore = RootScore.LEVERAGE
+    root_score: RootScore = RootScore.CORRESPONDENCE
 
     def __post_init__(self) -> None:
         least = 0 if self.starts_privately and not self.walks else 1
@@ -109,31 +109,28 @@ class Alternation(Algorithm):
         return {"depth": 1} if given.get("alternations") == 0 else {}
 
     def _left_to_the_rule(self, given: Collection[str]) -> tuple[str, ...]:
-        # A size is not worth its price just to choose a score; and a random start, or a walk, has
-        # a fixed shape.
+        # A random start, or a walk, has a fixed shape.
         shaped = {"depth", "alternations"} <= set(given)
         if shaped or self.walks or not self.starts_privately:
             return ()
         known = set(given) if self.alternations else {*given, "depth"}
-        return tuple(n for n in ("depth", "alternations", "root_score") if n not in known)
+        return tuple(n for n in ("depth", "alternations") if n not in known)
 
     def tuned(self, schema: Schema | None, size: float, price: Price) -> Self:
-        """Set depth, number of alternations and root score by the tuning rule."""
+        """Set depth and number of alternations by the tuning rule."""
         entities = strength(schema, size)
 
         def worth(depth: int) -> float:
             return entities * pair_epsilon(price / self.trials, depth, _TREE_SHARE)
 
-        depth, alternations, root_score = self.depth, self.alternations, self.root_score
+        depth, alternations = self.depth, self.alternations
         if "depth" in self.auto:
             depth = reached(ALTERNATION_DEPTHS, worth)
         if "alternations" in self.auto:
             alternations = reached(ALTERNATIONS, lambda _: worth(DEEPEST_EXACT)) - 1
             # Trees deeper than a start's have to be grown.
             alternations = max(alternations, int(depth > 1))
-        if "root_score" in self.auto:
-            root_score = root_score_for(worth(depth))
-        return replace(self, depth=depth, alternations=alternations, root_score=root_score)
+        return replace(self, depth=depth, alternations=alternations)
 
     @property
     def starts_privately(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from threading import Lock
 
@@ -61,21 +61,29 @@ def run(
     workers:  threads, 1 being the caller's own; results depend on the streams, not on threads
     """
     profile = algorithm.profile
-    stream = sources or (lambda _: profile.randomness())
+    # Each stream is made once: a scout and the trial after it share theirs.
+    stream = cache(sources or (lambda _: profile.randomness()))
     observed = profile.observed(dataset)
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
     purse = Purse(price)
+    size = 0
     if algorithm.auto:
         size = private_size(table, purse, price, stream(0))
         algorithm = algorithm.tuned(schema, size, price)
+    data = PreparedData.of(schema, table, algorithm.needs)
+    targets = profile.targets(observed)
+    purse.plan_ahead(algorithm.scout_steps(algorithm.after_size(price)))
+    early = Trial(1, data, targets, purse, stream(1), lambda: None)
+    scouted = algorithm.run_scout(early)
+    if scouted is not None:
+        algorithm = algorithm.informed(schema, size, price, scouted)
     plan = algorithm.plan(price)
     purse.commit(plan)
-    data = PreparedData.of(schema, table, algorithm.needs)
-    targets, stage_done = profile.targets(observed), _in_turns(progress, algorithm.stages)
+    stage_done = _in_turns(progress, algorithm.stages)
 
     def trial(number: int) -> Trial:
-        return Trial(number, data, targets, purse, stream(number), stage_done)
+        return Trial(number, data, targets, purse, stream(number), stage_done, scouted)
 
     work = algorithm.work(trial)
     # A run on a handful of entities is over before a thread has started.
@@ -89,7 +97,9 @@ def private_size(
     table: Sealed[BinnedTable], purse: Purse, price: Price, randomness: Randomness
 ) -> int:
     """Return the noisy number of entities for its share of a run's price; it can be negative."""
-    receipt = purse.pay_ahead(size_step(price))
+    step = size_step(price)
+    purse.plan_ahead([step])
+    receipt = purse.pay(step.key, step.mechanism)
     true_count = within(lambda binned: np.array([binned.rows]), table)
     return int(noisy_count(true_count, receipt, randomness).value[0])
 

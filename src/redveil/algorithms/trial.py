@@ -13,6 +13,15 @@ from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
 from redveil.sealed import Released
 from redveil.trees.prepared import PreparedData
+from redveil.trees.twin import Twins
+
+
+@dataclass(frozen=True, slots=True)
+class Scouted:
+    """What a scout has released: a pair of twin trees of depth 1, and their table."""
+
+    twins: Released[Twins]
+    table: Released[LeafTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,7 @@ class Trial:
     """What one trial works with. Trials share nothing that changes, so they run in parallel.
 
     progress: called after each tree or pair of trees, and after each leaf table
+    scouted:  what was released before the plan was made, if anything
     """
 
     number: int
@@ -28,6 +38,7 @@ class Trial:
     purse: Purse
     randomness: Randomness
     progress: Callable[[], None]
+    scouted: Scouted | None = None
 
     def measure(
         self,

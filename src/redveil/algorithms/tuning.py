@@ -5,6 +5,10 @@ What counts is the number of entities per unit of noise, N·ε, and how many pai
 to choose from: a choice among e^12 of them, some 160 000, is the reference. A price in ρ counts as
 the ε at which a pair of twin trees would be chosen equally well.
 
+Twin trees ask for more than that: how strongly the two views are related. A first pair of depth 1,
+the scout, tells; the rest of the price is then spent on the shape that suits. Whatever it tells has
+been released, so the rule may depend on it.
+
 The thresholds are here; each algorithm applies them in its own `tuned` method.
 """
 
@@ -14,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from redveil.privacy.loss import Price, choice_epsilon
 from redveil.privacy.plan import Plan
@@ -25,15 +29,16 @@ if TYPE_CHECKING:
 
 # The logarithm of the reference number of pairs of splits.
 REFERENCE_CHOICE: Final = 12.0
-# The N·ε from which a pair of twin trees gets one more level, and a run one more pair.
-TWIN_DEPTHS: Final = (0, 1_500, 4_000)
-TWIN_TRIALS: Final = (0, 8_000, 16_000, 24_000)
 # The N·ε from which the trees of an alternation get one more level, and it one more tree and table.
 # The first entry stands for no alternation at all: the two splits of its start are reported.
 ALTERNATION_DEPTHS: Final = (0, 6_000)
 ALTERNATIONS: Final = (0, 6_000, 10_000)
-# Below this N·ε, agreement finds something more often; above it, leverage finds something better.
-LEVERAGE_FROM: Final = 800
+# The N·ε from which twin trees begin with a scout, and how much of it the scout gets: this share,
+# within these bounds, but never less than the last share.
+SCOUT_FROM: Final = 450
+SCOUT_SHARE: Final = Fraction(1, 5)
+SCOUT_BOUNDS: Final = 300, 500
+LEAST_SCOUT_SHARE: Final = Fraction(1, 20)
 
 
 def strength(schema: Schema | None, size: float) -> float:
@@ -48,7 +53,7 @@ def strength(schema: Schema | None, size: float) -> float:
 def fresh_roots(schema: Schema | None) -> int:
     """Return how many pairs of twin trees can each begin with attributes not used before."""
     if schema is None:
-        return len(TWIN_TRIALS)
+        return MOST_PAIRS
     views = (schema.view(side).attributes for side in Side)
     return max(min(sum(a.splits > 0 for a in attributes) for attributes in views), 1)
 
@@ -77,9 +82,95 @@ def reached(thresholds: tuple[int, ...], worth: Callable[[int], float]) -> int:
     return max(number for number, threshold in numbers if worth(number) >= threshold)
 
 
-def is_weak(worth: float) -> bool:
-    """Return whether there is so little N·ε that roots are chosen by agreement."""
-    return worth < LEVERAGE_FROM
+def scout_share(worth: float, price: Price) -> Fraction:
+    """Return the share of its price that a run spends on a scout; 0 if there is none.
+
+    worth: the N·ε of the whole price, spent on one pair of depth 1
+
+    >>> scout_share(400, Fraction(1)), scout_share(2_000, Fraction(1))
+    (Fraction(0, 1), Fraction(1, 5))
+    """
+    if worth < SCOUT_FROM:
+        return Fraction(0)
+    wanted = min(max(float(SCOUT_SHARE) * worth, SCOUT_BOUNDS[0]), SCOUT_BOUNDS[1])
+    share = max(wanted / worth, float(LEAST_SCOUT_SHARE))
+    # In ρ, a share of the price is worth its square root.
+    share = share if isinstance(price, Fraction) else share**2
+    return Fraction(math.ceil(1000 * share), 1000)
+
+
+# What a pair of twin trees of each depth needs, in N·ε, by how strongly the views are related: the
+# leverage of the scout's splits per entity, from LEAST_RELATED on.
+LEAST_RELATED: Final = 0.01
+MOST_PAIRS: Final = 14
+PAIRS_BY_DEPTH: Final = {1: 5, 2: 14, 3: 10}
+# Depth 2 is worth it from so many pairs on, depth 3 if there could be so many pairs of depth 2.
+FEWEST_PAIRS: Final = 3
+PAIRS_BEFORE_DEPTH_3: Final = 24
+
+
+def needed(depth: int, related: float) -> float:
+    """Return the N·ε that a pair of twin trees of some depth needs.
+
+    related: the leverage of the scout's splits, per entity
+
+    >>> [round(needed(depth, 0.15)) for depth in (1, 2, 3)]
+    [220, 711, 3333]
+    """
+    x = max(related, LEAST_RELATED)
+    if depth == 1:
+        return max(33 / x, 170)
+    if depth == 2:
+        return max(min(16 / x**2, 1_400), 600, 70 / x)
+    # Every further level divides the entities once more.
+    return float(min(max(500 / x, 3_000), 5_500) * 2 ** (depth - 3))
+
+
+# The N·ε of each of so many pairs of twin trees of some depth.
+Worth: TypeAlias = Callable[[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is grown after the scout: pairs of twin trees of a depth.
+
+    again: whether the roots may be the scout's; otherwise they avoid its attributes
+    """
+
+    depth: int
+    pairs: int
+    again: bool = False
+
+
+def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
+    """Return how the rest of the price is spent.
+
+    related: the leverage of the scout's splits, per entity
+    worth:   the N·ε of each of so many pairs of some depth
+    roots:   how many pairs can begin with attributes not used before
+
+    >>> shape_after_scout(0.15, lambda depth, pairs: 2_400 / pairs, 20)
+    Shape(depth=2, pairs=3, again=False)
+    """
+    many = worth(2, PAIRS_BEFORE_DEPTH_3) >= needed(2, related)
+    if many and (pairs := affordable(3, related, worth, roots)) >= FEWEST_PAIRS:
+        return Shape(3, pairs)
+    if (pairs := affordable(2, related, worth, roots)) >= FEWEST_PAIRS:
+        return Shape(2, pairs)
+    if pairs := affordable(1, related, worth, roots - 1):
+        return Shape(1, pairs)
+    return Shape(1, 1, again=True)
+
+
+def affordable(depth: int, related: float, worth: Worth, most: int) -> int:
+    """Return how many pairs of twin trees of a depth there can be; 0 if not even one.
+
+    >>> affordable(1, 0.15, lambda depth, pairs: 1_000 / pairs, 20)
+    4
+    """
+    enough = needed(depth, related)
+    numbers = range(1, min(most, PAIRS_BY_DEPTH.get(depth, 1)) + 1)
+    return max((pairs for pairs in numbers if worth(depth, pairs) >= enough), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +187,9 @@ def tuned_cases(
 ) -> tuple[TunedCase, ...]:
     """Return every plan that the rule makes for up to so many entities, the fewest first.
 
-    >>> from redveil.algorithms.twin import Twin
-    >>> [one.size for one in tuned_cases(Twin.of(), None, Fraction(1), most=20_000)]
-    [0, 800, 1500, 4000, 8000, 16000]
+    >>> from redveil.algorithms.alternation import AltExpM
+    >>> [one.size for one in tuned_cases(AltExpM.of(), None, Fraction(1), most=20_000)]
+    [0, 6000, 10000]
     """
 
     def tuned(size: int) -> Algorithm:

@@ -1,7 +1,9 @@
 """Twin trees, the default: two trees grown at once, so that their nodes match.
 
 Every pair of matching splits is one private choice, so the guarantee is exact. Several pairs of
-twin trees are grown one after the other; each avoids the root attributes of those before it.
+twin trees are grown one after the other; each avoids the root attributes of those before it. If
+nothing is said about their shape, a first pair of depth 1, the scout, is grown and measured before
+the shape of the others is decided; deeper pairs begin with its splits.
 """
 
 from __future__ import annotations
@@ -11,20 +13,25 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
+
+import numpy as np
 
 from redveil.algorithms.algorithm import Algorithm, Work, must_be_a_share
 from redveil.algorithms.leaf_counts import Grown, table_steps
-from redveil.algorithms.trial import Trial
+from redveil.algorithms.trial import Scouted, Trial
 from redveil.algorithms.tuning import (
-    TWIN_DEPTHS,
-    TWIN_TRIALS,
+    PAIRS_BY_DEPTH,
+    Worth,
+    affordable,
     fresh_roots,
-    is_weak,
+    needed,
     pair_epsilon,
-    reached,
+    scout_share,
+    shape_after_scout,
     strength,
 )
+from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
 from redveil.privacy.loss import Price
@@ -32,92 +39,164 @@ from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released, combine
 from redveil.trees.prepared import Needs
-from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Matching, Twins, grow_twins
+from redveil.trees.twin import (
+    BY_AGREEMENT,
+    BY_CORRESPONDENCE,
+    BY_LEVERAGE,
+    Avoid,
+    Matching,
+    Twins,
+    grow_twins,
+)
+
+# Plans that are made without data assume that the views are related as they often are.
+USUAL: Final = 0.12
+# How much of a cell's standard error is taken off a leverage: of all splits, the scout's were
+# chosen for theirs.
+CAUTION: Final = 0.35
 
 
 class RootScore(StrEnum):
     """The score by which the roots of twin trees are chosen.
 
     >>> [score.value for score in RootScore]
-    ['leverage', 'agreement']
+    ['correspondence', 'leverage', 'agreement']
     """
 
+    CORRESPONDENCE = "correspondence"
     LEVERAGE = "leverage"
     AGREEMENT = "agreement"
 
     @property
     def matching(self) -> Matching:
         """How pairs of splits are scored."""
-        return BY_AGREEMENT if self is RootScore.AGREEMENT else BY_LEVERAGE
+        return {
+            RootScore.CORRESPONDENCE: BY_CORRESPONDENCE,
+            RootScore.LEVERAGE: BY_LEVERAGE,
+            RootScore.AGREEMENT: BY_AGREEMENT,
+        }[self]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Twin(Algorithm):
     """Twin trees. Each trial grows one pair.
 
-    tree_share: the share of a trial's price that goes to the trees; the rest goes to their table
+    tree_share: the share of a pair's price that goes to the trees; the rest goes to their table
     root_score: the score of the first choice
+    scout:      the share of the price that goes to a first pair of depth 1; 0 for none. With a
+                scout, `trials` includes it, and `depth` is that of the others
+    again:      whether the pair after the scout may have the scout's splits at its roots
 
     >>> Twin.of().auto
-    ('depth', 'trials', 'root_score')
+    ('depth', 'trials')
     >>> [step.name for step in Twin(depth=2).plan(Fraction(1)).steps]
     ['trial 1, twin trees, level 1', 'trial 1, twin trees, level 2', 'trial 1, leaf table 1, cells']
     """
 
     name: ClassVar[str] = "twin"
+    derived: ClassVar[tuple[str, ...]] = ("scout", "again")
 
     tree_share: Fraction = Fraction(1, 2)
-    root_score: RootScore = RootScore.LEVERAGE
+    root_score: RootScore = RootScore.CORRESPONDENCE
+    scout: Fraction = Fraction(0)
+    again: bool = False
 
     def __post_init__(self) -> None:
         must_be_a_share("tree_share", self.tree_share)
         super().__post_init__()
 
     def _left_to_the_rule(self, given: Collection[str]) -> tuple[str, ...]:
-        return tuple(name for name in ("depth", "trials", "root_score") if name not in given)
+        return tuple(name for name in ("depth", "trials") if name not in given)
+
+    # The shape
 
     def tuned(self, schema: Schema | None, size: float, price: Price) -> Self:
-        """Set depth, number of pairs and root score by the tuning rule.
+        """Set depth and number of pairs by the tuning rule, as if the views were usually related.
 
-        >>> few = Twin.of().tuned(None, 1_000, Fraction(1))
+        >>> few = Twin.of().tuned(None, 400, Fraction(1))
         >>> many = Twin.of().tuned(None, 100_000, Fraction(1))
-        >>> (few.depth, few.trials), (many.depth, many.trials)
-        ((1, 1), (3, 4))
+        >>> (few.depth, few.trials, few.scout), (many.depth, many.trials, many.scout)
+        ((1, 1, Fraction(0, 1)), (3, 11, Fraction(1, 20)))
         """
+        worth = self._worth(schema, size, price)
+        if self.auto == ("depth",):
+            deep = [d for d in PAIRS_BY_DEPTH if worth(d, self.trials) >= needed(d, USUAL)]
+            return replace(self, depth=max(deep, default=1))
+        if self.auto == ("trials",):
+            pairs = affordable(self.depth, USUAL, worth, fresh_roots(schema))
+            return replace(self, trials=max(pairs, 1))
+        if not self.auto:
+            return self
+        share = scout_share(worth(1, 1), price)
+        if not share:
+            return replace(self, depth=1, trials=1)
+        return replace(self, scout=share).shaped(schema, size, price, USUAL)
+
+    def shaped(self, schema: Schema | None, size: float, price: Price, related: float) -> Self:
+        """Return the algorithm with the shape that suits how strongly the views are related."""
+        worth = self._worth(schema, size, price * (1 - self.scout))
+        shape = shape_after_scout(related, worth, fresh_roots(schema))
+        return replace(self, depth=shape.depth, trials=1 + shape.pairs, again=shape.again)
+
+    def _worth(self, schema: Schema | None, size: float, price: Price) -> Worth:
+        """Return what gives the N·ε of each of so many pairs of some depth."""
         entities = strength(schema, size)
+        return lambda depth, pairs: entities * pair_epsilon(price / pairs, depth, self.tree_share)
 
-        def worth(trials: int, depth: int) -> float:
-            return entities * pair_epsilon(price / trials, depth, self.tree_share)
+    # The plan
 
-        depth, trials, root_score = self.depth, self.trials, self.root_score
-        if "trials" in self.auto:
-            deepest = len(TWIN_DEPTHS) if "depth" in self.auto else depth
-            trials = reached(TWIN_TRIALS, lambda number: number * worth(number, deepest))
-            trials = min(trials, fresh_roots(schema))
-        if "depth" in self.auto:
-            depth = reached(TWIN_DEPTHS, lambda deep: worth(trials, deep))
-        if "root_score" in self.auto:
-            root_score = root_score_for(worth(trials, depth))
-        return replace(self, depth=depth, trials=trials, root_score=root_score)
+    def _steps(self, price: Price) -> Iterator[Step]:
+        first = 1
+        yield from self.scout_steps(price)
+        if self.scout:
+            price, first = price * (1 - self.scout), 2
+        for trial in range(first, self.trials + 1):
+            yield from self.trial_steps(trial, price / (self.trials + 1 - first))
+
+    def scout_steps(self, price: Price) -> Iterator[Step]:
+        """Yield the steps of the scout, if there is one, in a run of a price."""
+        if not self.scout:
+            return
+        price = price * self.scout
+        yield Step(_level(1, 1), "choose", price * self.tree_share)
+        yield from table_steps(self.counts, 1, 1, price * (1 - self.tree_share))
 
     def trial_steps(self, trial: int, price: Price) -> Iterator[Step]:
         """Yield a step for each level of the trees, then those of their table."""
-        for key in self._levels(trial):
-            yield Step(key, "choose", price * self.tree_share / self.depth)
+        keys = self._levels(trial)
+        for key in keys:
+            yield Step(key, "choose", price * self.tree_share / len(keys))
         yield from table_steps(self.counts, trial, 1, price * (1 - self.tree_share))
 
+    def _deepens(self, trial: int) -> bool:
+        """Return whether a pair begins with the scout's splits, so that its first level is free."""
+        return bool(self.scout) and trial == 2 and self.depth > 1
+
     def _levels(self, trial: int) -> tuple[StepKey, ...]:
-        levels = range(1, self.depth + 1)
-        return tuple(StepKey(StepKind.TWIN_TREES, trial, level=level) for level in levels)
+        levels = range(2 if self._deepens(trial) else 1, self.depth + 1)
+        return tuple(_level(trial, level) for level in levels)
 
     def first_choice(self, plan: Plan) -> Choice | None:
         """Return the choice of the first pair of roots."""
         return choice_of(plan.first(StepKind.TWIN_TREES), self.root_score)
 
+    # The run
+
     @property
     def needs(self) -> Needs:
         """Joint counts of all pairs of splits."""
         return Needs(sets=True, joint=True)
+
+    def run_scout(self, trial: Trial) -> Scouted | None:
+        """Grow and measure the scout, if there is one."""
+        if not self.scout:
+            return None
+        twins = grow(trial, self.root_score, {}, (_level(1, 1),))
+        return Scouted(twins, trial.measure(grown(trial, twins), self.counts, trial=1))
+
+    def informed(self, schema: Schema, size: float, price: Price, scouted: Scouted) -> Self:
+        """Return the algorithm with the shape that suits what the scout has found."""
+        return self.shaped(schema, size, price, related(scouted.table.value))
 
     def work(self, trial: Callable[[int], Trial]) -> list[Work]:
         """Return all trials as one piece of work: each depends on those before it."""
@@ -130,29 +209,51 @@ class Twin(Algorithm):
         """
         used: dict[Side, set[int]] = {side: set() for side in Side}
         tables: list[Released[LeafTable]] = []
-        for number in range(1, self.trials + 1):
-            twins = grow(trial, self.root_score, used, self._levels(number))
-            for side, attribute in twins.value.roots(trial.data.splits).items():
-                used[side].add(attribute)
+        scouted = trial.scouted
+        if scouted is not None:
+            tables.append(scouted.table)
+            if not self.again:
+                self._avoid(scouted.twins, used, trial)
+        for number in range(len(tables) + 1, self.trials + 1):
+            begun = scouted.twins if scouted is not None and self._deepens(number) else None
+            twins = grow(trial, self.root_score, used, self._levels(number), begun)
+            self._avoid(twins, used, trial)
             tables.append(trial.measure(grown(trial, twins), self.counts, trial=number))
         return tables
 
+    @staticmethod
+    def _avoid(twins: Released[Twins], used: dict[Side, set[int]], trial: Trial) -> None:
+        for side, attribute in twins.value.roots(trial.data.splits).items():
+            used[side].add(attribute)
 
-def root_score_for(worth: float) -> RootScore:
-    """Return the root score that the tuning rule takes.
 
-    >>> root_score_for(100.0)
-    <RootScore.AGREEMENT: 'agreement'>
+def related(table: LeafTable) -> float:
+    """Return how strongly the views are related, judged by the table of a pair of splits.
+
+    It is the leverage of the two splits per entity, less a little for the luck of the noise.
     """
-    return RootScore.AGREEMENT if is_weak(worth) else RootScore.LEVERAGE
+    fitted = estimate(table)
+    half = np.arange(len(table.left.ends)) == 0, np.arange(len(table.right.ends)) == 0
+    m = fitted.moments(half[0][None], half[1][None])
+    size = max(fitted.size, 1.0)
+    leverage = abs(float(m.both[0]) - float(m.left[0]) * float(m.right[0]) / size)
+    return (leverage - CAUTION * fitted.cell_deviation) / size
+
+
+def _level(trial: int, level: int) -> StepKey:
+    return StepKey(StepKind.TWIN_TREES, trial, level=level)
 
 
 def grow(
-    trial: Trial, root_score: RootScore, avoid: Avoid, steps: Sequence[StepKey]
+    trial: Trial,
+    root_score: RootScore,
+    avoid: Avoid,
+    steps: Sequence[StepKey],
+    begun: Released[Twins] | None = None,
 ) -> Released[Twins]:
     """Grow a pair of twin trees, one level for each step, and report progress."""
     matching = root_score.matching
-    twins = grow_twins(trial.data, matching, avoid, steps, trial.purse, trial.randomness)
+    twins = grow_twins(trial.data, matching, avoid, steps, trial.purse, trial.randomness, begun)
     trial.progress()
     return twins
 

@@ -148,7 +148,7 @@ RootScoreName = Annotated[
     names.RootScoreName | None,
     _option(
         "--root-score",
-        say=f"twin, private start: score of the first splits [default: {_FROM_SIZE}]",
+        say="twin, private start: score of the first splits [default: correspondence]",
         panel=EXPERT,
     ),
 ]

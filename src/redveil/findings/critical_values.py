@@ -5,10 +5,14 @@ must hold for all unions of ends on either side at once. The noise law is public
 simulated. For small tables every pair of unions is tried; for larger ones a bound is taken that
 holds for all weightings of the ends, real numbers included, and so for unions too. Both depend on
 the shape and the prices of a table alone, not on what was counted.
+
+Leverages get critical values of their own, for all pairs of unions and all true shares at once
+(findings/leverage.md).
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -17,7 +21,9 @@ from numpy.typing import NDArray
 
 from redveil.findings.estimate import Fit, Moments, TwoPass, estimate, solver
 from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import (
+    MOST_SIMULATIONS,
     SIMULATIONS,
     left_margin,
     simulated_errors,
@@ -25,9 +31,9 @@ from redveil.findings.noise import (
 )
 from redveil.findings.statistics import (
     CONFIDENCE,
+    CONFIRMING_CONFIDENCE,
     CriticalValues,
     jaccard_bounds,
-    leverage_variance,
     line_variance,
 )
 from redveil.trees.tree import Tree
@@ -41,6 +47,10 @@ MOST_TRIED: Final = 2**25
 FEWEST_SIMULATIONS: Final = 400
 # The largest number of pairs of unions for which a report's intervals hold, as those of answers do.
 MOST_REPORTED: Final = 2**13
+# The same for leverages, which are simulated more often: their tails are looked at more closely.
+MOST_LEVERAGES_TRIED: Final = 2**21
+# Below this price per count, noise is the same as at this price but for its scale.
+FINE_PRICE: Final = Fraction(1, 20)
 # How many numbers are worked on together: few enough to stay in the processor's cache.
 BATCH: Final = 2**18
 # Below this share of the variances that it is made of, a variance is nothing but rounding.
@@ -65,12 +75,14 @@ def report_critical_values(
     left, right: bool[terms, ends], what queries are made of. Up to depth 2, critical values are
     those of free questions. Deeper trees have too many unions to try quickly, so theirs are for all
     pairs of terms; that this suffices for the unions which a search then makes of them is measured
-    (docs/explanation/comparison.md), not proved.
+    (docs/explanation/comparison.md), not proved. Critical values of leverages are always those of
+    free questions.
     """
     if union_count(table.left) * union_count(table.right) <= MOST_REPORTED:
         return question_critical_values(table, tables)
     value = _for_all_terms(table, left, right, tables)
-    return CriticalValues(value, value)
+    everything = question_critical_values(table, tables)
+    return CriticalValues(value, value, everything.leverages, everything.confirming)
 
 
 def _shape_of(tree: Tree) -> Tree:
@@ -81,6 +93,22 @@ def _shape_of(tree: Tree) -> Tree:
 # Many questions are asked of few tables.
 @lru_cache(maxsize=256)
 def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> CriticalValues:
+    tails = (1 - CONFIDENCE) / tables, (1 - CONFIRMING_CONFIDENCE) / tables
+    intervals, counts = _of_counts(left, right, prices, tails[0])
+    leverages = _largest_leverages(left, right, _typical(prices))
+    return CriticalValues(intervals, counts, *(upper_quantile(leverages, tail) for tail in tails))
+
+
+def _typical(prices: Prices) -> Prices:
+    """Return prices that give the same noise but for its scale, so that fewer are simulated."""
+    cells, *margins = prices
+    if any(margins) or not isinstance(cells, Fraction):
+        return prices
+    return Prices(max(cells, FINE_PRICE))
+
+
+def _of_counts(left: Tree, right: Tree, prices: Prices, tail: float) -> tuple[float, float]:
+    """Return the critical values of supports and Jaccard indices, and of all four counts."""
     affordable = MOST_TRIED // (union_count(left) * union_count(right))
     if affordable >= FEWEST_SIMULATIONS:
         largest = _largest_tried(left, right, prices, min(SIMULATIONS, affordable))
@@ -88,8 +116,7 @@ def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> Cri
         # The bound holds for every weighting, so for both purposes.
         bound = _largest_bound((len(left.ends), len(right.ends)), prices, SIMULATIONS)
         largest = np.repeat(bound[:, None], 2, axis=1)
-    tail = (1 - CONFIDENCE) / tables
-    return CriticalValues(upper_quantile(largest[:, 0], tail), upper_quantile(largest[:, 1], tail))
+    return upper_quantile(largest[:, 0], tail), upper_quantile(largest[:, 1], tail)
 
 
 def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> float:
@@ -111,7 +138,7 @@ def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> 
         jaccard = jaccard_bounds(m, 0.0)[0]
         both = (term.astype(np.float64) @ errors.cells) @ right.T
         one, size = of_left[:, [number]], margin.sum(axis=1, keepdims=True)
-        # As in `leverage_variance`: the noisy number of entities can be 0 or negative.
+        # The noisy number of entities can be 0 or negative.
         entities = np.maximum(m.size, 1.0)
         share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)
         surplus = both - other * one - share * of_right + share * other * size
@@ -120,7 +147,7 @@ def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> 
             (one, m.left_left[:1]),
             (of_right, m.right_right),
             (both - jaccard * (one + of_right - both), line_variance(m, jaccard)),
-            (surplus, leverage_variance(m)),
+            (surplus, leverage_variance(m, share, other)),
         ):
             largest = np.maximum(largest, np.abs(error / np.sqrt(variance)).max(axis=1))
     return upper_quantile(largest, (1 - CONFIDENCE) / tables)
@@ -272,6 +299,95 @@ class _Spread:
         inside = (top * bottom > 0) & (np.abs(top) < np.abs(bottom))
         length = (both * bottom - either * top) * self._inverse
         return np.asarray(np.where(inside, np.maximum(length, at_ends), at_ends).max(axis=1))
+
+
+def _largest_leverages(left: Tree, right: Tree, prices: Prices) -> Floats:
+    """Return the largest studentised error of all leverages, shares and sizes, [simulations].
+
+    Of all pairs of unions and all true shares. If there are too many pairs to try, or if cells do
+    not have equal and independent errors, a bound is returned that holds for all weightings.
+    """
+    shape = len(left.ends), len(right.ends)
+    rows, columns = _distinct(left), _distinct(right)
+    affordable = MOST_LEVERAGES_TRIED // max(len(rows) * len(columns), 1)
+    plain = prices.left_margin is None and prices.right_margin is None
+    if not plain or affordable < FEWEST_SIMULATIONS:
+        return _largest_bound(shape, prices, SIMULATIONS)
+    found: list[Floats] = []
+    batch = BATCH // (len(rows) * len(columns)) + 1
+    simulations = min(MOST_SIMULATIONS, affordable)
+    for error in simulated_errors(shape, prices, simulations, batch):
+        assert isinstance(error, Fit), "without margins, the cells are the fit"
+        found.append(_leverages(error.cells / np.sqrt(error.interaction), rows, columns))
+    return np.concatenate(found)
+
+
+def _distinct(tree: Tree) -> Flags:
+    """Return unions that are neither empty nor everything, bool[unions, ends].
+
+    Without missing values, a union and its complement have the same leverages but for the sign.
+    """
+    found = unions(tree)
+    found = found[found.any(axis=1) & ~found.all(axis=1)]
+    return found if tree.stuck else found[found[:, 0]]
+
+
+def _leverages(errors: Floats, rows: Flags, columns: Flags) -> Floats:
+    """Return the largest studentised error of leverages, shares and sizes, [simulations].
+
+    errors: float64[simulations, left ends, right ends], of variance 1
+
+    The weights of a leverage are a product of (cos α on a union, −sin α on the rest), of unit
+    length, over the rows, and the same over the columns, with both angles between 0 and 90 degrees.
+    Its error is a bilinear form in the four quadrants' errors.
+    """
+    height, width = errors.shape[1:]
+    u, v = rows.astype(np.float64), columns.astype(np.float64)
+    p, q = (_inverse_root(flags.sum(axis=1))[:, None] for flags in (rows, columns))
+    p_rest, q_rest = (_inverse_root((~flags).sum(axis=1))[:, None] for flags in (rows, columns))
+    both = u @ errors @ v.T
+    left = errors.sum(axis=2) @ u.T
+    right = errors.sum(axis=1) @ v.T
+    whole = errors.sum(axis=(1, 2))
+    of_left, of_right = left[:, :, None] - both, right[:, None, :] - both
+    rest = whole[:, None, None] - of_left - of_right - both
+    largest = _largest_form(
+        both * (p * q.T),
+        of_left * (-p * q_rest.T),
+        of_right * (-p_rest * q.T),
+        rest * (p_rest * q_rest.T),
+    )
+    of_rows = _largest_on_arc(left * p.T, -(whole[:, None] - left) * p_rest.T) / np.sqrt(width)
+    of_columns = _largest_on_arc(right * q.T, -(whole[:, None] - right) * q_rest.T)
+    sizes = np.abs(whole) / np.sqrt(height * width)
+    shares = np.maximum(of_rows.max(axis=1), of_columns.max(axis=1) / np.sqrt(height))
+    return np.asarray(np.maximum.reduce([largest.max(axis=(1, 2)), shares, sizes]))
+
+
+def _largest_form(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """Return the largest |x₁y₁a + x₁y₂b + x₂y₁c + x₂y₂d| over unit vectors x, y ≥ 0.
+
+    Over all unit vectors it is the largest singular value. Its vectors have no entries of different
+    sign if the products of the matrix with its transpose have not; otherwise the largest value is
+    where one entry is 0.
+    """
+    squares = a * a + b * b + c * c + d * d
+    twice = 2 * (a * d - b * c)
+    inside = np.sqrt((squares + np.sqrt(np.maximum(squares**2 - twice**2, 0.0))) / 2)
+    on_edges = np.maximum(
+        np.maximum(_largest_on_arc(a, b), _largest_on_arc(c, d)),
+        np.maximum(_largest_on_arc(a, c), _largest_on_arc(b, d)),
+    )
+    return np.where((a * b + c * d >= 0) & (a * c + b * d >= 0), inside, on_edges)
+
+
+def _largest_on_arc(a: Floats, b: Floats) -> Floats:
+    """Return the largest |x·a + y·b| over unit vectors without a negative entry."""
+    return np.where(a * b > 0, np.hypot(a, b), np.maximum(np.abs(a), np.abs(b)))
+
+
+def _inverse_root(counts: NDArray[np.int64]) -> Floats:
+    return np.asarray(1 / np.sqrt(np.maximum(counts, 1)))
 
 
 def _largest_bound(shape: tuple[int, int], prices: Prices, simulations: int) -> Floats:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from redveil.findings.critical_values import union_count
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.redescription import Redescription
-from redveil.findings.statistics import CONFIDENCE
+from redveil.findings.released_table import SplitCounts
+from redveil.findings.statistics import CONFIRMING_CONFIDENCE
 from redveil.query.formula import And, Known, Literal, Not, Or, Query
-from redveil.schema import Schema
+from redveil.schema import Side
 from redveil.trees.tree import Tree
 
 # The chance that any pair of unrelated queries, of all that could be compared, is confirmed.
@@ -23,63 +24,77 @@ FAMILY_WISE_ERROR: Final = 0.01
 class Discovery:
     """What is known of false discoveries.
 
-    comparable:  the decimal logarithm of the largest number of pairs that a reported redescription
-                 is compared with
-    confirmed:   how many reported p-values stay below 1 % when multiplied by that number
-    bound:       the largest expected share of false ones among the reported
-    unconfirmed: the places of those that are not confirmed, counted from 0
+    comparable: the decimal logarithm of the largest number of pairs that a reported redescription
+                is compared with
+    confirmed:  how many reported p-values stay below 1 % when multiplied by that number
+    bound:      the largest expected share of false ones among the reported
 
-    >>> Discovery(comparable=18.5, confirmed=3, bound=0.06).confirmed
+    >>> Discovery(comparable=18.5, confirmed=3, bound=0.02).confirmed
     3
     """
 
     comparable: float
     confirmed: int
     bound: float
-    unconfirmed: tuple[int, ...] = ()
+
+
+def with_confirmation(
+    found: Sequence[Redescription], tables: Sequence[LeafTable], splits: SplitCounts
+) -> tuple[Redescription, ...]:
+    """Return redescriptions that know whether they are confirmed, those that are first.
+
+    A pair is compared with all pairs of its length, or with all that trees of its shape could have
+    yielded, whichever are fewer. It is confirmed if its p-value, multiplied by their number, is
+    still at most 1 %.
+    """
+    log_tables = math.log10(max(len(tables), 1))
+    marked = [
+        replace(one, confirmed=_log_p(one) + pairs <= math.log10(FAMILY_WISE_ERROR))
+        for one in found
+        for pairs in [_comparable(one, tables[one.table], splits, log_tables)]
+    ]
+    return tuple(sorted(marked, key=lambda one: not one.confirmed))
 
 
 def false_discoveries(
-    found: Sequence[Redescription], tables: Sequence[LeafTable], schema: Schema
+    found: Sequence[Redescription], tables: Sequence[LeafTable], splits: SplitCounts
 ) -> Discovery | None:
     """Bound the share of reported redescriptions whose two queries are unrelated.
 
-    Two things can go wrong. The noise: all pessimistic p-values hold together with probability
-    95 % (for trees of three levels or more that is measured, not proved). The search: of all pairs
-    of queries, some look related by coincidence. A pair is compared with all pairs of its length,
-    or with all that trees of its shape could have yielded, whichever are fewer. Multiplied by their
-    number, no true p-value of an unrelated pair is below 1 %, with probability 99 %. So in 94 % of
-    all runs no confirmed pair is false; the others are counted as if they were.
+    Two things can go wrong. The noise: the p-values that confirm hold together with probability
+    99 %. The search: of all pairs of queries, some look related by coincidence. Multiplied by the
+    number of comparable pairs, no true p-value of an unrelated pair is below 1 %, with probability
+    99 %. So in 98 % of all runs no confirmed pair is false; the others are counted as if they were.
     """
     if not found:
         return None
     log_tables = math.log10(len(tables))
-    comparable = [_comparable(one, tables[one.table], schema, log_tables) for one in found]
-    # Logarithms: there are more pairs than a float can count.
-    unconfirmed = tuple(
-        place
-        for place, (one, pairs) in enumerate(zip(found, comparable, strict=True))
-        if one.statistics.p_value > 0
-        and math.log10(one.statistics.p_value) + pairs > math.log10(FAMILY_WISE_ERROR)
-    )
-    share = len(unconfirmed) / len(found)
-    error = 1 - CONFIDENCE + FAMILY_WISE_ERROR
+    confirmed = sum(bool(one.confirmed) for one in found)
+    error = 1 - CONFIRMING_CONFIDENCE + FAMILY_WISE_ERROR
     return Discovery(
-        comparable=max(comparable),
-        confirmed=len(found) - len(unconfirmed),
-        bound=min(1.0, share + error),
-        unconfirmed=unconfirmed,
+        comparable=max(_comparable(one, tables[one.table], splits, log_tables) for one in found),
+        confirmed=confirmed,
+        bound=min(1.0, 1 - confirmed / len(found) + error),
     )
 
 
-def _comparable(one: Redescription, table: LeafTable, schema: Schema, log_tables: float) -> float:
+def _log_p(one: Redescription) -> float:
+    """Return the decimal logarithm of the p-value that confirms, or fails to."""
+    p_value = one.statistics.p_value_confirming
+    return math.log10(p_value) if p_value > 0 else -math.inf
+
+
+def _comparable(
+    one: Redescription, table: LeafTable, splits: SplitCounts, log_tables: float
+) -> float:
     """Return the decimal logarithm of the number of comparable pairs.
 
     Both ways of counting share the 1 %. Each table has a shape of its own.
     """
-    left, right = (max(view.split_count, 1) for view in (schema.left, schema.right))
+    left, right = (max(splits[side], 1) for side in (Side.LEFT, Side.RIGHT))
     by_length = _as_long(one.left, left) + _as_long(one.right, right)
     by_shape = _shaped_like(table.left, left) + _shaped_like(table.right, right)
+    # Logarithms: there are more pairs than a float can count.
     return min(by_length, by_shape + log_tables) + math.log10(2)
 
 

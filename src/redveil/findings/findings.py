@@ -6,16 +6,18 @@ would have taken: all of it is post-processing, so it costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from redveil.findings.discovery import Discovery, false_discoveries
+from redveil.findings.discovery import Discovery, false_discoveries, with_confirmation
 from redveil.findings.estimate import Estimate
 from redveil.findings.extraction import Extractor
-from redveil.findings.leaf_table import LeafTable
+from redveil.findings.paper_extraction import PaperExtractor
 from redveil.findings.pruning import pruned_by_support
 from redveil.findings.ranking import ranked, ranked_by_novelty
 from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable, SplitCounts
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.findings.required_budget import (
     COMMON_SHARE,
@@ -28,7 +30,10 @@ from redveil.findings.required_budget import (
 )
 from redveil.findings.statistics import Interval
 from redveil.privacy.loss import Loss
-from redveil.schema import Schema
+
+_Extracted: TypeAlias = tuple[
+    tuple[Estimate, ...], Sequence[Redescription], Sequence[Redescription]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,10 @@ class NothingFound:
     required: RequiredBudget | None = None
 
 
+# Adds what it would have taken to an empty finding.
+Explain: TypeAlias = Callable[[NothingFound], NothingFound]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:
     """What was inferred from the leaf tables of one run.
@@ -61,7 +70,7 @@ class Findings:
     """
 
     entities: Interval | None
-    tables: tuple[LeafTable, ...]
+    tables: tuple[ReleasedTable, ...]
     estimates: tuple[Estimate, ...]
     redescriptions: tuple[Redescription, ...]
     pruned: tuple[Redescription, ...]
@@ -70,52 +79,71 @@ class Findings:
 
 
 def find(
-    tables: Sequence[LeafTable],
-    schema: Schema,
+    tables: Sequence[ReleasedTable],
+    splits: SplitCounts,
     reporting: Reporting,
-    designer: Designer,
-    loss: Loss,
+    explain: Explain | None = None,
 ) -> Findings:
     """Extract, prune and rank.
 
-    schema:   the schema whose splits the trees are made of
-    designer: what a run with the same parameters would measure, by size and price
-    loss:     what the run was allowed to lose
+    splits:  how many splits each view has to choose from
+    explain: says what it would have taken if there is nothing to report
     """
-    noise_aware = reporting.noise_aware
-    # The paper makes no claims about all tables together.
-    shared = len(tables) if noise_aware else 1
-    extractors = [
-        Extractor(table, schema, reporting.constraints, noise_aware=noise_aware, tables=shared)
-        for table in tables
-    ]
-    # With pruning, novelty is judged later: a pruned entry must not make others less novel.
-    only_novel = noise_aware and reporting.prune is None
-    found = [
-        one
-        for number, extractor in enumerate(extractors)
-        for one in extractor.extract(number, only_novel=only_novel)
-    ]
-    estimates = tuple(extractor.estimate for extractor in extractors)
+    estimates, found, pruned = (_hardened if reporting.noise_aware else _published)(
+        tables, reporting
+    )
+    counts = [table.counts for table in tables]
+    discovery = None
+    if reporting.noise_aware:
+        found = with_confirmation(found, counts, splits)
+        discovery = false_discoveries(found, counts, splits)
     entities = number_of_entities(estimates)
-    kept, pruned = pruned_by_support(found, reporting.prune)
-    best = ranked_by_novelty(kept, estimates) if noise_aware else ranked(kept)
     nothing = None
-    if not best:
+    if not found:
         size = entities.estimate if entities else 0.0
         error = max((one.cell_deviation for one in estimates), default=0.0)
-        nothing = NothingFound(size, error, noise_aware)
-        if noise_aware:
-            nothing = _explained(nothing, designer, reporting.constraints, schema, loss)
+        nothing = NothingFound(size, error, reporting.noise_aware)
+        if reporting.noise_aware and explain is not None:
+            nothing = explain(nothing)
     return Findings(
         entities=entities,
         tables=tuple(tables),
         estimates=estimates,
-        redescriptions=best,
+        redescriptions=tuple(found),
         pruned=tuple(pruned),
-        discovery=false_discoveries(best, tables, schema) if noise_aware else None,
+        discovery=discovery,
         nothing=nothing,
     )
+
+
+def _hardened(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extracted:
+    """Return estimates, what is reported, and what is pruned."""
+    extractors = [
+        Extractor(table, reporting.constraints, number, len(tables))
+        for number, table in enumerate(tables)
+    ]
+    estimates = tuple(one.estimate for one in extractors)
+    candidates = [one for extractor in extractors for one in extractor.candidates()]
+    if reporting.prune is None:
+        chosen = ranked_by_novelty(candidates, estimates)
+        return estimates, [extractors[one.table].describe(one) for one in chosen], []
+    # A pruned entry must not make others less novel, so it goes before they are ranked.
+    described = {one: extractors[one.table].describe(one) for one in candidates}
+    kept, pruned = pruned_by_support(described.values(), reporting.prune)
+    fine = {id(one) for one in kept}
+    left = [one for one in candidates if id(described[one]) in fine]
+    chosen = ranked_by_novelty(left, estimates)
+    return estimates, [described[one] for one in chosen], pruned
+
+
+def _published(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extracted:
+    """Return estimates, what is reported, and what is pruned, all as in the paper."""
+    extractors = [PaperExtractor(table, reporting.constraints) for table in tables]
+    found = [
+        one for number, extractor in enumerate(extractors) for one in extractor.extract(number)
+    ]
+    kept, pruned = pruned_by_support(found, reporting.prune)
+    return tuple(one.estimate for one in extractors), ranked(kept), pruned
 
 
 def number_of_entities(estimates: Sequence[Estimate]) -> Interval | None:
@@ -127,18 +155,23 @@ def number_of_entities(estimates: Sequence[Estimate]) -> Interval | None:
     return Interval(*(max(best.size + x, 0.0) for x in (0.0, -width, width)))
 
 
-def _explained(
-    nothing: NothingFound,
-    designer: Designer,
-    constraints: Constraints,
-    schema: Schema,
-    loss: Loss,
-) -> NothingFound:
-    """Add what a common match would have needed, or, if that was met, a rare one."""
-    size, error = nothing.entities, nothing.cell_error
-    for share in (COMMON_SHARE, RARE_SHARE):
-        match = good_match(constraints, share)
-        required = required_budget(designer, constraints, schema, size, loss, match)
-        if required.epsilon > float(loss.epsilon):
-            return NothingFound(size, error, match=match, required=required)
-    return nothing
+def explanation_for(
+    designer: Designer, constraints: Constraints, splits: SplitCounts, loss: Loss
+) -> Explain:
+    """Return what adds to an empty finding the budget that a match would have needed.
+
+    designer: what a run with the same parameters would measure, by size and price
+    loss:     what the run was allowed to lose
+    """
+
+    def explained(nothing: NothingFound) -> NothingFound:
+        """Add what a common match would have needed, or, if that was met, a rare one."""
+        size, error = nothing.entities, nothing.cell_error
+        for share in (COMMON_SHARE, RARE_SHARE):
+            match = good_match(constraints, share)
+            required = required_budget(designer, constraints, splits, size, loss, match)
+            if required.epsilon > float(loss.epsilon):
+                return NothingFound(size, error, match=match, required=required)
+        return nothing
+
+    return explained

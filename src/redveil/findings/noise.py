@@ -24,6 +24,8 @@ from redveil.privacy.loss import Price, count_variance
 Floats = NDArray[np.float64]
 
 SIMULATIONS: Final = 2000
+# Small tables are drawn more often, for tails that are thinner.
+MOST_SIMULATIONS: Final = 16_000
 # How certain it is that a simulated quantile is not too small.
 QUANTILE_CONFIDENCE: Final = 0.99
 # Beyond what simulations show, the logarithm of the tail falls at least by this much for every
@@ -44,7 +46,9 @@ def simulated_errors(
     counted, and are always the same.
     """
     height, width = shape
-    errors = _drawn(height, width, prices)
+    # Always the same number of draws for a purpose, so that they are kept.
+    drawn = SIMULATIONS if simulations <= SIMULATIONS else MOST_SIMULATIONS
+    errors = _drawn(height, width, prices, drawn)
     for begin in range(0, simulations, batch):
         end = min(begin + batch, simulations)
         if isinstance(errors, TwoPass):
@@ -56,9 +60,8 @@ def simulated_errors(
 
 # Large tables take hundreds of megabytes; the tables of a run mostly have one shape and price.
 @lru_cache(maxsize=4)
-def _drawn(height: int, width: int, prices: Prices) -> Fit | TwoPass:
+def _drawn(height: int, width: int, prices: Prices, count: int) -> Fit | TwoPass:
     noise = np.random.default_rng(_SEED)
-    count = SIMULATIONS
     cells = integer_noise(noise, prices.cells, (count, height, width))
     left, right = (
         None if price is None else integer_noise(noise, price, (count, some))

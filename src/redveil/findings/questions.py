@@ -14,8 +14,8 @@ from redveil.display import Code, Displayed, Listing
 from redveil.errors import QueryError
 from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
-from redveil.findings.leaf_table import LeafTable
-from redveil.findings.statistics import Statistics, statistics_of
+from redveil.findings.released_table import ReleasedTable
+from redveil.findings.statistics import SignificanceTest, Statistics, statistics_of
 from redveil.findings.wording import interval_text, p_text
 from redveil.query.coverage import Flags, ReleasedTree, coverage, determines
 from redveil.query.formula import Literal, Query, attributes, literals
@@ -35,7 +35,7 @@ class Answer(Displayed):
 
     >>> from redveil.findings.statistics import Interval
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
-    >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
+    >>> statistics = Statistics(half, 0.1, half, few, few, few, 1e-9, 1e-8, 1e-12)
     >>> answer = Answer("[gout]", "[uric acid > 7]", statistics, table=0)
     >>> answer.statistics.jaccard.low, answer.cost
     (0.4, 0)
@@ -66,6 +66,7 @@ class Answer(Displayed):
             ("left", Code(self.left)),
             ("right", Code(self.right)),
             ("Jaccard", f"{jaccard} (expected if unrelated {known.expected_jaccard:.2f})"),
+            ("corrected", interval_text(known.corrected, 2)),
             (plural(self.unit), f"{interval_text(known.support_both, 0)} in both"),
             ("", f"{lefts} left, {rights} right"),
             ("p at most", p_text(known.p_value)),
@@ -76,19 +77,6 @@ class Answer(Displayed):
 
     def _shown(self) -> Iterator[Listing]:
         yield self.listing()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReleasedTable:
-    """A leaf table that can be asked: its counts, and its trees in words."""
-
-    counts: LeafTable
-    left: ReleasedTree
-    right: ReleasedTree
-
-    def tree(self, side: Side) -> ReleasedTree:
-        """Return the tree on one side."""
-        return self.left if side is Side.LEFT else self.right
 
 
 def parse_side(text: str, side: Side) -> Query:
@@ -104,7 +92,12 @@ def parse_side(text: str, side: Side) -> Query:
         raise QueryError(f"{side} query, {error}") from None
 
 
-def answer(left: Query, right: Query, tables: Sequence[ReleasedTable]) -> Answer:
+def answer(
+    left: Query,
+    right: Query,
+    tables: Sequence[ReleasedTable],
+    test: SignificanceTest = SignificanceTest.FISHER,
+) -> Answer:
     """Answer from the table with the narrowest interval of the Jaccard index.
 
     A `QueryError` says which query is outside what was released, and which part of it. The
@@ -114,7 +107,7 @@ def answer(left: Query, right: Query, tables: Sequence[ReleasedTable]) -> Answer
         raise QueryError("this result holds no leaf table, so there is nothing to ask")
     lefts, rights = _covered(left, tables, Side.LEFT), _covered(right, tables, Side.RIGHT)
     answers = [
-        _read_off(tables, number, (left, right), (lefts[number], rights[number]))
+        _read_off(tables, number, (left, right), (lefts[number], rights[number]), test)
         for number in sorted(lefts.keys() & rights.keys())
     ]
     if not answers:
@@ -190,6 +183,7 @@ def _read_off(
     number: int,
     queries: tuple[Query, Query],
     covered: tuple[Flags, Flags],
+    test: SignificanceTest,
 ) -> Answer:
     """Answer a pair of queries from one table."""
     counts = tables[number].counts
@@ -198,7 +192,7 @@ def _read_off(
     return Answer(
         left=to_text(queries[0]),
         right=to_text(queries[1]),
-        statistics=statistics_of(moments, best, critical),
+        statistics=statistics_of(moments, best, critical, test),
         table=number,
         tables=len(tables),
     )

@@ -14,6 +14,7 @@ class Redescription:
 
     `table` is the number of the leaf table it comes from, counted from 0; `left_ends` and
     `right_ends` are the ends of that table's trees that its queries cover, by their place.
+    `confirmed` says whether it survives correction for all comparable pairs; None if nobody asked.
     """
 
     left: Query
@@ -22,6 +23,7 @@ class Redescription:
     table: int
     left_ends: tuple[int, ...]
     right_ends: tuple[int, ...]
+    confirmed: bool | None = None
 
     @property
     def literals(self) -> int:

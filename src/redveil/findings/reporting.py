@@ -30,10 +30,11 @@ def read_prune(value: object) -> float | str | None:
 class Constraints:
     """What a redescription must satisfy to be reported (Γ).
 
-    In the hardened profile `max_p_value`, `min_jaccard` and `min_support` must hold at the
-    pessimistic end of each interval, in the published one at the estimates. `max_support` is the
-    largest share of the (noisy) number of entities that either query may cover. `max_disjuncts` is
-    the largest number of terms that a query may join. What nothing could satisfy is refused.
+    In the hardened profile `max_p_value` must hold at the pessimistic end of the noise, in the
+    published one at the estimates. The others are a matter of taste, and are judged at the
+    estimates. `max_support` is the largest share of the (noisy) number of entities that either
+    query may cover. `max_disjuncts` is the largest number of terms that a query may join. What
+    nothing could satisfy is refused.
 
     >>> Constraints(min_jaccard=2)
     Traceback (most recent call last):
@@ -78,8 +79,8 @@ class Reporting:
 
     prune:       drop redescriptions whose noisy support is below this number; "auto" drops those
                  whose overlap the noise alone could explain; None drops nothing
-    noise_aware: judge candidates by the pessimistic ends of intervals that hold together, rank them
-                 by novelty, and bound false discoveries; without it, by their estimates alone
+    noise_aware: judge significance at the pessimistic end of the noise, rank by the corrected index
+                 and novelty, and bound false discoveries; without it, everything is as in the paper
 
     >>> Reporting(prune="some")
     Traceback (most recent call last):

@@ -15,13 +15,16 @@ from redveil.errors import PlanError
 from redveil.findings.critical_values import report_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.leverage import largest_log_p
+from redveil.findings.released_table import SplitCounts
 from redveil.findings.reporting import Constraints
-from redveil.findings.statistics import CriticalValues, jaccard_bounds, pessimistic_p_values
+from redveil.findings.statistics import CriticalValues, jaccard_bounds
 from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.score import MOST_ENTITIES, Score
 from redveil.query.leaves import term_ends
-from redveil.schema import Schema, Side
-from redveil.trees.scores import LEVERAGE, agreement
+from redveil.schema import Side
+from redveil.trees.scores import CORRESPONDENCE, LEVERAGE, agreement
+from redveil.trees.scores.correspondence import correspondence
 from redveil.trees.tree import Tree
 
 # A redescription that most would call good: each query covers half of the entities, and the two
@@ -106,7 +109,7 @@ def good_match(wanted: Constraints, share: float = COMMON_SHARE) -> Match:
 def required_budget(
     designer: Designer,
     constraints: Constraints,
-    schema: Schema,
+    splits: SplitCounts,
     size: float,
     loss: Loss,
     match: Match,
@@ -126,7 +129,7 @@ def required_budget(
         price = replace(loss, epsilon=larger).price
         scaled = entities * scale_size
         design = designer(scaled, price)
-        return _is_chosen(design.choice, schema, scaled, match) and _is_reported(
+        return _is_chosen(design.choice, splits, scaled, match) and _is_reported(
             design, constraints, scaled, match, known
         )
 
@@ -170,13 +173,11 @@ def _is_reported(
         known[shape] = report_critical_values(table, *terms, design.tables)
     fitted, critical = estimate(table), known[shape]
     moments = fitted.moments(half[None], half[None])
-    low = jaccard_bounds(moments, critical.intervals)[1][0]
-    fewest = moments.both[0] - critical.intervals * moments.both_both[0] ** 0.5
     return bool(
-        low >= wanted.min_jaccard
-        and fewest >= wanted.min_support
+        jaccard_bounds(moments, 0.0)[0][0] >= wanted.min_jaccard
+        and moments.both[0] >= wanted.min_support
         and wanted.max_support >= match.share
-        and pessimistic_p_values(moments, fitted, critical.counts)[0] <= wanted.max_p_value
+        and largest_log_p(moments, critical.leverages)[0] <= math.log(wanted.max_p_value)
     )
 
 
@@ -195,7 +196,7 @@ def _only(match: Match, half: NDArray[np.bool_], size: float, price: Price) -> L
     )
 
 
-def _is_chosen(choice: Choice | None, schema: Schema, size: float, match: Match) -> bool:
+def _is_chosen(choice: Choice | None, splits: SplitCounts, size: float, match: Match) -> bool:
     """Return whether the first choice takes the match rather than any other pair of splits.
 
     The scores of other pairs, of two halves each, lie around 0, spread by coincidence. Their
@@ -211,9 +212,12 @@ def _is_chosen(choice: Choice | None, schema: Schema, size: float, match: Match)
     elif choice.score.name == agreement(1).name:
         # The smaller matched side less half of the unmatched; of two halves, twice the leverage.
         excess, spread = 2 * both - each, math.sqrt(size) / 2
+    elif choice.score.name == CORRESPONDENCE.name:
+        matched = both, size - 2 * each + both
+        excess, spread = correspondence(*matched, 2 * (each - both)), math.sqrt(size)
     else:
         raise PlanError(f"it is not known how {choice.score.name} tells a match from other pairs")
-    others = math.log(2 * math.prod(max(schema.view(side).split_count, 1) for side in Side))
+    others = math.log(2 * math.prod(max(splits[side], 1) for side in Side))
     heat = sharpness * spread
     weight = others + heat**2 / 2 if heat**2 <= 2 * others else heat * math.sqrt(2 * others)
     return sharpness * excess >= weight + math.log(ODDS_OF_THE_CHOICE)

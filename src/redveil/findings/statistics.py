@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from redveil.findings.binomial import binomial_p_values, largest_binomial_p
 from redveil.findings.estimate import Estimate, Moments
+from redveil.findings.leverage import corrected_bounds, largest_log_p, ratio_bounds
 
 Floats = NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
-# How many expected overlaps are tried in search of the largest p-value.
-EXPECTED_OVERLAPS_TRIED: Final = 33
+# How surely the p-values hold by which redescriptions are confirmed.
+CONFIRMING_CONFIDENCE: Final = 0.99
+
+
+class SignificanceTest(StrEnum):
+    """How p-values are computed: by Fisher's exact test, or by the paper's binomial tail.
+
+    >>> SignificanceTest.FISHER.value
+    'fisher'
+    """
+
+    FISHER = "fisher"
+    BINOMIAL = "binomial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +48,20 @@ class Interval:
 class CriticalValues:
     """How many standard errors bounds must allow for, to hold for all pairs of queries at once.
 
-    `intervals` is for supports and Jaccard indices. `counts` is for whatever else is made of the
-    overlap, the two supports and the number of entities together, p-values among them.
+    intervals:  for supports and Jaccard indices, at 95 %
+    counts:     for whatever is made of the overlap, the two supports and the number of entities, at
+                95 %; binomial p-values use it
+    leverages:  for leverages, and so for Fisher's p-values and chance-corrected indices, at 95 %
+    confirming: for leverages, at 99 %
 
-    >>> CriticalValues(4.5, 5.2).intervals
+    >>> CriticalValues(4.5, 5.2, 4.8, 5.9).intervals
     4.5
     """
 
     intervals: float
     counts: float
+    leverages: float
+    confirming: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +69,68 @@ class Statistics:
     """What a leaf table says about a pair of queries.
 
     The intervals hold together for all pairs of queries. `expected_jaccard` is the Jaccard index
-    that unrelated queries with these supports would have. `p_value` is the largest that is
-    consistent with the noise; `p_value_estimate` is the one at the estimates.
+    that unrelated queries with these supports would have, `corrected` the chance-corrected index.
+    `p_value` is the largest that is consistent with the noise at 95 %, `p_value_confirming` at
+    99 %; `p_value_estimate` is the one at the estimates.
     """
 
     jaccard: Interval
     expected_jaccard: float
+    corrected: Interval
     support_left: Interval
     support_right: Interval
     support_both: Interval
     p_value: float
+    p_value_confirming: float
     p_value_estimate: float
 
 
-def statistics_of(moments: Moments, estimate: Estimate, critical: CriticalValues) -> Statistics:
+def statistics_of(
+    moments: Moments,
+    estimate: Estimate,
+    critical: CriticalValues,
+    test: SignificanceTest = SignificanceTest.FISHER,
+) -> Statistics:
     """Return the statistics of a single pair of queries.
 
     moments: of one pair, float64[1]
     """
     m = moments
     jaccard, low, high = (float(bound[0]) for bound in jaccard_bounds(m, critical.intervals))
+    corrected = corrected_bounds(m, critical.leverages)
     left, right = float(m.left[0]), float(m.right[0])
+    likely, largest, confirming = (
+        float(p[0]) for p in p_values_at(m, estimate, test, _levels(critical, test))
+    )
     return Statistics(
         jaccard=Interval(jaccard, low, high),
         expected_jaccard=expected_jaccard(left, right, estimate.size),
+        corrected=Interval(*(float(bound[0]) for bound in corrected)),
         support_left=_support(left, m.left_left[0], critical),
         support_right=_support(right, m.right_right[0], critical),
         support_both=_support(m.both[0], m.both_both[0], critical),
-        p_value=float(pessimistic_p_values(m, estimate, critical.counts)[0]),
-        p_value_estimate=float(p_values(m.both, m.left, m.right, estimate.size)[0]),
+        p_value=largest,
+        p_value_confirming=confirming,
+        p_value_estimate=likely,
+    )
+
+
+def _levels(critical: CriticalValues, test: SignificanceTest) -> tuple[float, ...]:
+    if test is SignificanceTest.BINOMIAL:
+        return 0.0, critical.counts, critical.counts
+    return 0.0, critical.leverages, critical.confirming
+
+
+def p_values_at(
+    moments: Moments, estimate: Estimate, test: SignificanceTest, levels: tuple[float, ...]
+) -> tuple[Floats, ...]:
+    """Return the largest p-values within so many standard errors, for each level float64[pairs]."""
+    if test is SignificanceTest.FISHER:
+        return tuple(np.exp(largest_log_p(moments, level)) for level in levels)
+    m = moments
+    likely = binomial_p_values(m.both, m.left, m.right, estimate.size)
+    return tuple(
+        largest_binomial_p(m, estimate, level) if level > 0 else likely for level in levels
     )
 
 
@@ -129,101 +181,8 @@ def jaccard_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Flo
     both = m.both
     either = m.left + m.right - both
     variance_either, covariance = _either_variance(m)
-    square = critical_value * critical_value
-    a = either**2 - square * variance_either
-    b = both * either - square * covariance
-    # b² − a·c with its largest terms cancelled by hand: they would drown a small critical value.
-    discriminant = square * (
-        either**2 * m.both_both
-        - 2 * both * either * covariance
-        + both**2 * variance_either
-        - square * (variance_either * m.both_both - covariance**2)
-    )
-    known = (a > 0) & (either > 0)
-    safe = np.where(known, a, 1.0)
-    root = np.sqrt(np.maximum(discriminant, 0.0))
-    low = np.where(known, (b - root) / safe, 0.0)
-    high = np.where(known, (b + root) / safe, 1.0)
+    low, high = ratio_bounds(both, either, m.both_both, covariance, variance_either, critical_value)
     estimate = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
     # Rounding must not push the estimate out of its own interval.
     bounds = estimate, np.minimum(low, estimate), np.maximum(high, estimate)
     return tuple(np.clip(x, 0.0, 1.0) for x in bounds)  # type: ignore[return-value]
-
-
-def p_values(both: ArrayLike, left: ArrayLike, right: ArrayLike, size: ArrayLike) -> Floats:
-    """Return P[X ≥ both] for X ~ Binomial(size, left·right / size²), for real-valued counts.
-
-    The binomial tail is an incomplete beta function, which needs no whole numbers and does not
-    lose small probabilities as 1 − cdf would.
-
-    >>> p_values(3, 5, 4, 10).round(4).tolist()
-    0.3222
-    """
-    entities = np.maximum(np.asarray(size, dtype=np.float64), 1.0)
-    lefts, rights = np.clip(left, 0.0, entities), np.clip(right, 0.0, entities)
-    overlap = np.asarray(np.minimum(both, np.minimum(lefts, rights)), dtype=np.float64)
-    chance = lefts * rights / entities**2
-    return _tail(overlap, entities, chance)
-
-
-def pessimistic_p_values(moments: Moments, estimate: Estimate, critical_value: float) -> Floats:
-    """Return the largest p-values that the noise allows, within `critical_value` standard errors.
-
-    What makes a find significant is its leverage, both − left·right / size. The four counts have
-    errors in common, so the leverage is bounded as a whole, by its linear part and a bound of the
-    rest; the p-value is then taken at the worst expected overlap within its own interval.
-    """
-    m = moments
-    likely = p_values(m.both, m.left, m.right, estimate.size)
-    if critical_value == 0:
-        return likely
-    size = np.maximum(m.size, 1.0)
-    lefts, rights = np.clip(m.left, 0.0, size), np.clip(m.right, 0.0, size)
-    off_left, off_right, off_size = (
-        critical_value * np.sqrt(variance) for variance in (m.left_left, m.right_right, m.size_size)
-    )
-    smallest, largest = np.maximum(size - off_size, 1.0), size + off_size
-    # left·right / size less its linear part: its second derivatives, at their largest.
-    share, other = (
-        np.minimum((count + off) / smallest, 1.0)
-        for count, off in ((lefts, off_left), (rights, off_right))
-    )
-    mixed = other * off_left + share * off_right + share * other * off_size
-    curved = (off_left * off_right + mixed * off_size) / smallest
-    linear = critical_value * np.sqrt(leverage_variance(m))
-    leverage = m.both - lefts * rights / size - linear - curved
-    least = np.maximum(lefts - off_left, 0.0) * np.maximum(rights - off_right, 0.0) / largest
-    most = np.minimum((lefts + off_left) * (rights + off_right) / smallest, largest)
-    # Where a fixed surplus is likeliest by chance is found by trying.
-    expected = np.linspace(least, most, EXPECTED_OVERLAPS_TRIED)
-    tails = _tail(expected + leverage, largest, expected / largest)
-    worst = np.where(leverage > 0, tails.max(axis=0), 1.0)
-    # Noise can make an overlap larger than its supports; then the estimates are the worse end.
-    return np.asarray(np.maximum(worst, likely), dtype=np.float64)
-
-
-def leverage_variance(moments: Moments) -> Floats:
-    """Return the variance of the linear part of both − left·right / size, float64[pairs]."""
-    m = moments
-    size = np.maximum(m.size, 1.0)
-    of_left, of_right = np.clip(m.right / size, 0.0, 1.0), np.clip(m.left / size, 0.0, 1.0)
-    of_size = of_left * of_right
-    variance = (
-        m.both_both
-        + of_left**2 * m.left_left
-        + of_right**2 * m.right_right
-        + of_size**2 * m.size_size
-        - 2 * (of_left * m.both_left + of_right * m.both_right - of_size * m.both_size)
-        + 2 * of_left * of_right * m.left_right
-        - 2 * of_size * (of_left * m.left_size + of_right * m.right_size)
-    )
-    return np.asarray(np.maximum(variance, 1e-12), dtype=np.float64)
-
-
-def _tail(overlap: Floats, size: Floats, chance: Floats) -> Floats:
-    """Return P[X ≥ overlap] for X ~ Binomial(size, chance), for real-valued counts."""
-    from scipy.special import betainc
-
-    above = np.maximum(size - overlap + 1, 1e-12)
-    tail = betainc(np.maximum(overlap, 1e-12), above, np.clip(chance, 0.0, 1.0))
-    return np.asarray(np.where(overlap <= 0, 1.0, tail), dtype=np.float64)

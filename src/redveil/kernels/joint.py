@@ -110,3 +110,41 @@ def agreement_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
                 size - only_left - only_right
             )
     return units
+
+
+@kernel
+def correspondence_units(counts: JointCounts, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Score all pairs of splits by their correspondence.
+
+    pieces: int64[shares, 3], what an entity on the first, on the second and on no pair of
+            corresponding sides adds; the score is the smallest sum.
+    Returns int64[2, left, right] in the units of `pieces`, not rounded; layers as in
+    `leverage_units`.
+    """
+    lefts, rights = counts.both.shape
+    units = np.zeros((2, lefts, rights), dtype=np.int64)
+    size = counts.known[0, 0]
+    for i in range(lefts):
+        left_row = counts.left_row[i]
+        for j in range(rights):
+            row = counts.right_row[j]
+            held = counts.both[i, j]
+            only_left = counts.left_known[i, row] - held
+            only_right = counts.right_known[left_row, j] - held
+            neither = counts.known[left_row, row] - held - only_left - only_right
+            units[0, i, j] = _smallest_sum(held, neither, size, pieces)
+            units[1, i, j] = _smallest_sum(only_left, only_right, size, pieces)
+    return units
+
+
+@kernel
+def _smallest_sum(
+    first: np.int64, second: np.int64, size: np.int64, pieces: NDArray[np.int64]
+) -> np.int64:
+    """Return the smallest of all sums; the entities on neither pair of sides are unmatched."""
+    unmatched = size - first - second
+    smallest = pieces[0, 0] * first + pieces[0, 1] * second + pieces[0, 2] * unmatched
+    for k in range(1, pieces.shape[0]):
+        total = pieces[k, 0] * first + pieces[k, 1] * second + pieces[k, 2] * unmatched
+        smallest = min(smallest, total)
+    return np.int64(smallest)

@@ -173,13 +173,14 @@ class Purse:
     """The budget of one run, opened with its whole price.
 
     A plan is committed once, and its price must be the purse's. What the plan itself depends on,
-    the private size, is paid for before that, and must be a step of the plan.
+    such as the private size, is planned and paid for before that, and must be in the plan.
 
     >>> from fractions import Fraction
     >>> size = Step(StepKey(StepKind.SIZE), "count", Fraction(1, 100))
     >>> tree = Step(StepKey(StepKind.TREE), "choose", Fraction(99, 100))
     >>> purse = Purse(Fraction(1))
-    >>> purse.pay_ahead(size).price
+    >>> purse.plan_ahead([size])
+    >>> purse.pay(size.key, "count").price
     Fraction(1, 100)
     >>> purse.commit(Plan(Fraction(1), (size, tree)))
     >>> purse.close()
@@ -193,41 +194,44 @@ class Purse:
     >>> purse.close()
     """
 
-    __slots__ = ("_ahead", "_open", "_price")
+    __slots__ = ("_ahead", "_is_committed", "_open", "_price")
 
     def __init__(self, price: Price) -> None:
         self._price = price
         self._ahead: list[Step] = []
-        self._open: dict[StepKey, Step] | None = None
+        self._open: dict[StepKey, Step] = {}
+        self._is_committed = False
 
-    def pay_ahead(self, step: Step) -> Receipt:
-        """Pay for a step that the plan will contain, before the plan is known."""
-        if self._open is not None:
-            raise PlanError(f"step {step.name!r} cannot be paid ahead: the plan is committed")
-        if any(one.key == step.key for one in self._ahead):
-            raise PlanError(f"step {step.name!r} is paid for already")
-        if type(step.price) is not type(self._price) or amount(step.price) <= 0:
-            raise PlanError(f"step {step.name!r} needs a positive price in the purse's currency")
-        if amount(total(one.price for one in (*self._ahead, step))) > amount(self._price):
-            raise PlanError(f"step {step.name!r} costs more than the purse holds")
-        self._ahead.append(step)
-        return Receipt(step.key, step.mechanism, step.price)
+    def plan_ahead(self, steps: Iterable[Step]) -> None:
+        """Take on steps that the plan will contain, before the plan is known."""
+        for step in steps:
+            if self._is_committed:
+                raise PlanError(f"step {step.name!r} cannot be planned ahead: there is a plan")
+            if any(one.key == step.key for one in self._ahead):
+                raise PlanError(f"step {step.name!r} is planned already")
+            if type(step.price) is not type(self._price) or amount(step.price) <= 0:
+                raise PlanError(
+                    f"step {step.name!r} needs a positive price in the purse's currency"
+                )
+            if amount(total(one.price for one in (*self._ahead, step))) > amount(self._price):
+                raise PlanError(f"step {step.name!r} costs more than the purse holds")
+            self._ahead.append(step)
+            self._open[step.key] = step
 
     def commit(self, plan: Plan) -> None:
         """Take on a plan; from now on, only its steps can be paid for."""
-        if self._open is not None:
+        if self._is_committed:
             raise PlanError("a run has one plan; this purse already has one")
         if plan.price != self._price:
             raise PlanError(f"the plan costs {plan.price}, and the purse holds {self._price}")
         missing = [step.name for step in self._ahead if step not in plan.steps]
         if missing:
-            raise PlanError(f"paid for ahead, but not in the plan: {', '.join(missing)}")
-        self._open = {step.key: step for step in plan.steps if step not in self._ahead}
+            raise PlanError(f"planned ahead, but not in the plan: {', '.join(missing)}")
+        self._open |= {step.key: step for step in plan.steps if step not in self._ahead}
+        self._is_committed = True
 
     def pay(self, key: StepKey, mechanism: Mechanism) -> Receipt:
         """Take a step's price out of the purse and return the receipt that a mechanism asks for."""
-        if self._open is None:
-            raise PlanError(f"step {str(key)!r} cannot be paid for: no plan is committed")
         planned = self._open.get(key)
         if planned is not None and planned.mechanism != mechanism:
             raise PlanError(f"step {str(key)!r} pays for {planned.mechanism}, not {mechanism}")
@@ -239,7 +243,7 @@ class Purse:
 
     def close(self) -> None:
         """Check that the whole plan was paid for; what is left over is an error."""
-        if self._open is None:
+        if not self._is_committed:
             raise PlanError("the purse is closed without a plan")
         if self._open:
             left = [step.name for step in self._open.values()]

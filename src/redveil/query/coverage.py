@@ -70,6 +70,17 @@ class ReleasedTree:
     splits: tuple[Literal | None, ...]
     attributes: Mapping[str, Attribute]
 
+    @property
+    def always_known(self) -> frozenset[str]:
+        """The attributes whose values are never missing."""
+        return frozenset(name for name, one in self.attributes.items() if one.required)
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The labels of ordinal attributes, in order."""
+        ordinal = (one for one in self.attributes.values() if one.kind is Kind.ORDINAL)
+        return {one.name: one.categories for one in ordinal}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coverage:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.query.formula import And, Literal, Not, Or, Query
+from redveil.query.coverage import ReleasedTree
+from redveil.query.formula import And, Literal, Not, Or, Query, complement
 from redveil.schema import Kind
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -33,10 +34,33 @@ def split_literal(splits: Splits, split: int, *, held: bool) -> Literal:
     return Literal(attribute.name, "<=" if held else ">", bound)
 
 
+def released_tree(tree: Tree, splits: Splits) -> ReleasedTree:
+    """Return a tree with its splits as literals.
+
+    >>> from redveil.schema import Attribute, Side, View
+    >>> splits = Splits.of(View("patients", "id", (Attribute("sick", Kind.BOOLEAN),)))
+    >>> released_tree(Tree(Side.LEFT, (0,)), splits).splits
+    (Literal(attribute='sick', op='=', value=True),)
+    """
+    words = tuple(
+        None if split is None else split_literal(splits, split, held=True) for split in tree.splits
+    )
+    return ReleasedTree(tree, words, {one.name: one for one in splits.view.attributes})
+
+
+def node_query(released: ReleasedTree, node: int) -> Query:
+    """Return the conjunction of the literals on the path to a node, from the root."""
+    path = tuple(
+        literal if held else complement(literal)
+        for above, held in released.tree.ancestors(node)
+        if (literal := released.splits[above]) is not None
+    )
+    return path[0] if len(path) == 1 else And(path)
+
+
 def leaf_query(tree: Tree, splits: Splits, leaf: int) -> Query:
     """Return the conjunction of the literals on the path to a leaf, from the root."""
-    path = tuple(split_literal(splits, split, held=held) for split, held in tree.path(leaf))
-    return path[0] if len(path) == 1 else And(path)
+    return node_query(released_tree(tree, splits), leaf)
 
 
 def term_nodes(tree: Tree, *, inner: bool = False) -> tuple[int, ...]:
@@ -70,11 +94,16 @@ def term_ends(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
 
 def union_query(tree: Tree, splits: Splits, terms: Sequence[int], *, inner: bool = False) -> Query:
     """Return the disjunction of some terms; all leaves below a node become that node."""
-    nodes = term_nodes(tree, inner=inner)
-    plain = _merged(tree, [nodes[term] for term in terms if term < len(nodes)])
-    queries: list[Query] = [leaf_query(tree, splits, node) for node in plain]
+    return terms_query(released_tree(tree, splits), terms, inner=inner)
+
+
+def terms_query(released: ReleasedTree, terms: Sequence[int], *, inner: bool = False) -> Query:
+    """Return the disjunction of some terms; all leaves below a node become that node."""
+    nodes = term_nodes(released.tree, inner=inner)
+    plain = _merged(released.tree, [nodes[term] for term in terms if term < len(nodes)])
+    queries: list[Query] = [node_query(released, node) for node in plain]
     negated = [nodes[term - len(nodes)] for term in terms if term >= len(nodes)]
-    queries.extend(Not(leaf_query(tree, splits, node)) for node in negated)
+    queries.extend(Not(node_query(released, node)) for node in negated)
     return queries[0] if len(queries) == 1 else Or(tuple(queries))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 
 from redveil.report.document import RedescriptionPart, ResultDocument
-from redveil.report.wording import is_confirmed
 
 
 def to_arrow(document: ResultDocument) -> pa.Table:
@@ -18,7 +17,7 @@ def to_arrow(document: ResultDocument) -> pa.Table:
         "right": pa.string(),
         **{
             f"{what}{end}": pa.float64()
-            for what in ("jaccard", "support_both", "support_left", "support_right")
+            for what in ("jaccard", "corrected", "support_both", "support_left", "support_right")
             for end in ("", "_low", "_high")
         },
         "p_value": pa.float64(),
@@ -30,21 +29,18 @@ def to_arrow(document: ResultDocument) -> pa.Table:
         types |= {"true_jaccard": pa.float64(), "true_support_both": pa.int64()}
         types |= {"true_p_value": pa.float64()}
     rows = [
-        dict(zip(types, _row(document, number, one, evaluated=evaluated), strict=True))
-        for number, one in enumerate(document.redescriptions, start=1)
+        dict(zip(types, _row(one, evaluated=evaluated), strict=True))
+        for one in document.redescriptions
     ]
     return pa.Table.from_pylist(rows, schema=pa.schema(types))
 
 
-def _row(
-    document: ResultDocument, number: int, one: RedescriptionPart, *, evaluated: bool
-) -> list[str | float | None]:
+def _row(one: RedescriptionPart, *, evaluated: bool) -> list[str | float | None]:
     row: list[str | float | None] = [one.left.text, one.right.text]
-    for interval in (one.jaccard, one.support.both, one.support.left, one.support.right):
+    counts = one.support.both, one.support.left, one.support.right
+    for interval in (one.jaccard, one.corrected, *counts):
         row += [interval.estimate, interval.low, interval.high]
-    bounded = document.false_discoveries is not None
-    row += [one.p_value, one.expected_jaccard]
-    row.append(is_confirmed(document, number) if bounded else None)
+    row += [one.p_value, one.expected_jaccard, one.confirmed]
     if evaluated:
         true = one.true
         row += [true.jaccard, true.support.both, true.p_value] if true else [None] * 3

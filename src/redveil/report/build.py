@@ -7,15 +7,16 @@ from typing import Any
 from redveil.findings.discovery import Discovery
 from redveil.findings.estimate import Estimate
 from redveil.findings.findings import Findings
-from redveil.findings.leaf_table import LeafTable
 from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval
 from redveil.privacy.plan import Step
 from redveil.privacy.promise import Promise
+from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import Query
 from redveil.query.json_form import to_json
 from redveil.query.latex import to_latex
-from redveil.query.leaves import leaf_query, split_literal
+from redveil.query.leaves import node_query
 from redveil.query.simplify import simplified
 from redveil.query.text import to_text
 from redveil.report.document import (
@@ -36,17 +37,12 @@ from redveil.report.document import (
     TreePart,
 )
 from redveil.report.nothing_found import explanation
-from redveil.schema import Attribute, Kind, Schema
-from redveil.trees.splits import Splits
-from redveil.trees.tree import Tree
+from redveil.schema import Attribute, Kind, Schema, View
 from redveil.version import software
 
 
-def build(findings: Findings, promise: Promise, schema: Schema) -> ResultDocument:
-    """Return the document of a run.
-
-    schema: the schema whose splits the trees are made of
-    """
+def build(findings: Findings, promise: Promise) -> ResultDocument:
+    """Return the document of a run."""
     declared, nothing = promise.schema, findings.nothing
     return ResultDocument(
         certificate=certificate(promise),
@@ -54,7 +50,7 @@ def build(findings: Findings, promise: Promise, schema: Schema) -> ResultDocumen
         redescriptions=tuple(_redescription(one) for one in findings.redescriptions),
         pruned=tuple(_point(one) for one in findings.pruned),
         tree_pairs=tuple(
-            _tree_pair(table, fitted, schema)
+            _tree_pair(table, fitted, declared)
             for table, fitted in zip(findings.tables, findings.estimates, strict=True)
         ),
         message=None if nothing is None else explanation(nothing, promise.loss, declared.unit),
@@ -111,13 +107,16 @@ def _redescription(one: Redescription) -> RedescriptionPart:
         right=_query(one.right),
         jaccard=_interval(statistics.jaccard),
         expected_jaccard=statistics.expected_jaccard,
+        corrected=_interval(statistics.corrected),
         support=SupportPart(
             left=_interval(statistics.support_left),
             right=_interval(statistics.support_right),
             both=_interval(statistics.support_both),
         ),
         p_value=statistics.p_value,
+        p_value_confirming=statistics.p_value_confirming,
         p_value_estimate=statistics.p_value_estimate,
+        confirmed=one.confirmed,
         source=SourcePart(tree_pair=one.table, left_ends=one.left_ends, right_ends=one.right_ends),
     )
 
@@ -134,7 +133,6 @@ def _discovery(known: Discovery | None) -> DiscoveryPart | None:
         comparable=known.comparable,
         confirmed=known.confirmed,
         bound=known.bound,
-        unconfirmed=known.unconfirmed,
     )
 
 
@@ -147,6 +145,7 @@ def _attribute(one: Attribute) -> AttributePart:
         categories=one.categories,
         minimum=bounds[0],
         maximum=bounds[1],
+        splits=one.splits,
     )
 
 
@@ -160,11 +159,12 @@ def _interval(interval: Interval) -> IntervalPart:
     return IntervalPart(estimate=interval.estimate, low=interval.low, high=interval.high)
 
 
-def _tree_pair(table: LeafTable, fitted: Estimate, schema: Schema) -> TreePairPart:
+def _tree_pair(released: ReleasedTable, fitted: Estimate, schema: Schema) -> TreePairPart:
+    table = released.counts
     prices = [None if price is None else str(price) for price in table.prices]
     return TreePairPart(
-        left=_tree(table.left, schema),
-        right=_tree(table.right, schema),
+        left=_tree(released.left, schema.left),
+        right=_tree(released.right, schema.right),
         leaf_table=LeafTablePart(
             cells=_rows(table.cells),
             left_margin=None if table.left_margin is None else tuple(table.left_margin.tolist()),
@@ -181,15 +181,12 @@ def _rows(matrix: Any) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def _tree(tree: Tree, schema: Schema) -> TreePart:
-    view = schema.view(tree.side)
-    splits = Splits.of(view)
-    leaves = [simplified(leaf_query(tree, splits, leaf), order=view.orders) for leaf in tree.leaves]
+def _tree(released: ReleasedTree, view: View) -> TreePart:
+    tree = released.tree
+    leaves = [simplified(node_query(released, leaf), order=released.orders) for leaf in tree.leaves]
     return TreePart(
         view=view.name,
-        splits=tuple(
-            None if s is None else to_json(split_literal(splits, s, held=True)) for s in tree.splits
-        ),
+        splits=tuple(None if one is None else to_json(one) for one in released.splits),
         ends=(*(_query(leaf) for leaf in leaves), *(None for _ in tree.stuck)),
         stuck_at=tree.stuck,
     )

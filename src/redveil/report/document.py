@@ -243,9 +243,16 @@ class RedescriptionPart(Part):
     right: QueryPart
     jaccard: IntervalPart
     expected_jaccard: float = Field(description="of unrelated queries with the same supports")
+    corrected: IntervalPart = Field(
+        description="the chance-corrected index: 0 for unrelated queries, 1 for equal supports"
+    )
     support: SupportPart
-    p_value: float = Field(description="the largest that is consistent with the noise")
+    p_value: float = Field(description="the largest that is consistent with the noise, at 95 %")
+    p_value_confirming: float = Field(description="the same at 99 %")
     p_value_estimate: float = Field(description="at the estimates")
+    confirmed: bool | None = Field(
+        default=None, description="whether it survives correction for all comparable pairs"
+    )
     source: SourcePart
     true: TruePart | None = None
 
@@ -305,6 +312,7 @@ class AttributePart(Part):
     categories: tuple[str, ...] = Field(default=(), description="in order, if ordinal")
     minimum: float | None = None
     maximum: float | None = None
+    splits: int = Field(default=1, description="how many splits there are to choose from")
 
     @model_serializer(mode="wrap")
     def _short(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -330,9 +338,6 @@ class DiscoveryPart(Part):
         description="p-values below 1 % even when multiplied by the number of comparable pairs"
     )
     bound: float = Field(description="largest expected share of false ones among the reported")
-    unconfirmed: tuple[int, ...] = Field(
-        default=(), description="places of those that are not confirmed, from 0"
-    )
 
 
 class ResultDocument(Part):

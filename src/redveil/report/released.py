@@ -9,7 +9,8 @@ import numpy as np
 
 from redveil.errors import QueryError, ResultError
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
-from redveil.findings.questions import ReleasedTable
+from redveil.findings.released_table import ReleasedTable
+from redveil.findings.statistics import SignificanceTest
 from redveil.privacy.loss import Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
 from redveil.query.formula import Literal
@@ -41,6 +42,12 @@ def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
         _table(pair, left, right, number, currency)
         for number, pair in enumerate(document.tree_pairs)
     )
+
+
+def significance_test(document: ResultDocument) -> SignificanceTest:
+    """Return the test whose p-values a result has: the published profile uses the paper's."""
+    published = document.certificate.profile == "published"
+    return SignificanceTest.BINOMIAL if published else SignificanceTest.FISHER
 
 
 def _attribute(part: AttributePart) -> Attribute:

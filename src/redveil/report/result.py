@@ -143,11 +143,11 @@ class Result:
         0
         """
         from redveil.findings.questions import answer, parse_side
-        from redveil.report.released import released_tables
+        from redveil.report.released import released_tables, significance_test
         from redveil.schema import Side
 
         queries = parse_side(left, Side.LEFT), parse_side(right, Side.RIGHT)
-        found = answer(*queries, released_tables(self.document))
+        found = answer(*queries, released_tables(self.document), significance_test(self.document))
         return replace(found, unit=self.certificate.unit)
 
     def to_json(self) -> str:

@@ -8,7 +8,7 @@ its price once (privacy/parallel.md). No initial target, no chain: the guarantee
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from redveil.data.binning import BinnedTable, pack
 from redveil.errors import PlanError
-from redveil.kernels.joint import JointCounts, agreement_units, leverage_units
+from redveil.kernels.joint import (
+    JointCounts,
+    agreement_units,
+    correspondence_units,
+    leverage_units,
+)
 from redveil.kernels.subtree import SplitSets
 from redveil.privacy.mechanisms import choose
 from redveil.privacy.plan import Purse, StepKey
@@ -29,7 +34,8 @@ from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.joint import among, count_jointly
 from redveil.trees.prepared import PreparedData
-from redveil.trees.scores import GRID_BITS, LEVERAGE, agreement
+from redveil.trees.scores import CORRESPONDENCE, GRID_BITS, LEVERAGE, agreement
+from redveil.trees.scores.correspondence import pieces
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -40,20 +46,20 @@ NodePair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What a twin choice is scored by: leverage, or the matched sides less `halves` a miss."""
+    """What a twin choice is scored by.
+
+    units: returns the scores of all pairs of splits, int64[2, left, right], from joint counts
+    """
 
     score: Score
-    halves: int | None
-
-    def units(self, counts: JointCounts) -> Integers:
-        """Return the scores of all pairs of splits, int64[2, left, right]."""
-        if self.halves is None:
-            return leverage_units(counts, GRID_BITS)
-        return agreement_units(counts, self.halves)
+    units: Callable[[JointCounts], Integers]
 
 
-BY_LEVERAGE: Final = Matching(LEVERAGE, None)
-BY_AGREEMENT: Final = Matching(agreement(1), 1)
+BY_LEVERAGE: Final = Matching(LEVERAGE, lambda counts: leverage_units(counts, GRID_BITS))
+BY_AGREEMENT: Final = Matching(agreement(1), lambda counts: agreement_units(counts, 1))
+BY_CORRESPONDENCE: Final = Matching(
+    CORRESPONDENCE, lambda counts: correspondence_units(counts, pieces())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +86,15 @@ def grow_twins(
     steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
+    grown: Released[Twins] | None = None,
 ) -> Released[Twins]:
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
-    root:  what the first choice is scored by; those below are scored by agreement, which is
-           sharper for the same price (docs/decisions/0009).
+    root:  what the first choice is scored by; those below are scored by correspondence.
     avoid: attributes that the roots leave alone, so that several pairs of twins differ.
+    grown: trees that are grown already, and are grown deeper
     """
     start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
-    grown: Released[Twins] | None = None
     for step in steps:
         if data.stop[0]:
             raise KeyboardInterrupt
@@ -97,7 +103,7 @@ def grow_twins(
         matches, base = _open_matches(now, data.splits, avoid)
         if not matches:
             continue
-        matching = BY_AGREEMENT if grown else root
+        matching = BY_CORRESPONDENCE if grown else root
         units = _units(data, matching, now, matches)
         chosen = choose(units, matching.score, base, receipt, randomness)
         extend = partial(_extend, now, data.splits, matches)

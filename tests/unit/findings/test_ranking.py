@@ -120,18 +120,6 @@ def test_another_table_s_other_pair_is_kept(left: str, right: str) -> None:
     assert ranked_by_novelty([first, other], [APART, APART]) == (first, other)
 
 
-def test_that_a_value_is_known_has_a_complement_too() -> None:
-    first = one(0.9, left=parse_text("[a is known] & [b]"), right=parse_text("[c is known]"))
-    again, other = (
-        one(0.8, left=parse_text(left), right=parse_text(right), table=1)
-        for left, right in (
-            ("![b] | ![a is known]", "![c is known]"),
-            ("[a] & [b]", "[c is known]"),
-        )
-    )
-    assert ranked_by_novelty([first, again, other], [APART, APART]) == (first, other)
-
-
 def test_without_novelty_coverages_do_not_matter() -> None:
     first, again = one(0.6, FIRST), one(0.5, FIRST)
     assert ranked([again, first]) == (first, again)

@@ -2,6 +2,7 @@
 
 from redveil.trees.scores.agreement import agreement
 from redveil.trees.scores.association import ASSOCIATION
+from redveil.trees.scores.correspondence import CORRESPONDENCE
 from redveil.trees.scores.grid import GRID_BITS, UNIT
 from redveil.trees.scores.leverage import LEVERAGE
 from redveil.trees.scores.pair_purity import PAIR_PURITY
@@ -10,6 +11,7 @@ from redveil.trees.scores.tree_gini import TREE_GINI
 
 __all__ = [
     "ASSOCIATION",
+    "CORRESPONDENCE",
     "GRID_BITS",
     "LEVERAGE",
     "PAIR_PURITY",

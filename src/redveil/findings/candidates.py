@@ -1,0 +1,117 @@
+"""Candidates: the unions of ends that short queries cover, and their best wordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.query.coverage import ReleasedTree
+from redveil.query.formula import And, Known, Literal, Not, Or, Query, attributes, literal_count
+from redveil.query.leaves import term_ends, term_nodes, terms_query
+from redveil.query.simplify import simplified
+from redveil.query.text import to_text
+
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+# The largest number of disjunctions that are tried on one side.
+MOST_DISJUNCTIONS: Final = 2**13
+# How many wordings of a union are simplified to find the best.
+WORDINGS_COMPARED: Final = 2
+
+
+class Unions:
+    """The unions of ends that a query of a few disjuncts can cover, on one side of a leaf table.
+
+    A disjunct is the path to a node, or its negation. Empty unions, and those of all leaves, say
+    nothing and are left out.
+
+    covered: bool[unions, ends]
+    lengths: int64[unions], the number of literals before anything is simplified
+    """
+
+    def __init__(self, tree: ReleasedTree, max_disjuncts: int) -> None:
+        self._tree = tree
+        self._terms = term_ends(tree.tree, inner=True)
+        nodes = term_nodes(tree.tree, inner=True)
+        depths = np.array([(node + 1).bit_length() - 1 for node in nodes])
+        self._literals = np.concatenate([depths, depths])
+        # A negated conjunction is harder to read than a longer query without one.
+        self._groups = np.concatenate([np.zeros(len(nodes)), depths > 1]).astype(np.int64)
+        found = self._shortest(max_disjuncts)
+        self.covered: Flags = np.array(
+            [np.frombuffer(key, np.bool_) for key in found], np.bool_
+        ).reshape(len(found), len(tree.tree.ends))
+        self.lengths: Integers = np.array([best[0][1] for best in found.values()], np.int64)
+        self._wordings = [[terms for *_, terms in best] for best in found.values()]
+        self._queries: dict[int, Query] = {}
+
+    def __len__(self) -> int:
+        return len(self.covered)
+
+    def query(self, union: int) -> Query:
+        """Return the best wording of a union."""
+        if union not in self._queries:
+            self._queries[union] = min(map(self._worded, self._wordings[union]), key=_reading)
+        return self._queries[union]
+
+    def _worded(self, terms: tuple[int, ...]) -> Query:
+        union = terms_query(self._tree, terms, inner=True)
+        return simplified(union, self._tree.always_known, self._tree.orders)
+
+    def _shortest(self, max_disjuncts: int) -> dict[bytes, list[tuple[int, int, tuple[int, ...]]]]:
+        """Return the shortest wordings of each union: negated groups, literals and terms."""
+        leaves = len(self._tree.tree.leaves)
+        found: dict[bytes, list[tuple[int, int, tuple[int, ...]]]] = {}
+        for terms in self._disjunctions(max_disjuncts):
+            covered: Flags = np.logical_or.reduce(self._terms[terms], axis=1)
+            groups = self._groups[terms].sum(axis=1)
+            literals = self._literals[terms].sum(axis=1)
+            says = covered.any(axis=1) & ~covered[:, :leaves].all(axis=1)
+            for i in np.flatnonzero(says).tolist():
+                wording = int(groups[i]), int(literals[i]), tuple(terms[i].tolist())
+                best = found.setdefault(covered[i].tobytes(), [])
+                best.append(wording)
+                best.sort()
+                del best[WORDINGS_COMPARED:]
+        return found
+
+    def _disjunctions(self, max_disjuncts: int) -> Iterator[Integers]:
+        """Yield the ways to take up to so many terms, int64[ways, terms], while they are few."""
+        count, tried = len(self._terms), 0
+        for taken in range(1, min(max_disjuncts, count) + 1):
+            tried += comb(count, taken)
+            if taken > 1 and tried > MOST_DISJUNCTIONS:
+                return
+            yield np.array(list(combinations(range(count), taken)), np.int64)
+
+
+def negated_groups(query: Query) -> int:
+    """Return how many times a query negates more than a literal.
+
+    >>> old, ill = Literal("age", ">", 65), Literal("ill", "=", True)
+    >>> negated_groups(Or((Not(And((old, ill))), Not(old))))
+    1
+    """
+    match query:
+        case Literal() | Known():
+            return 0
+        case Not(operand):
+            return (not isinstance(operand, Literal | Known)) + negated_groups(operand)
+        case And(operands) | Or(operands):
+            return sum(negated_groups(operand) for operand in operands)
+
+
+def mentioned(query: Query) -> frozenset[str]:
+    """Return the attributes that a query mentions."""
+    return frozenset(attributes(query))
+
+
+def _reading(query: Query) -> tuple[int, int, int]:
+    """Return how hard a query is to read; smaller is easier."""
+    return negated_groups(query), literal_count(query), len(to_text(query))

@@ -1,0 +1,184 @@
+"""The paper's extraction of redescriptions from a leaf table. The published profile uses it.
+
+Pairs of leaves and their negations that satisfy the constraints are extended by further disjuncts
+as long as the Jaccard index grows. Everything is judged at the estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.findings.binomial import binomial_p_values
+from redveil.findings.critical_values import report_critical_values
+from redveil.findings.estimate import Estimate, Moments, estimate
+from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable
+from redveil.findings.reporting import Constraints
+from redveil.findings.statistics import SignificanceTest, jaccard_bounds, statistics_of
+from redveil.query.formula import Query
+from redveil.query.leaves import term_ends, term_nodes, terms_query
+from redveil.query.simplify import simplified
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+# Starting pairs that are extended together; bounds the memory of one batch.
+BATCH = 256
+
+
+@dataclass(slots=True, eq=False)
+class _Candidates:
+    """Query pairs under construction: covered ends, and the terms that cover them."""
+
+    left: Flags  # bool[pairs, left ends]
+    right: Flags  # bool[pairs, right ends]
+    left_terms: list[tuple[int, ...]]
+    right_terms: list[tuple[int, ...]]
+
+
+class PaperExtractor:
+    """Extracts redescriptions from one leaf table as the paper does."""
+
+    def __init__(self, table: ReleasedTable, constraints: Constraints) -> None:
+        self._trees = table.left, table.right
+        self._constraints = constraints
+        self._terms = term_ends(table.left.tree), term_ends(table.right.tree)
+        self._estimate = estimate(table.counts)
+        # Intervals are as wide as anywhere; the paper makes no claims about all tables together.
+        self._critical = report_critical_values(table.counts, *self._terms)
+        self._queries: dict[tuple[int, tuple[int, ...]], Query] = {}
+
+    @property
+    def estimate(self) -> Estimate:
+        """The table's best estimate."""
+        return self._estimate
+
+    def extract(self, number: int) -> list[Redescription]:
+        """Return redescriptions that satisfy the constraints, one for each pair of coverages.
+
+        number: the table's number, counted from 0
+        """
+        seen: dict[tuple[bytes, bytes], tuple[int, _Candidates, _Judged, int]] = {}
+        for batch in self._simple():
+            self._grow(batch)
+            found = self._judge(batch.left, batch.right)
+            for i in np.flatnonzero(found.satisfied).tolist():
+                key = batch.left[i].tobytes(), batch.right[i].tobytes()
+                length = self._length(batch, i)
+                # The same coverage in other words: the shorter wording wins.
+                if key not in seen or length < seen[key][0]:
+                    seen[key] = length, batch, found, i
+        return [self._describe(batch, found, i, number) for _, batch, found, i in seen.values()]
+
+    def _length(self, batch: _Candidates, i: int) -> int:
+        """Return how many literals a pair takes, before anything is simplified."""
+        total = 0
+        for tree, terms in zip(
+            self._trees, (batch.left_terms[i], batch.right_terms[i]), strict=True
+        ):
+            depths = [(node + 1).bit_length() - 1 for node in term_nodes(tree.tree)]
+            total += sum(depths[term % len(depths)] for term in terms)
+        return total
+
+    def _simple(self) -> Iterator[_Candidates]:
+        """Yield pairs of terms that satisfy the constraints by themselves, in batches."""
+        lefts, rights = self._terms
+        pairs = [(a, b) for a in range(len(lefts)) for b in range(len(rights))]
+        everything = lefts[[a for a, _ in pairs]], rights[[b for _, b in pairs]]
+        allowed = self._judge(*everything).satisfied
+        pairs = [pair for pair, fine in zip(pairs, allowed, strict=True) if fine]
+        for begin in range(0, len(pairs), BATCH):
+            chunk = pairs[begin : begin + BATCH]
+            yield _Candidates(
+                lefts[[a for a, _ in chunk]],
+                rights[[b for _, b in chunk]],
+                [(a,) for a, _ in chunk],
+                [(b,) for _, b in chunk],
+            )
+
+    def _grow(self, batch: _Candidates) -> None:
+        """Add the best disjunct to each side in turn, as long as it helps and satisfies Γ."""
+        for _ in range(self._constraints.max_disjuncts - 1):
+            before = batch.left.copy(), batch.right.copy()
+            self._grow_side(batch, 0)
+            self._grow_side(batch, 1)
+            if np.array_equal(before[0], batch.left) and np.array_equal(before[1], batch.right):
+                return
+
+    def _grow_side(self, batch: _Candidates, side: int) -> None:
+        """Extend every pair on one side by the disjunct that raises its Jaccard index most."""
+        terms = self._terms[side]
+        ours, theirs = (batch.left, batch.right) if side == 0 else (batch.right, batch.left)
+        wordings = batch.left_terms if side == 0 else batch.right_terms
+        pairs, options = len(ours), len(terms)
+        wider = (ours[:, None, :] | terms[None, :, :]).reshape(pairs * options, -1)
+        other = np.repeat(theirs, options, axis=0)
+        now = jaccard_bounds(self._estimate.moments(batch.left, batch.right), 0.0)[0]
+        left, right = (wider, other) if side == 0 else (other, wider)
+        found = self._judge(left, right, np.repeat(now, options))
+        value = np.where(found.satisfied, found.jaccard, -1.0).reshape(pairs, options)
+        best = value.argmax(axis=1)
+        for i in np.flatnonzero(value[np.arange(pairs), best] > now):
+            ours[i] |= terms[best[i]]
+            wordings[i] = (*wordings[i], int(best[i]))
+
+    def _judge(self, left: Flags, right: Flags, better_than: Floats | float = -1.0) -> _Judged:
+        """Evaluate pairs of coverages; check the constraints where the Jaccard index is better."""
+        moments = self._estimate.moments(left, right)
+        jaccard = jaccard_bounds(moments, 0.0)[0]
+        wanted = self._constraints
+        most = wanted.max_support * max(self._estimate.size, 0.0)
+        satisfied = (
+            (jaccard > better_than)
+            & (jaccard >= wanted.min_jaccard)
+            & (moments.both >= wanted.min_support)
+            & (np.maximum(moments.left, moments.right) <= most)
+            & describes(left, len(self._trees[0].tree.leaves))
+            & describes(right, len(self._trees[1].tree.leaves))
+        )
+        # p-values cost most, so they come last and only where everything else holds.
+        rest = np.flatnonzero(satisfied)
+        some = moments.of(rest)
+        p = binomial_p_values(some.both, some.left, some.right, self._estimate.size)
+        satisfied[rest] = p <= wanted.max_p_value
+        return _Judged(moments, jaccard, satisfied)
+
+    def _describe(self, batch: _Candidates, found: _Judged, i: int, number: int) -> Redescription:
+        """Return one pair with its queries and statistics."""
+        moments = found.moments.of(np.array([i]))
+        return Redescription(
+            left=self._query(0, batch.left_terms[i]),
+            right=self._query(1, batch.right_terms[i]),
+            statistics=statistics_of(
+                moments, self._estimate, self._critical, SignificanceTest.BINOMIAL
+            ),
+            table=number,
+            left_ends=tuple(np.flatnonzero(batch.left[i]).tolist()),
+            right_ends=tuple(np.flatnonzero(batch.right[i]).tolist()),
+        )
+
+    def _query(self, side: int, terms: tuple[int, ...]) -> Query:
+        """Return the union of some terms as a query with few literals; each is made once."""
+        if (side, terms) not in self._queries:
+            tree = self._trees[side]
+            union = terms_query(tree, terms)
+            self._queries[side, terms] = simplified(union, tree.always_known, tree.orders)
+        return self._queries[side, terms]
+
+
+def describes(covered: Flags, leaves: int) -> Flags:
+    """Return which coverages are neither empty nor all leaves, bool[pairs]."""
+    return np.asarray(covered.any(axis=1) & ~covered[:, :leaves].all(axis=1), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """How some pairs were judged, each [pairs]."""
+
+    moments: Moments
+    jaccard: Floats
+    satisfied: Flags
