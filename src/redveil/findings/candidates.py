@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.query.coverage import ReleasedTree
-from redveil.query.formula import And, Known, Literal, Not, Or, Query, attributes, literal_count
+from redveil.query.formula import (
+    And,
+    Known,
+    Literal,
+    Not,
+    Or,
+    Query,
+    attributes,
+    literal_count,
+    literals,
+)
 from redveil.query.leaves import term_ends, term_nodes, terms_query
 from redveil.query.simplify import simplified
 from redveil.query.text import to_text
@@ -107,11 +117,25 @@ def negated_groups(query: Query) -> int:
             return sum(negated_groups(operand) for operand in operands)
 
 
+def knowns(query: Query) -> int:
+    """Return how many times a query asks whether a value is known.
+
+    >>> knowns(And((Literal("age", ">", 65), Known("weight"))))
+    1
+    """
+    return sum(isinstance(one, Known) for one in literals(query))
+
+
 def mentioned(query: Query) -> frozenset[str]:
-    """Return the attributes that a query mentions."""
-    return frozenset(attributes(query))
+    """Return the attributes whose values a query is about.
+
+    >>> sorted(mentioned(And((Literal("age", ">", 65), Known("weight")))))
+    ['age']
+    """
+    about = {one.attribute for one in literals(query) if not isinstance(one, Known)}
+    return frozenset(about or attributes(query))
 
 
-def _reading(query: Query) -> tuple[int, int, int]:
+def _reading(query: Query) -> tuple[int, int, int, int]:
     """Return how hard a query is to read; smaller is easier."""
-    return negated_groups(query), literal_count(query), len(to_text(query))
+    return negated_groups(query), knowns(query), literal_count(query), len(to_text(query))

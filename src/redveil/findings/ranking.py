@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.candidates import mentioned, negated_groups
+from redveil.findings.candidates import knowns, mentioned, negated_groups
 from redveil.findings.estimate import Estimate
 from redveil.findings.extraction import Candidate
 from redveil.findings.redescription import Redescription
@@ -20,10 +20,12 @@ Floats = NDArray[np.float64]
 # The least novelty that is worth a reader's time, and the least value relative to the first entry.
 LEAST_NOVELTY: Final = 0.25
 LEAST_RELATIVE_VALUE: Final = 0.25
-# What is left of the value of a pair that covers more than half of the entities, and of one with a
-# negated group: mostly its complement says the same about fewer, or more plainly.
+# What is left of the value of a pair that covers more than half of the entities, that negates a
+# group, or that asks whether a value is known: mostly another pair says the same about fewer, or
+# more plainly.
 LARGER_HALF_KEEPS: Final = 0.75
 NEGATED_GROUP_KEEPS: Final = 0.8
+KNOWN_KEEPS: Final = 0.9
 
 
 def ranked(found: Iterable[Redescription]) -> tuple[Redescription, ...]:
@@ -76,7 +78,10 @@ def ranked_by_novelty(
 def appeal(one: Candidate) -> float:
     """Return what a candidate is worth to a reader who has seen nothing yet."""
     value = one.value * (LARGER_HALF_KEEPS if one.half > 0.5 else 1.0)
-    return value * NEGATED_GROUP_KEEPS ** (negated_groups(one.left) + negated_groups(one.right))
+    groups, asked = (
+        how_many(one.left) + how_many(one.right) for how_many in (negated_groups, knowns)
+    )
+    return value * NEGATED_GROUP_KEEPS**groups * KNOWN_KEEPS**asked
 
 
 class _Group:
