@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Final, Self
 
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import HARDENED, Profile
+from redveil.algorithms.steering import NO_STEERING, Steering
 from redveil.algorithms.trial import Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
 from redveil.privacy.loss import Price, read_count, read_fraction
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
-from redveil.privacy.promise import Method
+from redveil.privacy.promise import Method, Parameter
 from redveil.schema import Schema
 from redveil.sealed import Released
 from redveil.trees.prepared import Needs
@@ -54,11 +55,14 @@ class Algorithm(ABC):
     trials: how many times trees are grown
     counts: what is measured of leaf tables
     auto:   the parameters that the tuning rule sets once the private size is known
+
+    steering: which attributes are left out, required, or may not be matched
     """
 
     name: ClassVar[str]
 
     profile: Profile = HARDENED
+    steering: Steering = NO_STEERING
     depth: int = 2
     trials: int = 1
     counts: Counts = Counts.CELLS
@@ -78,7 +82,8 @@ class Algorithm(ABC):
         >>> Algorithm.parameter_names()
         ('depth', 'trials', 'counts')
         """
-        return tuple(one.name for one in fields(cls) if one.name not in ("profile", "auto"))
+        not_given = ("profile", "steering", "auto")
+        return tuple(one.name for one in fields(cls) if one.name not in not_given)
 
     @classmethod
     def of(cls, profile: Profile = HARDENED, **given: Any) -> Self:
@@ -100,13 +105,14 @@ class Algorithm(ABC):
         """Return the parameters that the tuning rule sets."""
         return ()
 
-    def public(self) -> dict[str, int | float | str | None]:
+    def public(self) -> dict[str, Parameter]:
         """Return the parameters as plain values, for a certificate."""
         own = {name: getattr(self, name) for name in self.parameter_names()}
         own |= self.profile.public() | {"auto": ", ".join(self.auto) or None}
+        own |= self.steering.public()
         return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
 
-    def method(self, reported: Mapping[str, int | float | str | None]) -> Method:
+    def method(self, reported: Mapping[str, Parameter]) -> Method:
         """Return how runs are carried out, for a certificate.
 
         reported: the public parameters of what is reported

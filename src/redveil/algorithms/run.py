@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from threading import Lock
@@ -33,8 +33,9 @@ class Run:
     """What a run released, and how. In the hardened profile, nothing in it is private.
 
     declared:  the schema as the owner declared it
-    schema:    the schema whose splits the trees are made of: the declared one, except in the
-               published profile, which takes its cut points from the data
+    schema:    the schema whose splits the trees are made of: the declared one without the
+               attributes that are left out; the published profile takes its cut points from the
+               data
     algorithm: the algorithm as it was tuned
     """
 
@@ -62,7 +63,9 @@ def run(
     """
     profile = algorithm.profile
     stream = sources or (lambda _: profile.randomness())
-    observed = profile.observed(dataset)
+    # What is left out of the schema is left out of the binned table, and so of every choice.
+    steered = replace(dataset, schema=algorithm.steering.applied(dataset.schema))
+    observed = profile.observed(steered)
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
     purse = Purse(price)

@@ -11,9 +11,10 @@ The thresholds are here; each algorithm applies them in its own `tuned` method.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from redveil.privacy.loss import Price, choice_epsilon
@@ -45,12 +46,20 @@ def strength(schema: Schema | None, size: float) -> float:
     return entities * REFERENCE_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
 
 
-def fresh_roots(schema: Schema | None) -> int:
-    """Return how many pairs of twin trees can each begin with attributes not used before."""
+def fresh_roots(
+    schema: Schema | None, required: Mapping[Side, Collection[str]] = MappingProxyType({})
+) -> int:
+    """Return how many pairs of twin trees can each begin with attributes not used before.
+
+    required: names of attributes, of which each root takes one. That side may repeat them, as
+              long as the other side has attributes that were not used before.
+    """
     if schema is None:
         return len(TWIN_TRIALS)
-    views = (schema.view(side).attributes for side in Side)
-    return max(min(sum(a.splits > 0 for a in attributes) for attributes in views), 1)
+    known = {side: [a.name for a in schema.view(side).attributes if a.splits] for side in Side}
+    free = [len(names) for side, names in known.items() if not required.get(side)]
+    bound = [len(set(names) & set(required.get(side, ()))) for side, names in known.items()]
+    return max(min(free) if free else max(bound), 1)
 
 
 def pair_epsilon(price: Price, depth: int, tree_share: Fraction) -> float:

@@ -6,7 +6,7 @@ twin trees are grown one after the other; each avoids the root attributes of tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -93,7 +93,7 @@ class Twin(Algorithm):
         if "trials" in self.auto:
             deepest = len(TWIN_DEPTHS) if "depth" in self.auto else depth
             trials = reached(TWIN_TRIALS, lambda number: number * worth(number, deepest))
-            trials = min(trials, fresh_roots(schema))
+            trials = min(trials, fresh_roots(schema, self.steering.required))
         if "depth" in self.auto:
             depth = reached(TWIN_DEPTHS, lambda deep: worth(trials, deep))
         if "root_score" in self.auto:
@@ -131,7 +131,7 @@ class Twin(Algorithm):
         used: dict[Side, set[int]] = {side: set() for side in Side}
         tables: list[Released[LeafTable]] = []
         for number in range(1, self.trials + 1):
-            twins = grow(trial, self.root_score, used, self._levels(number))
+            twins = grow(trial, self.root_score, used, self._levels(number), self.steering.required)
             for side, attribute in twins.value.roots(trial.data.splits).items():
                 used[side].add(attribute)
             tables.append(trial.measure(grown(trial, twins), self.counts, trial=number))
@@ -148,11 +148,15 @@ def root_score_for(worth: float) -> RootScore:
 
 
 def grow(
-    trial: Trial, root_score: RootScore, avoid: Avoid, steps: Sequence[StepKey]
+    trial: Trial,
+    root_score: RootScore,
+    avoid: Avoid,
+    steps: Sequence[StepKey],
+    required: Mapping[Side, Collection[str]],
 ) -> Released[Twins]:
     """Grow a pair of twin trees, one level for each step, and report progress."""
     matching = root_score.matching
-    twins = grow_twins(trial.data, matching, avoid, steps, trial.purse, trial.randomness)
+    twins = grow_twins(trial.data, matching, avoid, steps, trial.purse, trial.randomness, required)
     trial.progress()
     return twins
 

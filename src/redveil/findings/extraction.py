@@ -25,6 +25,7 @@ from redveil.findings.statistics import (
     pessimistic_p_values,
     statistics_of,
 )
+from redveil.findings.taste import Taste
 from redveil.query.formula import Query, literal_count
 from redveil.query.leaves import term_ends, term_nodes, union_query
 from redveil.query.simplify import simplified
@@ -36,6 +37,7 @@ Floats = NDArray[np.float64]
 
 # Starting pairs that are extended together; bounds the memory of one batch.
 BATCH = 256
+ANYTHING = Taste()
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +49,11 @@ class _Candidates:
     left_terms: list[tuple[int, ...]]
     right_terms: list[tuple[int, ...]]
 
+    def copy(self) -> _Candidates:
+        """Return the pairs as they are now."""
+        terms = list(self.left_terms), list(self.right_terms)
+        return _Candidates(self.left.copy(), self.right.copy(), *terms)
+
 
 class Extractor:
     """Extracts redescriptions from one leaf table.
@@ -54,6 +61,7 @@ class Extractor:
     noise_aware: judge candidates by the pessimistic ends of their intervals; otherwise, as in the
                  paper, by their estimates
     tables:      how many leaf tables the intervals must hold for together
+    taste:       what queries may say
     """
 
     def __init__(
@@ -64,7 +72,9 @@ class Extractor:
         *,
         noise_aware: bool = True,
         tables: int = 1,
+        taste: Taste = ANYTHING,
     ) -> None:
+        self._taste = taste
         self._trees = table.left, table.right
         self._splits = Splits.of(schema.left), Splits.of(schema.right)
         self._constraints = constraints
@@ -96,10 +106,11 @@ class Extractor:
         only_novel: leave out what cannot appear in a list ranked by novelty
         """
         seen: dict[tuple[bytes, bytes], _Find] = {}
-        for batch in self._simple():
-            self._grow(batch)
+        for batch in self._stages():
             found = self._judge(batch.left, batch.right)
             for i in np.flatnonzero(found.satisfied).tolist():
+                if not self._may_be_said(batch, i):
+                    continue
                 find = _Find(batch, found, i, self._length(batch, i))
                 key = batch.left[i].tobytes(), batch.right[i].tobytes()
                 # The same coverage in other words: the shorter wording wins.
@@ -110,6 +121,28 @@ class Extractor:
             sketches = [find.sketch(self._literals(find)) for find in finds]
             finds = [finds[i] for i in novel(sketches, self._estimate)]
         return [self._describe(find.batch, find.found, find.i, number) for find in finds]
+
+    def _may_be_said(self, batch: _Candidates, i: int) -> bool:
+        """Return whether the two queries of a pair are as the user wants them."""
+        if self._taste.allows_all:
+            return True
+        return self._taste.allows(
+            self._query(0, batch.left_terms[i]), self._query(1, batch.right_terms[i])
+        )
+
+    def _stages(self) -> Iterator[_Candidates]:
+        """Yield pairs of queries, grown as far as it helps.
+
+        What has grown may not be to the user's taste: then it is also yielded as it was before.
+        """
+        for batch in self._simple():
+            if not self._taste.allows_all:
+                yield batch.copy()
+            for _ in self._grow(batch):
+                if not self._taste.allows_all:
+                    yield batch.copy()
+            if self._taste.allows_all:
+                yield batch
 
     def _literals(self, find: _Find) -> int:
         """Return how many literals a pair takes."""
@@ -142,12 +175,13 @@ class Extractor:
                 [(b,) for _, b in chunk],
             )
 
-    def _grow(self, batch: _Candidates) -> None:
+    def _grow(self, batch: _Candidates) -> Iterator[None]:
         """Add the best disjunct to each side in turn, as long as it helps and satisfies Γ."""
         for _ in range(self._constraints.max_disjuncts - 1):
             before = batch.left.copy(), batch.right.copy()
             self._grow_side(batch, 0)
             self._grow_side(batch, 1)
+            yield
             if np.array_equal(before[0], batch.left) and np.array_equal(before[1], batch.right):
                 return
 
@@ -163,6 +197,9 @@ class Extractor:
         left, right = (wider, other) if side == 0 else (other, wider)
         found = self._judge(left, right, np.divide.outer(now, kept).ravel())
         value = np.where(found.satisfied, found.low, -1.0).reshape(pairs, options) * kept
+        if not self._taste.negation:
+            # Negated terms come last; whatever they say plainly, another node says too.
+            value[:, options // 2 :] = -1.0
         best = value.argmax(axis=1)
         for i in np.flatnonzero(value[np.arange(pairs), best] > now):
             ours[i] |= terms[best[i]]

@@ -86,7 +86,14 @@ def find(
     # The paper makes no claims about all tables together.
     shared = len(tables) if noise_aware else 1
     extractors = [
-        Extractor(table, schema, reporting.constraints, noise_aware=noise_aware, tables=shared)
+        Extractor(
+            table,
+            schema,
+            reporting.constraints,
+            noise_aware=noise_aware,
+            tables=shared,
+            taste=reporting.taste,
+        )
         for table in tables
     ]
     # With pruning, novelty is judged later: a pruned entry must not make others less novel.

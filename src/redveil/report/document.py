@@ -20,7 +20,7 @@ from redveil.errors import QueryError
 from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
 from redveil.privacy.plan import StepKey, StepKind, steps_listing
-from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee
+from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee, Parameter
 from redveil.query.json_form import from_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
@@ -89,7 +89,7 @@ class CertificatePart(Displayed, Part):
     guarantee: Guarantee
     profile: str = Field(pattern="^(hardened|published)$")
     algorithm: str
-    parameters: dict[str, int | float | str | None]
+    parameters: dict[str, Parameter]
     steps: tuple[StepPart, ...]
     schema_name: str
     schema_digest: str

@@ -1,0 +1,141 @@
+"""Taste: what the queries of a reported redescription must and must not say.
+
+Taste is about words. It is public and costs nothing: it is applied to released trees only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from redveil.errors import InputError
+from redveil.privacy.loss import read_count
+from redveil.privacy.promise import Parameter
+from redveil.query.formula import And, Literal, Not, Or, Query, attributes, literal_count
+from redveil.schema.unmatched import Group
+
+MOST_LITERALS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Taste:
+    """What the queries of a redescription may say.
+
+    max_literals:   the most literals on a side; an interval counts as two; None for any number
+    negation:       whether queries may say "not": `![gout]`, `[ward != north]` or `!(…)`. `[age <=
+                    40]` and `[age > 40]` say what is, so both are allowed without negation
+    disjunction:    whether queries may say "or": `… | …`, or `!(… & …)`, which is the same
+    required_left:  names, of which the left query mentions one; any, if there are none
+    required_right: names, of which the right query mentions one
+    unmatched:      groups of attributes that may not stand on both sides
+
+    >>> gout, high = Literal("gout", "=", True), Literal("uric acid", ">", 7.5)
+    >>> Taste(max_literals=1).allows(gout, high), Taste(required_left=("age",)).allows(gout, high)
+    (True, False)
+    >>> Taste(max_literals=0)
+    Traceback (most recent call last):
+    redveil.errors.InputError: max_literals must lie between 1 and 1000
+    """
+
+    max_literals: int | None = None
+    negation: bool = True
+    disjunction: bool = True
+    required_left: tuple[str, ...] = ()
+    required_right: tuple[str, ...] = ()
+    unmatched: tuple[Group, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_literals is not None:
+            count = read_count(self.max_literals)
+            if count is None:
+                raise InputError("max_literals must be a whole number")
+            if not 1 <= count <= MOST_LITERALS:
+                raise InputError(f"max_literals must lie between 1 and {MOST_LITERALS}")
+            object.__setattr__(self, "max_literals", count)
+        for name in ("negation", "disjunction"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be True or False")
+
+    @property
+    def allows_all(self) -> bool:
+        """Whether there is nothing to check."""
+        return self == Taste()
+
+    def allows(self, left: Query, right: Query) -> bool:
+        """Return whether a redescription may be reported."""
+        return (
+            self.allows_words(left)
+            and self.allows_words(right)
+            and _mentions(left, self.required_left)
+            and _mentions(right, self.required_right)
+            and not self._matches_a_group(left, right)
+        )
+
+    def allows_words(self, query: Query) -> bool:
+        """Return whether a query is short enough, and says neither "not" nor "or" if it must not.
+
+        >>> either = Or((Literal("gout", "=", True), Literal("age", ">", 40)))
+        >>> Taste(negation=False).allows_words(either)
+        True
+        >>> Taste(disjunction=False).allows_words(either)
+        False
+        """
+        return (
+            (self.max_literals is None or literal_count(query) <= self.max_literals)
+            and (self.negation or not negates(query))
+            and (self.disjunction or not disjoins(query))
+        )
+
+    def _matches_a_group(self, left: Query, right: Query) -> bool:
+        names = attributes(left), attributes(right)
+        return any(group.is_matched(*names) for group in self.unmatched)
+
+    def public(self) -> dict[str, Parameter]:
+        """Return the wishes about words as plain values, for a certificate.
+
+        What is required or unmatched is listed with the run's steering.
+
+        >>> Taste(max_literals=3, negation=False).public()
+        {'max_literals': 3, 'negation': False}
+        """
+        usual = Taste()
+        names = ("max_literals", "negation", "disjunction")
+        return {n: getattr(self, n) for n in names if getattr(self, n) != getattr(usual, n)}
+
+
+def negates(query: Query) -> bool:
+    """Return whether a query says "not" anywhere.
+
+    >>> negates(Literal("gout", "=", False)), negates(Literal("age", "<=", 40))
+    (True, False)
+    """
+    match query:
+        case Literal():
+            return query.op == "!=" or query.value is False
+        case Not():
+            return True
+        case And(operands) | Or(operands):
+            return any(map(negates, operands))
+
+
+def disjoins(query: Query, *, negated: bool = False) -> bool:
+    """Return whether a query says "or" anywhere; a negated "and" does, a negated "or" does not.
+
+    >>> gout, old = Literal("gout", "=", True), Literal("age", ">", 40)
+    >>> [disjoins(one) for one in (Or((gout, old)), Not(And((gout, old))), Not(Or((gout, old))))]
+    [True, True, False]
+    """
+    match query:
+        case Literal():
+            return False
+        case Not(operand):
+            return disjoins(operand, negated=not negated)
+        case And(operands) | Or(operands):
+            is_or = isinstance(query, Or) is not negated
+            return (is_or and len(operands) > 1) or any(
+                disjoins(one, negated=negated) for one in operands
+            )
+
+
+def _mentions(query: Query, names: Sequence[str]) -> bool:
+    return not names or not set(names).isdisjoint(attributes(query))
