@@ -210,8 +210,7 @@ class Alternation(Algorithm):
 
     def _grow_start(self, trial: Trial) -> Released[Twins]:
         """Choose the two splits of a private start: twin trees of depth 1."""
-        step = _start_key(trial.number)
-        return grow(trial, self.root_score, {}, (step,), self.steering.required)
+        return grow(trial, self.root_score, {}, (_start_key(trial.number),))
 
     @abstractmethod
     def grow_tree(self, trial: Trial, side: Side, target: Target, number: int) -> Grown:

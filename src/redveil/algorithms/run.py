@@ -78,7 +78,8 @@ def run(
     targets, stage_done = profile.targets(observed), _in_turns(progress, algorithm.stages)
 
     def trial(number: int) -> Trial:
-        return Trial(number, data, targets, purse, stream(number), stage_done)
+        required = algorithm.steering.required
+        return Trial(number, data, targets, purse, stream(number), stage_done, required)
 
     work = algorithm.work(trial)
     # A run on a handful of entities is over before a thread has started.

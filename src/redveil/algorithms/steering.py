@@ -59,7 +59,7 @@ class Steering:
         if schema is None:
             for name, value in given.items():
                 if value:
-                    raise InputError(f"{name} names attributes, so it needs a schema; give one")
+                    raise InputError(f"{name} names attributes; give the schema that declares them")
             return NO_STEERING
         steering = cls(
             ignore=_names("ignore", ignore, schema),

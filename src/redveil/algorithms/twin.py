@@ -6,7 +6,7 @@ twin trees are grown one after the other; each avoids the root attributes of tho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -131,7 +131,7 @@ class Twin(Algorithm):
         used: dict[Side, set[int]] = {side: set() for side in Side}
         tables: list[Released[LeafTable]] = []
         for number in range(1, self.trials + 1):
-            twins = grow(trial, self.root_score, used, self._levels(number), self.steering.required)
+            twins = grow(trial, self.root_score, used, self._levels(number))
             for side, attribute in twins.value.roots(trial.data.splits).items():
                 used[side].add(attribute)
             tables.append(trial.measure(grown(trial, twins), self.counts, trial=number))
@@ -148,15 +148,11 @@ def root_score_for(worth: float) -> RootScore:
 
 
 def grow(
-    trial: Trial,
-    root_score: RootScore,
-    avoid: Avoid,
-    steps: Sequence[StepKey],
-    required: Mapping[Side, Collection[str]],
+    trial: Trial, root_score: RootScore, avoid: Avoid, steps: Sequence[StepKey]
 ) -> Released[Twins]:
     """Grow a pair of twin trees, one level for each step, and report progress."""
-    matching = root_score.matching
-    twins = grow_twins(trial.data, matching, avoid, steps, trial.purse, trial.randomness, required)
+    matching, sources = root_score.matching, (trial.purse, trial.randomness)
+    twins = grow_twins(trial.data, matching, avoid, steps, *sources, trial.required)
     trial.progress()
     return twins
 

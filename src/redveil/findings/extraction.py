@@ -75,6 +75,8 @@ class Extractor:
         taste: Taste = ANYTHING,
     ) -> None:
         self._taste = taste
+        #: Whether anything satisfied the constraints and was not to the user's taste.
+        self.refused = False
         self._trees = table.left, table.right
         self._splits = Splits.of(schema.left), Splits.of(schema.right)
         self._constraints = constraints
@@ -110,6 +112,7 @@ class Extractor:
             found = self._judge(batch.left, batch.right)
             for i in np.flatnonzero(found.satisfied).tolist():
                 if not self._may_be_said(batch, i):
+                    self.refused = True
                     continue
                 find = _Find(batch, found, i, self._length(batch, i))
                 key = batch.left[i].tobytes(), batch.right[i].tobytes()

@@ -40,6 +40,7 @@ class NothingFound:
     match:       a match that would have been reported with a larger budget, and what it would have
                  needed; None if even rare matches would have been reported
     noise_aware: whether the search accounted for the noise; otherwise no such match is sought
+    refused:     whether anything meets the constraints, but is not what was asked for
     """
 
     entities: float
@@ -47,6 +48,7 @@ class NothingFound:
     noise_aware: bool = True
     match: Match | None = None
     required: RequiredBudget | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,8 +113,9 @@ def find(
     if not best:
         size = entities.estimate if entities else 0.0
         error = max((one.cell_deviation for one in estimates), default=0.0)
-        nothing = NothingFound(size, error, noise_aware)
-        if noise_aware:
+        refused = any(extractor.refused for extractor in extractors)
+        nothing = NothingFound(size, error, noise_aware, refused=refused)
+        if noise_aware and not refused:
             nothing = _explained(nothing, designer, reporting.constraints, schema, loss)
     return Findings(
         entities=entities,
