@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from threading import Lock
@@ -64,8 +64,7 @@ def run(
     profile = algorithm.profile
     stream = sources or (lambda _: profile.randomness())
     # What is left out of the schema is left out of the binned table, and so of every choice.
-    steered = replace(dataset, schema=algorithm.steering.applied(dataset.schema))
-    observed = profile.observed(steered)
+    observed = profile.observed(dataset.under(algorithm.steering.applied(dataset.schema)))
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
     purse = Purse(price)
