@@ -25,7 +25,7 @@ from redveil.findings.statistics import (
     pessimistic_p_values,
     statistics_of,
 )
-from redveil.findings.taste import Taste
+from redveil.findings.taste import Taste, said_plainly
 from redveil.query.formula import Query, literal_count
 from redveil.query.leaves import term_ends, term_nodes, union_query
 from redveil.query.simplify import simplified
@@ -265,7 +265,8 @@ class Extractor:
         union = union_query(self._trees[side], self._splits[side], terms, inner=self._inner)
         view = self._splits[side].view
         known = frozenset(a.name for a in view.attributes if a.required)
-        return simplified(union, known, view.orders)
+        query = simplified(union, known, view.orders)
+        return query if self._taste.negation else said_plainly(query, view)
 
 
 def _describes(covered: Flags, leaves: int) -> Flags:

@@ -12,6 +12,7 @@ from redveil.errors import InputError
 from redveil.privacy.loss import read_count
 from redveil.privacy.promise import Parameter
 from redveil.query.formula import And, Literal, Not, Or, Query, attributes, literal_count
+from redveil.schema import View
 from redveil.schema.unmatched import Group
 
 MOST_LITERALS = 1000
@@ -23,7 +24,8 @@ class Taste:
 
     max_literals:   the most literals on a side; an interval counts as two; None for any number
     negation:       whether queries may say "not": `![gout]`, `[ward != north]` or `!(…)`. `[age <=
-                    40]` and `[age > 40]` say what is, so both are allowed without negation
+                    40]` and `[age > 40]` say what is, so both are allowed without negation; and
+                    "not one of two categories" is said as the other one (`said_plainly`)
     disjunction:    whether queries may say "or": `… | …`, or `!(… & …)`, which is the same
     required_left:  names, of which the left query mentions one; any, if there are none
     required_right: names, of which the right query mentions one
@@ -116,6 +118,35 @@ def negates(query: Query) -> bool:
             return True
         case And(operands) | Or(operands):
             return any(map(negates, operands))
+
+
+def said_plainly(query: Query, view: View) -> Query:
+    """Return a query in which "not one of two categories" is the other one.
+
+    Where a value is missing, both are unknown.
+
+    >>> from redveil.schema import Attribute, Kind
+    >>> sex = Attribute("sex", Kind.CATEGORICAL, categories=("f", "m"))
+    >>> said_plainly(Literal("sex", "!=", "f"), View("v", "id", (sex,)))
+    Literal(attribute='sex', op='=', value='m')
+    """
+    twofold = {a.name: a.categories for a in view.attributes if len(a.categories) == 2}
+
+    def said(one: Query) -> Query:
+        match one:
+            case Literal(attribute=name, op="!=") if name in twofold:
+                (other,) = (label for label in twofold[name] if label != one.value)
+                return Literal(name, "=", other)
+            case Literal():
+                return one
+            case Not(operand):
+                return Not(said(operand))
+            case And(operands):
+                return And(tuple(map(said, operands)))
+            case Or(operands):
+                return Or(tuple(map(said, operands)))
+
+    return said(query)
 
 
 def disjoins(query: Query, *, negated: bool = False) -> bool:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from redveil.errors import InputError
-from redveil.findings.taste import Taste, disjoins, negates
+from redveil.findings.taste import Taste, disjoins, negates, said_plainly
 from redveil.query.formula import And, Literal, Not, Or, Query
 from redveil.query.text import parse_text
+from redveil.schema import Attribute, Kind, View
 from redveil.schema.unmatched import Group
 
 GOUT = Literal("gout", "=", value=True)
@@ -99,3 +100,21 @@ def test_only_wishes_are_listed() -> None:
     assert Taste().allows_all
     assert Taste("3", disjunction=False).public() == {"max_literals": 3, "disjunction": False}  # type: ignore[arg-type]
     assert not Taste(required_right=("age",)).allows_all
+
+
+def test_of_two_categories_not_the_one_is_the_other() -> None:
+    view = View(
+        "people",
+        "id",
+        (
+            Attribute("sex", Kind.CATEGORICAL, categories=("f", "m")),
+            Attribute("ward", Kind.CATEGORICAL, categories=("north", "south", "west")),
+            Attribute("gout", Kind.BOOLEAN),
+        ),
+    )
+    for text, plain in (
+        ("[sex != f] & ![gout]", "[sex = m] & ![gout]"),
+        ("!([sex != m] | [ward != north])", "!([sex = f] | [ward != north])"),
+        ("[sex = f] | [ward != west]", "[sex = f] | [ward != west]"),
+    ):
+        assert said_plainly(parse_text(text), view) == parse_text(plain)

@@ -53,9 +53,13 @@ def by_definition(
             may[side] = [s for s in may[side] if name(side, s) in wanted]
 
     def apart(left: int, right: int) -> bool:
-        lefts = [*above[Side.LEFT], name(Side.LEFT, left)]
-        rights = [*above[Side.RIGHT], name(Side.RIGHT, right)]
-        return not any(group.is_matched(lefts, rights) for group in schema.unmatched)
+        """Whether the new splits may stand beside each other, and beside what is above."""
+        new_left, new_right = name(Side.LEFT, left), name(Side.RIGHT, right)
+        return not any(
+            group.is_matched([new_left], [*above[Side.RIGHT], new_right])
+            or group.is_matched(above[Side.LEFT], [new_right])
+            for group in schema.unmatched
+        )
 
     def pairs(some: Mapping[Side, list[int]]) -> set[tuple[int, int]]:
         return {(i, j) for i in some[Side.LEFT] for j in some[Side.RIGHT] if apart(i, j)}
