@@ -11,13 +11,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from redveil.algorithms import names
-from redveil.cli.help import EXPERT
+from redveil.cli.help import EXPERT, STEERING
 from redveil.errors import InputError
 from redveil.schema import Schema
 
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"
-STEERED: Final = "What to look at, free of charge"
 FILES: Final = "Files"
 #: The name of a schema, unless another is given.
 DEFAULT: Final = "datapackage.json"
@@ -204,7 +203,7 @@ Ignore = Annotated[
         "--ignore",
         metavar="<attribute>",
         say="Leave this attribute out (may be repeated); left:age, if both views have an age.",
-        panel=STEERED,
+        panel=STEERING,
     ),
 ]
 Only = Annotated[
@@ -213,7 +212,7 @@ Only = Annotated[
         "--only",
         metavar="<attribute>",
         say="Of its view, use this attribute and no others (may be repeated).",
-        panel=STEERED,
+        panel=STEERING,
     ),
 ]
 Require = Annotated[
@@ -223,7 +222,7 @@ Require = Annotated[
         metavar="<attribute>",
         say="Report only what mentions this attribute or another required one of its view "
         "(may be repeated).",
-        panel=STEERED,
+        panel=STEERING,
     ),
 ]
 Unmatched = Annotated[
@@ -232,17 +231,17 @@ Unmatched = Annotated[
         "--unmatched",
         metavar="<A, B>",
         say="Never match these attributes with each other (may be repeated).",
-        panel=STEERED,
+        panel=STEERING,
     ),
 ]
 MaxLiterals = Annotated[
-    int | None, _option("--max-literals", say="Most literals on a side.", panel=STEERED)
+    int | None, _option("--max-literals", say="Most literals on a side.", panel=STEERING)
 ]
 NoNegation = Annotated[
-    bool, _option("--no-negation", say='Report no query that says "not".', panel=STEERED)
+    bool, _option("--no-negation", say='Report no query that says "not".', panel=STEERING)
 ]
 NoDisjunction = Annotated[
-    bool, _option("--no-disjunction", say='Report no query that says "or".', panel=STEERED)
+    bool, _option("--no-disjunction", say='Report no query that says "or".', panel=STEERING)
 ]
 
 SchemaFile = Annotated[
