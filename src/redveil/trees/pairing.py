@@ -92,8 +92,8 @@ class Pairing:
 
 
 def _of_some(splits: Splits, names: Collection[str]) -> Flags:
-    """Return the splits of some attributes, bool[splits]; of all, if none is named."""
-    if not names:
-        return np.ones(len(splits), dtype=np.bool_)
+    """Return the splits of some attributes, bool[splits]; of all, if these have none."""
     wanted = [number for number, name in enumerate(splits.view.names) if name in names]
-    return np.isin(splits.attribute, wanted)
+    found = np.isin(splits.attribute, wanted)
+    # The published profile leaves out attributes that have one value in the data.
+    return found if found.any() else np.ones(len(splits), dtype=np.bool_)

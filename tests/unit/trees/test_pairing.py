@@ -148,3 +148,9 @@ def test_every_leaf_mentions_what_is_required_of_roots(seed: int) -> None:
     for left, right in twins.matches:
         assert not on_path(twins, Side.LEFT, left).isdisjoint(required[Side.LEFT])
         assert not on_path(twins, Side.RIGHT, right).isdisjoint(required[Side.RIGHT])
+
+
+def test_any_root_will_do_if_what_is_required_has_no_split() -> None:
+    pairing = Pairing.of(SCHEMA, SPLITS, {Side.LEFT: ("gone",)})
+    assert pairing.roots[Side.LEFT].all()
+    assert pairing.allowed((), (), {}).all()
