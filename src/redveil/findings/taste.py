@@ -12,7 +12,7 @@ from redveil.errors import InputError
 from redveil.privacy.loss import read_count
 from redveil.privacy.promise import Parameter
 from redveil.query.formula import And, Literal, Not, Or, Query, attributes, literal_count
-from redveil.schema import View
+from redveil.schema import Side, View
 from redveil.schema.unmatched import Group
 
 MOST_LITERALS = 1000
@@ -66,12 +66,19 @@ class Taste:
     def allows(self, left: Query, right: Query) -> bool:
         """Return whether a redescription may be reported."""
         return (
-            self.allows_words(left)
-            and self.allows_words(right)
-            and _mentions(left, self.required_left)
-            and _mentions(right, self.required_right)
+            self.allows_on(Side.LEFT, left)
+            and self.allows_on(Side.RIGHT, right)
             and not self._matches_a_group(left, right)
         )
+
+    def allows_on(self, side: Side, query: Query) -> bool:
+        """Return whether a query may stand on a side, whatever stands on the other.
+
+        >>> Taste(required_left=("age",)).allows_on(Side.RIGHT, Literal("gout", "=", True))
+        True
+        """
+        required = self.required_left if side is Side.LEFT else self.required_right
+        return self.allows_words(query) and _mentions(query, required)
 
     def allows_words(self, query: Query) -> bool:
         """Return whether a query is short enough, and says neither "not" nor "or" if it must not.
