@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         SamplerName,
         StartName,
     )
+    from redveil.algorithms.steering import Names
     from redveil.data.dataset import Dataset
     from redveil.findings.reporting import Reporting
     from redveil.privacy.plan import Plan
@@ -56,6 +58,13 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     prune: float | str | None = None,
+    ignore: Names = None,
+    only: Names = None,
+    require: Names = None,
+    unmatched: Sequence[Sequence[str]] | None = None,
+    max_literals: int | None = None,
+    negation: bool = True,
+    disjunction: bool = True,
 ) -> Plan:
     """Return what a run would spend on what. Needs no data.
 
@@ -68,7 +77,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     schema:   the schema, for its number of splits
 
     All other parameters are those of `mine`. Those that decide what is reported are checked, but
-    they do not change the plan.
+    they do not change the plan. Those that name attributes need the schema.
 
     >>> [step.name for step in plan(1, entities=1000).steps]
     ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
@@ -95,9 +104,13 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
         "max_support": max_support,
         "max_disjuncts": max_disjuncts,
     }
-    wanted, _ = _understood(search, limits, prune)
+    names = {"ignore": ignore, "only": only, "require": require, "unmatched": unmatched}
+    words = {"max_literals": max_literals, "negation": negation, "disjunction": disjunction}
+    wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
-    return wanted.tuned(schema, entities, loss.price).plan(loss.price)
+    wanted, _ = _steered(wanted, reporting, schema, names, words)
+    left = None if schema is None else wanted.steering.applied(schema)
+    return wanted.tuned(left, entities, loss.price).plan(loss.price)
 
 
 def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
@@ -124,6 +137,13 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     prune: float | str | None = None,
+    ignore: Names = None,
+    only: Names = None,
+    require: Names = None,
+    unmatched: Sequence[Sequence[str]] | None = None,
+    max_literals: int | None = None,
+    negation: bool = True,
+    disjunction: bool = True,
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
@@ -164,6 +184,19 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     prune:         drop redescriptions whose noisy support is below this number; `"auto"` drops
         those whose overlap may be noise alone, the default if published
 
+    Which attributes to use. All of this is public, and costs nothing. Names are those of the
+    schema; `left:age` is the left view's `age`, if both views have one.
+
+    ignore:       attributes to leave out of every choice
+    only:         attributes to use alone, on each side where some are named
+    require:      attributes of which every redescription mentions one, on each side where some are
+        named; twin trees begin with them
+    unmatched:    groups of attributes that may not be matched with each other, as in
+        `[["weight self-reported", "weight measured"]]`; those of the schema always apply
+    max_literals: most literals on a side
+    negation:     whether queries may say "not"
+    disjunction:  whether queries may say "or"
+
     Around the run.
 
     result_name: the name under which you will keep the result, for the ledger
@@ -201,9 +234,12 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
         "max_support": max_support,
         "max_disjuncts": max_disjuncts,
     }
+    names = {"ignore": ignore, "only": only, "require": require, "unmatched": unmatched}
+    words = {"max_literals": max_literals, "negation": negation, "disjunction": disjunction}
     wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     _must_be_minable(dataset)
+    wanted, reporting = _steered(wanted, reporting, dataset.schema, names, words)
     charge(dataset.schema, loss, ledger, _paid_for(wanted, reporting, result_name))
     mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
@@ -218,6 +254,21 @@ def _understood(
     wanted = make_algorithm(**search)
     limited = wanted.profile.constraints(**limits)
     return wanted, wanted.profile.reporting(limited, read_prune(prune))
+
+
+def _steered(
+    wanted: Algorithm,
+    reporting: Reporting,
+    schema: Schema | None,
+    names: dict[str, Any],
+    words: dict[str, Any],
+) -> tuple[Algorithm, Reporting]:
+    """Add what is said about attributes and words, or refuse it."""
+    from redveil.algorithms.steering import Steering
+    from redveil.findings.taste import Taste
+
+    steering, taste = Steering.of(schema, **names), Taste(**words)
+    return replace(wanted, steering=steering), replace(reporting, taste=taste)
 
 
 def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) -> PaidFor:

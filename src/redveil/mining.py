@@ -5,7 +5,7 @@ The caller has charged the loss already.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.run import Progress, Run, Sources, run
@@ -18,6 +18,7 @@ from redveil.privacy.loss import Loss, Price
 from redveil.privacy.promise import Promise
 from redveil.report.build import build
 from redveil.report.result import Result
+from redveil.schema import Side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +46,15 @@ def mine(
     def designer(size: float, price: Price) -> Design:
         return ran.algorithm.design(ran.schema, size, price)
 
+    # Whoever calls: what is required, and the schema's groups, hold for what is reported.
+    required = algorithm.steering.required
+    taste = replace(
+        reporting.taste,
+        required_left=required[Side.LEFT],
+        required_right=required[Side.RIGHT],
+        unmatched=ran.schema.unmatched,
+    )
+    reporting = replace(reporting, taste=taste)
     splits = split_counts(ran.schema)
     findings = find(
         [ReleasedTable.of(table, ran.schema) for table in ran.tables],

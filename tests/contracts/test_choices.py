@@ -18,12 +18,14 @@ from redveil.algorithms.alternation import Sampler, Start
 from redveil.algorithms.catalogue import ALGORITHMS, PROFILES
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.published import Published
+from redveil.algorithms.steering import Steering
 from redveil.algorithms.tree_pair import PairScore
 from redveil.algorithms.twin import RootScore
 from redveil.audit.cases import cases
 from redveil.cli.mine import mine
 from redveil.cli.plan import plan
 from redveil.findings.reporting import Constraints
+from redveil.findings.taste import Taste
 
 # The command line calls the length of a walk its steps; `show --plan` lists the plan's.
 OPTIONS = {"walk_steps": "steps"}
@@ -62,6 +64,29 @@ def test_every_parameter_can_be_given(algorithm: type[Algorithm]) -> None:
     options = {OPTIONS.get(name, name) for name in known}
     for command in (mine, plan):
         assert options <= set(inspect.signature(command).parameters)
+
+
+# What the command line has as a switch is a Boolean in Python.
+SWITCHES = {"negation": "no_negation", "disjunction": "no_disjunction"}
+
+
+def test_steering_is_the_same_in_python_and_on_the_command_line() -> None:
+    attributes = {one.name for one in fields(Steering)}
+    known = {one.name for one in fields(Taste)} - attributes
+    words = known & {*inspect.signature(redveil.mine).parameters}
+    assert words == {"max_literals", "negation", "disjunction"}
+    for function in (redveil.mine, redveil.plan):
+        given = inspect.signature(function).parameters
+        assert attributes | words <= set(given)
+        assert all(given[name].default is None for name in attributes)
+        assert all(
+            given[one.name].default == one.default for one in fields(Taste) if one.name in words
+        )
+    assert attributes | {SWITCHES.get(name, name) for name in words} <= set(
+        inspect.signature(mine).parameters
+    )
+    # A plan does not depend on words.
+    assert attributes <= set(inspect.signature(plan).parameters)
 
 
 def test_names_of_walks_are_those_of_algorithms_that_can_walk() -> None:

@@ -23,12 +23,13 @@ from oracle.entities import (
 )
 from oracle.law import AGREEMENT, LEVERAGE, Law, Outcome, Scored, renamed, then, together, uniform
 from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
-from oracle.twin_law import Twins, trials_law, twin_law
+from oracle.twin_law import Rule, Twins, trials_law, twin_law
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.algorithms.twin import RootScore, Twin
+from redveil.schema import Side
 
 Pair = tuple[Shape, Shape]  # left, right
 
@@ -118,10 +119,28 @@ class Run:
         assert isinstance(self.how, Twin | Alternation)
         return AGREEMENT if self.how.root_score is RootScore.AGREEMENT else LEVERAGE
 
+    @property
+    def rule(self) -> Rule:
+        """What steering allows, by the numbers of attributes."""
+        names = [self.entities.views.view(side).names for side in BOTH]
+        wanted = [{name for side, name in self.how.steering.require if side == at} for at in Side]
+        left, right = (
+            [number for number, name in enumerate(names[side]) if name in wanted[side]]
+            for side in BOTH
+        )
+        apart = [
+            (names[LEFT].index(one), names[RIGHT].index(other))
+            for group in self.how.steering.unmatched
+            for one in group.left
+            for other in group.right
+        ]
+        return Rule((left, right), apart)
+
     def law(self) -> Law:
         """Return the law of all trials."""
         if isinstance(self.how, Twin):
-            return trials_law(self.entities, self.root, self.costs.tree, self.how.trials)
+            prices, trials = self.costs.tree, self.how.trials
+            return trials_law(self.entities, self.root, prices, trials, self.rule)
         return together([self.trial()] * self.how.trials)
 
     def trial(self) -> Law:
@@ -145,7 +164,7 @@ class Run:
 
     def _stumps(self) -> Law:
         """Return the law of a private start."""
-        law = twin_law(self.entities, self.root, self.costs.start, ((), ()))
+        law = twin_law(self.entities, self.root, self.costs.start, ((), ()), self.rule)
         return renamed(law, lambda twins: (("stumps", twins),))
 
     def _next_tree(self, before: Sequence[Outcome]) -> Law:

@@ -7,7 +7,18 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from oracle.entities import BOTH, LEFT, RIGHT, Entities, Entity, Shape, Views, grafted, path_to
+from oracle.entities import (
+    BOTH,
+    LEFT,
+    RIGHT,
+    Entities,
+    Entity,
+    Path,
+    Shape,
+    Views,
+    grafted,
+    path_to,
+)
 from oracle.law import AGREEMENT, GRID, Law, Scored, exponential, renamed, then, together
 
 NodePair = tuple[int, int]
@@ -22,10 +33,24 @@ class Twins(NamedTuple):
     matches: tuple[NodePair, ...]
 
 
+class Rule(NamedTuple):
+    """What is public about the choices, by the numbers of attributes.
+
+    required: attributes of which each root takes one, left and right; any, if there are none
+    apart:    pairs of a left and a right attribute that may not be matched
+    """
+
+    required: tuple[Collection[int], Collection[int]] = ((), ())
+    apart: Collection[tuple[int, int]] = ()
+
+
+ANY = Rule()
 BEFORE_GROWTH = Twins(((), ()), ((0, 0),))
 
 
-def twin_law(entities: Entities, root: Scored, prices: Sequence[Fraction], used: Used) -> Law:
+def twin_law(
+    entities: Entities, root: Scored, prices: Sequence[Fraction], used: Used, rule: Rule = ANY
+) -> Law:
     """Return the law of a pair of twin trees, one level per price; agreement below the root."""
     law: Law = {BEFORE_GROWTH: 0.0}
     for level, price in enumerate(prices):
@@ -33,13 +58,15 @@ def twin_law(entities: Entities, root: Scored, prices: Sequence[Fraction], used:
         grown: Law = {
             (now, chosen): log + more
             for now, log in law.items()
-            for chosen, more in level_law(entities, now, scored, price, used).items()
+            for chosen, more in level_law(entities, now, scored, price, used, rule).items()
         }
         law = renamed(grown, lambda both: extended(*both))
     return law
 
 
-def trials_law(entities: Entities, root: Scored, prices: Sequence[Fraction], trials: int) -> Law:
+def trials_law(
+    entities: Entities, root: Scored, prices: Sequence[Fraction], trials: int, rule: Rule = ANY
+) -> Law:
     """Return the law of several pairs; roots avoid the attributes of earlier roots."""
 
     def next_pair(earlier: tuple[Twins, ...]) -> Law:
@@ -52,7 +79,7 @@ def trials_law(entities: Entities, root: Scored, prices: Sequence[Fraction], tri
             }
             for side in BOTH
         ]
-        return twin_law(entities, root, prices, used)
+        return twin_law(entities, root, prices, used, rule)
 
     law: Law = {(): 0.0}
     for _ in range(trials):
@@ -60,14 +87,16 @@ def trials_law(entities: Entities, root: Scored, prices: Sequence[Fraction], tri
     return law
 
 
-def level_law(entities: Entities, now: Twins, scored: Scored, price: Fraction, used: Used) -> Law:
+def level_law(
+    entities: Entities, now: Twins, scored: Scored, price: Fraction, used: Used, rule: Rule
+) -> Law:
     """Return the law of the choices at all matched pairs of leaves."""
     laws: list[Law] = []
     for match in now.matches:
-        lefts, rights = (
-            may_stand(entities.views, side, now.trees[side], match[side], used[side])
-            for side in BOTH
-        )
+        # Attributes are avoided as long as there is anything else to choose.
+        pairs = offered(entities.views, now, match, used, rule)
+        if not pairs:
+            pairs = offered(entities.views, now, match, ((), ()), rule)
         here = [
             one
             for one in entities.at(LEFT, now.trees[LEFT], match[LEFT])
@@ -75,17 +104,47 @@ def level_law(entities: Entities, now: Twins, scored: Scored, price: Fraction, u
         ]
         units = {
             choice: score_units(entities.views, scored, choice, here)
-            for choice in itertools.product((0, 1), lefts, rights)
+            for choice in ((crossed, *pair) for crossed in (0, 1) for pair in pairs)
         }
         laws.append(exponential(units, scored, price))
     return together(laws)
 
 
-def may_stand(views: Views, side: int, tree: Shape, node: int, used: Collection[int]) -> list[int]:
-    """Return the splits allowed at a node; at the root, of unused attributes if there are any."""
-    may = views.offered(side, path_to(tree, node) or ())
-    others = [split for split in may if views.attribute(side, split) not in used]
-    return others if node == 0 and others else may
+def offered(
+    views: Views, now: Twins, match: NodePair, used: Used, rule: Rule
+) -> list[tuple[int, int]]:
+    """Return the pairs of splits that may be chosen at a matched pair of nodes."""
+    paths = [path_to(now.trees[side], match[side]) or () for side in BOTH]
+    lefts, rights = (
+        may_stand(views, side, paths[side], used[side], rule.required[side]) for side in BOTH
+    )
+    return [
+        (left, right)
+        for left, right in itertools.product(lefts, rights)
+        if not any(
+            pair in rule.apart
+            for pair in itertools.product(
+                *(
+                    [
+                        views.attribute(side, split)
+                        for split in (chosen, *(s for s, _ in paths[side]))
+                    ]
+                    for side, chosen in ((LEFT, left), (RIGHT, right))
+                )
+            )
+        )
+    ]
+
+
+def may_stand(
+    views: Views, side: int, path: Path, used: Collection[int], required: Collection[int]
+) -> list[int]:
+    """Return the splits allowed after a path; at the root, required and unused ones if possible."""
+    may = views.offered(side, path)
+    if path:
+        return may
+    roots = [one for one in may if not required or views.attribute(side, one) in required]
+    return [one for one in roots if views.attribute(side, one) not in used] or roots
 
 
 def score_units(

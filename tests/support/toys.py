@@ -13,9 +13,11 @@ from oracle.entities import BOTH, Entities, Entity, Views
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import AltExpM, AltMCMC, Sampler, Start
 from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.steering import Steering
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.algorithms.twin import RootScore, Twin
-from redveil.schema import Attribute, Kind, View
+from redveil.schema import Attribute, Kind, Side, View
+from redveil.schema.unmatched import Group
 
 KIND: Final = Attribute("kind", Kind.CATEGORICAL, categories=("x", "y", "z"))
 SURE_KIND: Final = Attribute("kind", Kind.CATEGORICAL, required=True, categories=("x", "y", "z"))
@@ -66,17 +68,34 @@ def _pairs(depth: int) -> TreePair:
     return TreePair(depth=depth, walk_steps=8, tree_share=Fraction(9, 10))
 
 
+# A flag says nothing new beside a spot, nor a kind beside a mark.
+_SPOTS: Final = Group(("flag",), ("spot",))
+_MARKS: Final = Group(("kind",), ("mark",))
+
 # Runs whose guarantee is exact.
 EXACT: Final = {
     "twin": Toy(NARROW, Twin(depth=1)),
     "twin, agreement": Toy(NARROW, Twin(depth=1, root_score=RootScore.AGREEMENT)),
     "twin, two trials": Toy(NARROW, Twin(depth=1, trials=2)),
     "twin, two levels": Toy(NARROW, Twin(depth=2)),
+    "twin, required": Toy(
+        WIDE, Twin(depth=1, steering=Steering(require=((Side.LEFT, "kind"),)))
+    ),
+    "twin, unmatched, two trials": Toy(
+        WIDE, Twin(depth=1, trials=2, steering=Steering(unmatched=(_SPOTS, _MARKS)))
+    ),
+    "twin, steered, two levels": Toy(
+        WIDE,
+        Twin(depth=2, steering=Steering(require=((Side.RIGHT, "mark"),), unmatched=(_SPOTS,))),
+    ),
     "alt-expm": Toy(NARROW, AltExpM(depth=1)),
     "alt-expm, start alone": Toy(
         NARROW,
         AltExpM(depth=1, alternations=0, root_score=RootScore.AGREEMENT
         ),
+    ),
+    "alt-expm, steered start": Toy(
+        WIDE, AltExpM(depth=1, alternations=0, steering=Steering(unmatched=(_SPOTS, _MARKS)))
     ),
     "alt-expm, random start": Toy(
         NARROW,

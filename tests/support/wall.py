@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ import polars as pl
 import redveil
 from redveil import sealed as sealed_module
 from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.steering import Steering
 from redveil.data.binning import BinnedTable, BinnedView
 from redveil.data.report import LoadReport
 from redveil.data.table import CodedColumn, NumericColumn, Table
@@ -88,10 +89,16 @@ def write_marked(folder: Path) -> tuple[Path, Path]:
     return paths
 
 
+#: Leaves out one attribute, requires another, and keeps two apart.
+STEERING: Final = {
+    "ignore": ["ward"], "require": ["gout"], "unmatched": [["age", "pain"]]
+}  # fmt: skip
+
 #: The shortest runs of every algorithm, by name.
 RUNS: Final[dict[str, dict[str, Any]]] = {
     "twin, tuned": {},
     "twin": {"depth": 2, "trials": 1},
+    "twin, steered": {"depth": 2, "trials": 1, "steering": STEERING},
     "alt-expm": {"algorithm": "alt-expm", "depth": 1, "trials": 1, "alternations": 1},
     "alt-expm, start alone": {"algorithm": "alt-expm", "alternations": 0},
     "alt-mcmc": {"algorithm": "alt-mcmc", "depth": 2, "trials": 1, "alternations": 1},
@@ -109,7 +116,9 @@ def mine_marked(
     entities: int = ENTITIES,
 ) -> Mined:
     """Run an algorithm with noise that repeats, so that no noisy number is a mark by chance."""
-    algorithm, loss = make_algorithm(**RUNS[name]), Loss(Fraction(1))
+    parameters = dict(RUNS[name])
+    steering = Steering.of(marked_schema(), **parameters.pop("steering", {}))
+    algorithm, loss = replace(make_algorithm(**parameters), steering=steering), Loss(Fraction(1))
     return mine(marked(entities), algorithm, Reporting(), loss, SeededRandomness, progress)
 
 

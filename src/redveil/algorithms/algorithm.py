@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Final, Self
 
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import HARDENED, Profile
+from redveil.algorithms.steering import NO_STEERING, Steering
 from redveil.algorithms.trial import Scouted, Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
 from redveil.privacy.loss import Price, read_count, read_fraction
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
-from redveil.privacy.promise import Method
+from redveil.privacy.promise import Method, Parameter
 from redveil.schema import Schema
 from redveil.sealed import Released
 from redveil.trees.prepared import Needs
@@ -54,6 +55,8 @@ class Algorithm(ABC):
     trials: how many times trees are grown
     counts: what is measured of leaf tables
     auto:   the parameters that the tuning rule sets once the private size is known
+
+    steering: which attributes are left out, required, or may not be matched
     """
 
     name: ClassVar[str]
@@ -61,6 +64,7 @@ class Algorithm(ABC):
     derived: ClassVar[tuple[str, ...]] = ()
 
     profile: Profile = HARDENED
+    steering: Steering = NO_STEERING
     depth: int = 2
     trials: int = 1
     counts: Counts = Counts.CELLS
@@ -80,7 +84,7 @@ class Algorithm(ABC):
         >>> Algorithm.parameter_names()
         ('depth', 'trials', 'counts')
         """
-        others = ("profile", "auto", *cls.derived)
+        others = ("profile", "steering", "auto", *cls.derived)
         return tuple(one.name for one in fields(cls) if one.name not in others)
 
     @classmethod
@@ -103,13 +107,14 @@ class Algorithm(ABC):
         """Return the parameters that the tuning rule sets."""
         return ()
 
-    def public(self) -> dict[str, int | float | str | None]:
+    def public(self) -> dict[str, Parameter]:
         """Return the parameters as plain values, for a certificate."""
         own = {name: getattr(self, name) for name in (*self.parameter_names(), *self.derived)}
         own |= self.profile.public() | {"auto": ", ".join(self.auto) or None}
+        own |= self.steering.public()
         return {k: str(v) if isinstance(v, Fraction | StrEnum) else v for k, v in own.items()}
 
-    def method(self, reported: Mapping[str, int | float | str | None]) -> Method:
+    def method(self, reported: Mapping[str, Parameter]) -> Method:
         """Return how runs are carried out, for a certificate.
 
         reported: the public parameters of what is reported

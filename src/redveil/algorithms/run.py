@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import count
 from threading import Lock
@@ -33,8 +33,9 @@ class Run:
     """What a run released, and how. In the hardened profile, nothing in it is private.
 
     declared:  the schema as the owner declared it
-    schema:    the schema whose splits the trees are made of: the declared one, except in the
-               published profile, which takes its cut points from the data
+    schema:    the schema whose splits the trees are made of: the declared one without the
+               attributes that are left out; the published profile takes its cut points from the
+               data
     algorithm: the algorithm as it was tuned
     """
 
@@ -63,7 +64,8 @@ def run(
     profile = algorithm.profile
     # Each stream is made once: a scout and the trial after it share theirs.
     stream = cache(sources or (lambda _: profile.randomness()))
-    observed = profile.observed(dataset)
+    # What is left out of the schema is left out of the binned table, and so of every choice.
+    observed = profile.observed(dataset.under(algorithm.steering.applied(dataset.schema)))
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
     purse = Purse(price)
@@ -74,16 +76,18 @@ def run(
     data = PreparedData.of(schema, table, algorithm.needs)
     targets = profile.targets(observed)
     purse.plan_ahead(algorithm.scout_steps(algorithm.after_size(price)))
-    early = Trial(1, data, targets, purse, stream(1), lambda: None)
+    required = algorithm.steering.required
+    early = Trial(1, data, targets, purse, stream(1), lambda: None, required)
     scouted = algorithm.run_scout(early)
     if scouted is not None:
+        early = replace(early, scouted=scouted)
         algorithm = algorithm.informed(schema, size, price, scouted)
     plan = algorithm.plan(price)
     purse.commit(plan)
     stage_done = _in_turns(progress, algorithm.stages)
 
     def trial(number: int) -> Trial:
-        return Trial(number, data, targets, purse, stream(number), stage_done, scouted)
+        return replace(early, number=number, randomness=stream(number), progress=stage_done)
 
     work = algorithm.work(trial)
     # A run on a handful of entities is over before a thread has started.

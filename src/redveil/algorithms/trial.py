@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
 from redveil.algorithms.leaf_counts import Counts, Grown, count_leaves
 from redveil.algorithms.profile import Targets
@@ -29,6 +29,8 @@ class Trial:
     """What one trial works with. Trials share nothing that changes, so they run in parallel.
 
     progress: called after each tree or pair of trees, and after each leaf table
+    required: names of attributes, of which each root of twin trees takes one; any, if there are
+              none
     scouted:  what was released before the plan was made, if anything
     """
 
@@ -38,6 +40,7 @@ class Trial:
     purse: Purse
     randomness: Randomness
     progress: Callable[[], None]
+    required: Mapping[Side, Collection[str]] = field(default_factory=dict)
     scouted: Scouted | None = None
 
     def measure(

@@ -15,9 +15,10 @@ The thresholds are here; each algorithm applies them in its own `tuned` method.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from redveil.privacy.loss import Price, choice_epsilon
@@ -37,8 +38,8 @@ ALTERNATIONS: Final = (0, 6_000, 10_000)
 # within these bounds, but never less than the last share.
 SCOUT_FROM: Final = 450
 SCOUT_SHARE: Final = Fraction(1, 5)
-SCOUT_BOUNDS: Final = 300, 500
-LEAST_SCOUT_SHARE: Final = Fraction(1, 20)
+SCOUT_BOUNDS: Final = 300, 400
+LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
 
 def strength(schema: Schema | None, size: float) -> float:
@@ -50,12 +51,20 @@ def strength(schema: Schema | None, size: float) -> float:
     return entities * REFERENCE_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
 
 
-def fresh_roots(schema: Schema | None) -> int:
-    """Return how many pairs of twin trees can each begin with attributes not used before."""
+def fresh_roots(
+    schema: Schema | None, required: Mapping[Side, Collection[str]] = MappingProxyType({})
+) -> int:
+    """Return how many pairs of twin trees can each begin with attributes not used before.
+
+    required: names of attributes, of which each root takes one. That side may repeat them, as
+              long as the other side has attributes that were not used before.
+    """
     if schema is None:
         return MOST_PAIRS
-    views = (schema.view(side).attributes for side in Side)
-    return max(min(sum(a.splits > 0 for a in attributes) for attributes in views), 1)
+    known = {side: [a.name for a in schema.view(side).attributes if a.splits] for side in Side}
+    free = [len(names) for side, names in known.items() if not required.get(side)]
+    bound = [len(set(names) & set(required.get(side, ()))) for side, names in known.items()]
+    return max(min(free) if free else max(bound), 1)
 
 
 def pair_epsilon(price: Price, depth: int, tree_share: Fraction) -> float:
@@ -87,8 +96,8 @@ def scout_share(worth: float, price: Price) -> Fraction:
 
     worth: the N·ε of the whole price, spent on one pair of depth 1
 
-    >>> scout_share(400, Fraction(1)), scout_share(2_000, Fraction(1))
-    (Fraction(0, 1), Fraction(1, 5))
+    >>> scout_share(400, Fraction(1)), scout_share(4_000, Fraction(1))
+    (Fraction(0, 1), Fraction(1, 10))
     """
     if worth < SCOUT_FROM:
         return Fraction(0)
@@ -102,11 +111,11 @@ def scout_share(worth: float, price: Price) -> Fraction:
 # What a pair of twin trees of each depth needs, in N·ε, by how strongly the views are related: the
 # leverage of the scout's splits per entity, from LEAST_RELATED on.
 LEAST_RELATED: Final = 0.01
-MOST_PAIRS: Final = 14
-PAIRS_BY_DEPTH: Final = {1: 5, 2: 14, 3: 10}
-# Depth 2 is worth it from so many pairs on, depth 3 if there could be so many pairs of depth 2.
-FEWEST_PAIRS: Final = 3
-PAIRS_BEFORE_DEPTH_3: Final = 24
+MOST_PAIRS: Final = 13
+# Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
+FEWEST_DEEP_PAIRS: Final = 8
+FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
+STRONGLY_RELATED: Final = 0.15
 
 
 def needed(depth: int, related: float) -> float:
@@ -114,16 +123,14 @@ def needed(depth: int, related: float) -> float:
 
     related: the leverage of the scout's splits, per entity
 
-    >>> [round(needed(depth, 0.15)) for depth in (1, 2, 3)]
-    [220, 711, 3333]
+    >>> [round(needed(depth, 0.1)) for depth in (1, 2, 3)]
+    [330, 800, 3200]
     """
     x = max(related, LEAST_RELATED)
     if depth == 1:
-        return max(33 / x, 170)
-    if depth == 2:
-        return max(min(16 / x**2, 1_400), 600, 70 / x)
-    # Every further level divides the entities once more.
-    return float(min(max(500 / x, 3_000), 5_500) * 2 ** (depth - 3))
+        return min(max(33 / x, 130), 900)
+    # Every further level divides the entities once more, and has four times as many cells.
+    return float(min(max(80 / x, 420), 1_400) * 4 ** (depth - 2))
 
 
 # The N·ε of each of so many pairs of twin trees of some depth.
@@ -149,13 +156,14 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     worth:   the N·ε of each of so many pairs of some depth
     roots:   how many pairs can begin with attributes not used before
 
-    >>> shape_after_scout(0.15, lambda depth, pairs: 2_400 / pairs, 20)
-    Shape(depth=2, pairs=3, again=False)
+    >>> shape_after_scout(0.16, lambda depth, pairs: 2_400 / pairs, 20)
+    Shape(depth=2, pairs=4, again=False)
+    >>> shape_after_scout(0.08, lambda depth, pairs: 2_400 / pairs, 20)
+    Shape(depth=1, pairs=5, again=False)
     """
-    many = worth(2, PAIRS_BEFORE_DEPTH_3) >= needed(2, related)
-    if many and (pairs := affordable(3, related, worth, roots)) >= FEWEST_PAIRS:
-        return Shape(3, pairs)
-    if (pairs := affordable(2, related, worth, roots)) >= FEWEST_PAIRS:
+    strong = related >= STRONGLY_RELATED
+    fewest = FEWEST_DEEP_PAIRS_IF_STRONG if strong else FEWEST_DEEP_PAIRS
+    if (pairs := affordable(2, related, worth, roots)) >= fewest:
         return Shape(2, pairs)
     if pairs := affordable(1, related, worth, roots - 1):
         return Shape(1, pairs)
@@ -169,7 +177,7 @@ def affordable(depth: int, related: float, worth: Worth, most: int) -> int:
     4
     """
     enough = needed(depth, related)
-    numbers = range(1, min(most, PAIRS_BY_DEPTH.get(depth, 1)) + 1)
+    numbers = range(1, min(most, MOST_PAIRS) + 1)
     return max((pairs for pairs in numbers if worth(depth, pairs) >= enough), default=0)
 
 

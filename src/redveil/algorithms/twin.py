@@ -21,7 +21,6 @@ from redveil.algorithms.algorithm import Algorithm, Work, must_be_a_share
 from redveil.algorithms.leaf_counts import Grown, table_steps
 from redveil.algorithms.trial import Scouted, Trial
 from redveil.algorithms.tuning import (
-    PAIRS_BY_DEPTH,
     Worth,
     affordable,
     fresh_roots,
@@ -116,15 +115,15 @@ class Twin(Algorithm):
         >>> few = Twin.of().tuned(None, 400, Fraction(1))
         >>> many = Twin.of().tuned(None, 100_000, Fraction(1))
         >>> (few.depth, few.trials, few.scout), (many.depth, many.trials, many.scout)
-        ((1, 1, Fraction(0, 1)), (3, 11, Fraction(1, 20)))
+        ((1, 1, Fraction(0, 1)), (2, 14, Fraction(1, 25)))
         """
         worth = self._worth(schema, size, price)
         if self.auto == ("depth",):
-            deep = [d for d in PAIRS_BY_DEPTH if worth(d, self.trials) >= needed(d, USUAL)]
-            return replace(self, depth=max(deep, default=1))
+            deep = worth(2, self.trials) >= needed(2, USUAL)
+            return replace(self, depth=2 if deep else 1)
         if self.auto == ("trials",):
-            pairs = affordable(self.depth, USUAL, worth, fresh_roots(schema))
-            return replace(self, trials=max(pairs, 1))
+            roots = fresh_roots(schema, self.steering.required)
+            return replace(self, trials=max(affordable(self.depth, USUAL, worth, roots), 1))
         if not self.auto:
             return self
         share = scout_share(worth(1, 1), price)
@@ -135,7 +134,7 @@ class Twin(Algorithm):
     def shaped(self, schema: Schema | None, size: float, price: Price, related: float) -> Self:
         """Return the algorithm with the shape that suits how strongly the views are related."""
         worth = self._worth(schema, size, price * (1 - self.scout))
-        shape = shape_after_scout(related, worth, fresh_roots(schema))
+        shape = shape_after_scout(related, worth, fresh_roots(schema, self.steering.required))
         return replace(self, depth=shape.depth, trials=1 + shape.pairs, again=shape.again)
 
     def _worth(self, schema: Schema | None, size: float, price: Price) -> Worth:
@@ -252,8 +251,8 @@ def grow(
     begun: Released[Twins] | None = None,
 ) -> Released[Twins]:
     """Grow a pair of twin trees, one level for each step, and report progress."""
-    matching = root_score.matching
-    twins = grow_twins(trial.data, matching, avoid, steps, trial.purse, trial.randomness, begun)
+    matching, sources = root_score.matching, (trial.purse, trial.randomness)
+    twins = grow_twins(trial.data, matching, avoid, steps, *sources, trial.required, begun)
     trial.progress()
     return twins
 

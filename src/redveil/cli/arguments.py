@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from redveil.algorithms import names
-from redveil.cli.help import EXPERT
+from redveil.cli.help import EXPERT, STEERING
 from redveil.errors import InputError
 from redveil.schema import Schema
 
@@ -197,6 +197,53 @@ Prune = Annotated[
     ),
 ]
 
+Ignore = Annotated[
+    list[str] | None,
+    _option(
+        "--ignore",
+        metavar="<attribute>",
+        say="Leave this attribute out (may be repeated); left:age, if both views have an age.",
+        panel=STEERING,
+    ),
+]
+Only = Annotated[
+    list[str] | None,
+    _option(
+        "--only",
+        metavar="<attribute>",
+        say="Of its view, use this attribute and no others (may be repeated).",
+        panel=STEERING,
+    ),
+]
+Require = Annotated[
+    list[str] | None,
+    _option(
+        "--require",
+        metavar="<attribute>",
+        say="Report only what mentions this attribute or another required one of its view "
+        "(may be repeated).",
+        panel=STEERING,
+    ),
+]
+Unmatched = Annotated[
+    list[str] | None,
+    _option(
+        "--unmatched",
+        metavar="<A, B>",
+        say="Never match these attributes with each other (may be repeated).",
+        panel=STEERING,
+    ),
+]
+MaxLiterals = Annotated[
+    int | None, _option("--max-literals", say="Most literals on a side.", panel=STEERING)
+]
+NoNegation = Annotated[
+    bool, _option("--no-negation", say='Report no query that says "not".', panel=STEERING)
+]
+NoDisjunction = Annotated[
+    bool, _option("--no-disjunction", say='Report no query that says "or".', panel=STEERING)
+]
+
 SchemaFile = Annotated[
     Path | None,
     _option("--schema", "-s", say="Schema [default: datapackage.json beside LEFT]", panel=FILES),
@@ -230,7 +277,10 @@ Quiet = Annotated[
 
 # Parameters that are a single word are also words of a sentence: they count as parameters only at
 # the start of a message, before " =", or after "use" or "leave out".
-_WORDS: Final = "epsilon|delta|depth|trials|alternations|counts|sampler|start|prune|walks"
+_WORDS: Final = (
+    "epsilon|delta|depth|trials|alternations|counts|sampler|start|prune|walks"
+    "|ignore|only|require|unmatched"
+)
 _PARAMETER: Final = re.compile(
     r"\b(?P<name>walk_steps|tree_share|variance_threshold|(?:root|pair)_score|(?:max|min)_[a-z_]+)"
     r"\b(?: =)?"

@@ -151,7 +151,17 @@ _REPORTED: Final = (
     "max_support",
     "max_disjuncts",
     "prune",
+    "max_literals",
+    "negation",
+    "disjunction",
 )
+
+
+def _listed(value: object) -> str:
+    """Return a parameter as text; names of attributes, and groups of them, as a list."""
+    if not isinstance(value, list | tuple):
+        return str(value)
+    return ", ".join(f"({_listed(one)})" if isinstance(one, list) else str(one) for one in value)
 
 
 def _in_words(algorithm: str | None, parameters: Mapping[str, Any]) -> str:
@@ -161,7 +171,7 @@ def _in_words(algorithm: str | None, parameters: Mapping[str, Any]) -> str:
         names = [str(name) for side in ("left", "right") for name in columns.get(side) or ()]
         return f"cut points of {', '.join(names)}"
     shown = [
-        f"{name} {value}"
+        f"{name} {_listed(value)}"
         for name, value in parameters.items()
         if value is not None and name not in (*_REPORTED, "auto", "profile")
     ]

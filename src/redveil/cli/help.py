@@ -10,7 +10,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from redveil.cli.encoding import spelled
 
-#: The panel of options that a newcomer can do without; it comes last.
+#: The panels of options that a newcomer can do without; they come last.
+STEERING: Final = "Steering, free of charge"
 EXPERT: Final = "Expert options"
 _USUAL: Final = "Options"
 WIDEST: Final = 120
@@ -45,7 +46,7 @@ class _Readable(_Base):
                 usual = "Arguments" if param.param_type_name == "argument" else _USUAL
                 panel = getattr(param, "rich_help_panel", None) or usual
                 sections.setdefault(panel, []).append(record)
-        for last in (_USUAL, EXPERT):
+        for last in (_USUAL, STEERING, EXPERT):
             sections[last] = sections.pop(last, [])
         for title, records in sections.items():
             if records:

@@ -12,18 +12,24 @@ from redveil.cli.arguments import (
     Delta,
     Depth,
     Epsilon,
+    Ignore,
     LedgerFile,
     Left,
     MaxDisjuncts,
+    MaxLiterals,
     MaxPValue,
     MaxSupport,
     MinJaccard,
     MinSupport,
+    NoDisjunction,
+    NoNegation,
+    Only,
     Output,
     PairScoreName,
     ProfileName,
     Prune,
     Quiet,
+    Require,
     Right,
     RootScoreName,
     SamplerName,
@@ -33,6 +39,7 @@ from redveil.cli.arguments import (
     Strict,
     TreeShare,
     Trials,
+    Unmatched,
     VarianceThreshold,
     find_schema,
     naming_options,
@@ -41,6 +48,7 @@ from redveil.cli.console import display, output, progress, say
 from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.cli.steering import attribute_wishes, check_wishes
 from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_loss
 
@@ -66,6 +74,13 @@ def mine(
     min_jaccard: MinJaccard = 0.1,
     min_support: MinSupport = 10,
     max_support: MaxSupport = 0.8,
+    ignore: Ignore = None,
+    only: Only = None,
+    require: Require = None,
+    unmatched: Unmatched = None,
+    max_literals: MaxLiterals = None,
+    no_negation: NoNegation = False,
+    no_disjunction: NoDisjunction = False,
     schema: SchemaFile = None,
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
@@ -107,30 +122,42 @@ def mine(
         "variance_threshold": variance_threshold,
     }
     limits = _limits(max_p_value, min_jaccard, min_support, max_support, max_disjuncts)
+    says = {"negation": not no_negation, "disjunction": not no_disjunction}
+    words = {"max_literals": max_literals, **says}
     # Refuse bad parameters before reading any data.
     with naming_options():
         loss = parse_loss(epsilon, delta)
-        _check(given, loss, limits, prune)
+        _check(given, loss, limits, prune, words)
+    named = attribute_wishes(ignore, only, require, unmatched)
     declared, schema_path = find_schema(schema, left)
+    check_wishes(declared, named)
     charges = find_ledger(ledger, schema_path)
     check_output(result, FileKind.RESULT, [left, right, schema_path, *ledger_files(charges)])
     given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
-    _run_and_save(dataset, loss, given | limits | {"prune": prune}, result, quiet)
+    _run_and_save(dataset, loss, given | limits | words | named | {"prune": prune}, result, quiet)
 
 
 def _limits(*values: float | None) -> dict[str, Any]:
     return dict(zip(LIMITS, values, strict=True))
 
 
-def _check(given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str | None) -> None:
+def _check(
+    given: dict[str, Any],
+    loss: Loss,
+    limits: dict[str, Any],
+    prune: str | None,
+    words: dict[str, Any],
+) -> None:
     """Refuse parameters, and say what their profile warns of."""
     from redveil.algorithms.catalogue import make_algorithm
     from redveil.findings.reporting import read_prune
+    from redveil.findings.taste import Taste
 
     how = make_algorithm(**given).profile
     how.check_loss(loss)
     how.reporting(how.constraints(**limits), read_prune(prune))
+    Taste(**words)
     if how.warning:
         say(how.warning, "bold red")
 

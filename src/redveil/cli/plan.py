@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -14,20 +15,25 @@ from redveil.cli.arguments import (
     Delta,
     Depth,
     Epsilon,
+    Ignore,
     JsonOutput,
+    Only,
     PairScoreName,
     ProfileName,
+    Require,
     RootScoreName,
     SamplerName,
     StartName,
     Steps,
     TreeShare,
     Trials,
+    Unmatched,
     VarianceThreshold,
     naming_options,
 )
-from redveil.cli.console import display, display_table, write_json
-from redveil.schema import Schema
+from redveil.cli.console import display, display_table, write, write_json
+from redveil.cli.steering import attribute_wishes
+from redveil.schema import Schema, Side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,6 +66,10 @@ def plan(
     delta: Delta = None,
     entities: Entities = None,
     schema: SchemaOption = None,
+    ignore: Ignore = None,
+    only: Only = None,
+    require: Require = None,
+    unmatched: Unmatched = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
@@ -104,21 +114,59 @@ def plan(
         )
         wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None
+    named = attribute_wishes(ignore, only, require, unmatched)
+    wanted, declared = _steered(wanted, declared, named)
     if wanted.auto and entities is None:
-        _show_cases(tuned_cases(wanted, declared, loss.price, MOST_ENTITIES), loss, as_json)
+        cases = tuned_cases(wanted, declared, loss.price, MOST_ENTITIES)
+        _show_cases(cases, loss, _steering(wanted, declared), as_json)
         return
     tuned = wanted.tuned(declared, entities or 0, loss.price)
     if as_json:
         planned = _steps(tuned.plan(loss.price))
-        _print_json(_promise(loss) | _shape(tuned) | {"steps": planned})
+        steering = _steering(wanted, declared)
+        _print_json(_promise(loss) | _shape(tuned) | steering | {"steps": planned})
         return
+    _say_steering(_steering(wanted, declared))
     display(steps_table(tuned.plan(loss.price).steps))
 
 
-def _show_cases(cases: Sequence[TunedCase], loss: Loss, as_json: bool) -> None:
+def _steered(
+    wanted: Algorithm, declared: Schema | None, named: dict[str, Any]
+) -> tuple[Algorithm, Schema | None]:
+    """Return the algorithm with what is said about attributes, and the schema that it leaves."""
+    from redveil.algorithms.steering import Steering
+
+    with naming_options():
+        steering = Steering.of(declared, **named)
+    return replace(wanted, steering=steering), declared and steering.applied(declared)
+
+
+def _steering(wanted: Algorithm, left: Schema | None) -> dict[str, Any]:
+    """Return how a run is steered, and how many splits that leaves it to choose from."""
+    asked = wanted.steering.public()
+    if not asked or left is None:
+        return {}
+    splits = {side.value: left.view(side).split_count for side in Side}
+    return {"steering": asked, "splits": splits}
+
+
+def _say_steering(known: dict[str, Any]) -> None:
+    if known:
+        from redveil.report.steering import steering_lines
+
+        for line in steering_lines(known["steering"]):
+            write(line)
+        left, right = known["splits"].values()
+        write(f"splits to choose from: {left:,} left, {right:,} right")
+
+
+def _show_cases(
+    cases: Sequence[TunedCase], loss: Loss, steering: dict[str, Any], as_json: bool
+) -> None:
     if as_json:
-        _print_json(_promise(loss) | {"cases": [_case(one) for one in cases]})
+        _print_json(_promise(loss) | steering | {"cases": [_case(one) for one in cases]})
     else:
+        _say_steering(steering)
         display_table(cases_table(cases))
 
 

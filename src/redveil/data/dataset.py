@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
@@ -36,6 +36,10 @@ class Dataset(Displayed):
     schema: Schema
     table: Sealed[Table]
     report: Sealed[LoadReport]
+
+    def under(self, schema: Schema) -> Dataset:
+        """Return the data set under another schema, of whose attributes it has the columns."""
+        return replace(self, schema=schema)
 
     def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.findings.taste import ANY_TASTE, Taste, said_plainly
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import (
     And,
@@ -45,7 +46,7 @@ class Unions:
     lengths: int64[unions], the number of literals before anything is simplified
     """
 
-    def __init__(self, tree: ReleasedTree, max_disjuncts: int) -> None:
+    def __init__(self, tree: ReleasedTree, max_disjuncts: int, taste: Taste = ANY_TASTE) -> None:
         self._tree = tree
         self._terms = term_ends(tree.tree, inner=True)
         nodes = term_nodes(tree.tree, inner=True)
@@ -60,6 +61,19 @@ class Unions:
         self.lengths: Integers = np.array([best[0][1] for best in found.values()], np.int64)
         self._wordings = [[terms for *_, terms in best] for best in found.values()]
         self._queries: dict[int, Query] = {}
+        if not taste.allows_all:
+            self._keep([u for u in range(len(self)) if self._is_allowed(u, taste)])
+
+    def _is_allowed(self, union: int, taste: Taste) -> bool:
+        """Return whether a union can be said as the user wants, and keep only such wordings."""
+        side = self._tree.tree.side
+        allowed = [one for one in self._wordings[union] if taste.allows_on(side, self._worded(one))]
+        self._wordings[union] = allowed
+        return bool(allowed)
+
+    def _keep(self, unions: list[int]) -> None:
+        self.covered, self.lengths = self.covered[unions], self.lengths[unions]
+        self._wordings = [self._wordings[union] for union in unions]
 
     def __len__(self) -> int:
         return len(self.covered)
@@ -72,7 +86,8 @@ class Unions:
 
     def _worded(self, terms: tuple[int, ...]) -> Query:
         union = terms_query(self._tree, terms, inner=True)
-        return simplified(union, self._tree.always_known, self._tree.orders)
+        query = simplified(union, self._tree.always_known, self._tree.orders)
+        return said_plainly(query, self._tree.attributes.values())
 
     def _shortest(self, max_disjuncts: int) -> dict[bytes, list[tuple[int, int, tuple[int, ...]]]]:
         """Return the shortest wordings of each union: negated groups, literals and terms."""

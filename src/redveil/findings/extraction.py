@@ -24,6 +24,7 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.findings.statistics import CriticalValues, jaccard_bounds, statistics_of
+from redveil.findings.taste import ANY_TASTE, Taste
 from redveil.query.formula import Query, literal_count
 from redveil.query.leaves import term_ends
 
@@ -63,16 +64,23 @@ class Candidate:
 class Extractor:
     """Extracts redescriptions from one leaf table.
 
+    taste:  what queries may say
     number: the table's number, counted from 0
     tables: how many leaf tables the intervals must hold for together
     """
 
     def __init__(
-        self, table: ReleasedTable, constraints: Constraints, number: int = 0, tables: int = 1
+        self,
+        table: ReleasedTable,
+        constraints: Constraints,
+        taste: Taste = ANY_TASTE,
+        number: int = 0,
+        tables: int = 1,
     ) -> None:
         self._number = number
         self._constraints = constraints
-        self._sides = _affordable(table, constraints.max_disjuncts)
+        self._taste = taste
+        self._sides = _affordable(table, constraints.max_disjuncts, taste)
         self.estimate: Estimate = estimate(table.counts)
         left, right = (term_ends(tree.tree, inner=True) for tree in (table.left, table.right))
         self.critical: CriticalValues = report_critical_values(table.counts, left, right, tables)
@@ -81,7 +89,7 @@ class Extractor:
         """Return the most valuable pairs that satisfy the constraints, the best first."""
         left, right = self._sides
         value, near = self._values()
-        best = _with_best_partners(np.where(near, value, -1.0))
+        best = _with_best_partners(np.where(near & self._may_be_said(), value, -1.0))
         lefts, rights = np.nonzero(best)
         m = self.estimate.moments(left.covered[lefts], right.covered[rights])
         log_p = largest_log_p(m, self.critical.leverages)
@@ -133,6 +141,19 @@ class Extractor:
             dtype=np.bool_,
         )
 
+    def _may_be_said(self) -> Flags | bool:
+        """Return which pairs the user wants to hear, bool[left, right]."""
+        if not self._taste.unmatched:
+            return True
+        left, right = self._sides
+        return np.array(
+            [
+                [self._taste.allows(left.query(i), right.query(j)) for j in range(len(right))]
+                for i in range(len(left))
+            ],
+            dtype=np.bool_,
+        ).reshape(len(left), len(right))
+
     def _candidate(self, left: int, right: int, m: Moments, half: float) -> Candidate:
         queries = self._sides[0].query(left), self._sides[1].query(right)
         literals = sum(map(literal_count, queries))
@@ -142,10 +163,10 @@ class Extractor:
         return Candidate(self._number, *queries, left_ends, right_ends, value, half)
 
 
-def _affordable(table: ReleasedTable, max_disjuncts: int) -> tuple[Unions, Unions]:
+def _affordable(table: ReleasedTable, max_disjuncts: int, taste: Taste) -> tuple[Unions, Unions]:
     """Return the unions on both sides, of fewer disjuncts if there were too many pairs."""
     for disjuncts in range(max_disjuncts, 0, -1):
-        sides = Unions(table.left, disjuncts), Unions(table.right, disjuncts)
+        sides = Unions(table.left, disjuncts, taste), Unions(table.right, disjuncts, taste)
         if len(sides[0]) * len(sides[1]) <= MOST_PAIRS or disjuncts == 1:
             return sides
     raise AssertionError("a query has at least one disjunct")

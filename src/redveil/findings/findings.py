@@ -7,7 +7,7 @@ would have taken: all of it is post-processing, so it costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from redveil.findings.discovery import Discovery, false_discoveries, with_confirmation
@@ -29,6 +29,7 @@ from redveil.findings.required_budget import (
     required_budget,
 )
 from redveil.findings.statistics import Interval
+from redveil.findings.taste import ANY_TASTE
 from redveil.privacy.loss import Loss
 
 _Extracted: TypeAlias = tuple[
@@ -45,6 +46,7 @@ class NothingFound:
     match:       a match that would have been reported with a larger budget, and what it would have
                  needed; None if even rare matches would have been reported
     noise_aware: whether the search accounted for the noise; otherwise no such match is sought
+    refused:     whether anything meets the constraints, but is not what was asked for
     """
 
     entities: float
@@ -52,6 +54,7 @@ class NothingFound:
     noise_aware: bool = True
     match: Match | None = None
     required: RequiredBudget | None = None
+    refused: bool = False
 
 
 # Adds what it would have taken to an empty finding.
@@ -89,9 +92,8 @@ def find(
     splits:  how many splits each view has to choose from
     explain: says what it would have taken if there is nothing to report
     """
-    estimates, found, pruned = (_hardened if reporting.noise_aware else _published)(
-        tables, reporting
-    )
+    extract = _hardened if reporting.noise_aware else _published
+    estimates, found, pruned = extract(tables, reporting)
     counts = [table.counts for table in tables]
     discovery = None
     if reporting.noise_aware:
@@ -102,8 +104,11 @@ def find(
     if not found:
         size = entities.estimate if entities else 0.0
         error = max((one.cell_deviation for one in estimates), default=0.0)
-        nothing = NothingFound(size, error, reporting.noise_aware)
-        if reporting.noise_aware and explain is not None:
+        refused = not reporting.taste.allows_all and bool(
+            extract(tables, replace(reporting, taste=ANY_TASTE))[1]
+        )
+        nothing = NothingFound(size, error, reporting.noise_aware, refused=refused)
+        if reporting.noise_aware and explain is not None and not refused:
             nothing = explain(nothing)
     return Findings(
         entities=entities,
@@ -119,7 +124,7 @@ def find(
 def _hardened(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extracted:
     """Return estimates, what is reported, and what is pruned."""
     extractors = [
-        Extractor(table, reporting.constraints, number, len(tables))
+        Extractor(table, reporting.constraints, reporting.taste, number, len(tables))
         for number, table in enumerate(tables)
     ]
     estimates = tuple(one.estimate for one in extractors)
@@ -138,7 +143,7 @@ def _hardened(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extract
 
 def _published(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extracted:
     """Return estimates, what is reported, and what is pruned, all as in the paper."""
-    extractors = [PaperExtractor(table, reporting.constraints) for table in tables]
+    extractors = [PaperExtractor(table, reporting.constraints, reporting.taste) for table in tables]
     found = [
         one for number, extractor in enumerate(extractors) for one in extractor.extract(number)
     ]

@@ -19,6 +19,7 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.findings.statistics import SignificanceTest, jaccard_bounds, statistics_of
+from redveil.findings.taste import ANY_TASTE, Taste
 from redveil.query.formula import Query
 from redveil.query.leaves import term_ends, term_nodes, terms_query
 from redveil.query.simplify import simplified
@@ -43,7 +44,10 @@ class _Candidates:
 class PaperExtractor:
     """Extracts redescriptions from one leaf table as the paper does."""
 
-    def __init__(self, table: ReleasedTable, constraints: Constraints) -> None:
+    def __init__(
+        self, table: ReleasedTable, constraints: Constraints, taste: Taste = ANY_TASTE
+    ) -> None:
+        self._taste = taste
         self._trees = table.left, table.right
         self._constraints = constraints
         self._terms = term_ends(table.left.tree), term_ends(table.right.tree)
@@ -72,7 +76,8 @@ class PaperExtractor:
                 # The same coverage in other words: the shorter wording wins.
                 if key not in seen or length < seen[key][0]:
                     seen[key] = length, batch, found, i
-        return [self._describe(batch, found, i, number) for _, batch, found, i in seen.values()]
+        said = (self._describe(batch, found, i, number) for _, batch, found, i in seen.values())
+        return [one for one in said if self._taste.allows(one.left, one.right)]
 
     def _length(self, batch: _Candidates, i: int) -> int:
         """Return how many literals a pair takes, before anything is simplified."""

@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from redveil.errors import InputError
+from redveil.findings.taste import Taste
 from redveil.privacy.loss import read_count, read_fraction
+from redveil.privacy.promise import Parameter
 from redveil.privacy.score import MOST_ENTITIES
 
 AUTO: Final = "auto"
@@ -79,6 +81,7 @@ class Reporting:
 
     prune:       drop redescriptions whose noisy support is below this number; "auto" drops those
                  whose overlap the noise alone could explain; None drops nothing
+    taste:       what queries may say
     noise_aware: judge significance at the pessimistic end of the noise, rank by the corrected index
                  and novelty, and bound false discoveries; without it, everything is as in the paper
 
@@ -90,15 +93,16 @@ class Reporting:
     constraints: Constraints = field(default_factory=Constraints)
     prune: float | str | None = None
     noise_aware: bool = True
+    taste: Taste = field(default_factory=Taste)
 
     def __post_init__(self) -> None:
         if isinstance(self.prune, str) and self.prune != AUTO:
             raise InputError("prune must be a number of entities, or auto")
 
-    def public(self) -> dict[str, int | float | str | None]:
-        """Return constraints and pruning as plain values, for a certificate.
+    def public(self) -> dict[str, Parameter]:
+        """Return constraints, pruning and taste as plain values, for a certificate.
 
         >>> Reporting().public()["min_support"]
         10
         """
-        return {"prune": self.prune, **asdict(self.constraints)}
+        return {"prune": self.prune, **asdict(self.constraints), **self.taste.public()}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from redveil.privacy.loss import Loss
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side, Status
 
+# A public parameter of a run, as a plain value.
+Parameter: TypeAlias = (
+    bool | int | float | str | tuple[str, ...] | tuple[tuple[str, ...], ...] | None
+)
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
 AS_PUBLISHED: Final = "as published; see known limits"
 
@@ -29,7 +33,7 @@ class Method:
     algorithm: str
     profile: str
     guarantee: Guarantee
-    parameters: dict[str, int | float | str | None]
+    parameters: dict[str, Parameter]
     conditions: tuple[str, ...] = ()
 
 

@@ -20,10 +20,11 @@ from redveil.errors import QueryError
 from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
 from redveil.privacy.plan import StepKey, StepKind, steps_listing
-from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee
+from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee, Parameter
 from redveil.query.json_form import from_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
+from redveil.report.steering import steering_lines
 from redveil.schema.view import plural
 
 FORMAT_VERSION: Final = 1
@@ -89,7 +90,7 @@ class CertificatePart(Displayed, Part):
     guarantee: Guarantee
     profile: str = Field(pattern="^(hardened|published)$")
     algorithm: str
-    parameters: dict[str, int | float | str | None]
+    parameters: dict[str, Parameter]
     steps: tuple[StepPart, ...]
     schema_name: str
     schema_digest: str
@@ -156,6 +157,8 @@ class CertificatePart(Displayed, Part):
             ("spent in", f"{len(self.steps)} steps that add up to exactly {price}"),
             ("method", f"{self.algorithm}{alone} ({self.profile}), {self.software}"),
         ]
+        for number, line in enumerate(steering_lines(self.parameters)):
+            facts.append(("steered" if number == 0 else "", line))
         if entities is not None:
             facts.append((plural(self.unit), f"{interval_text(entities, 0)} (noisy)"))
         facts += [

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import COMMON_SHARE, Match, RequiredBudget
 from redveil.privacy.loss import Loss
 from redveil.schema.view import plural
+
+REFUSED: Final = (
+    "Redescriptions meet the constraints, but none has the attributes and the words that were "
+    "asked for. The trees and their counts are released all the same: `redveil ask` lists them, "
+    "and answers questions about them free of charge."
+)
 
 
 def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
@@ -15,6 +22,8 @@ def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
 
     unit: what one entity is called
     """
+    if nothing.refused:
+        return REFUSED
     noise = (
         "The noise is too large to show that any redescription meets the constraints. With about "
         f"{nothing.entities:,.0f} {plural(unit)}, ε = {float(loss.epsilon):g} leaves an error of "

@@ -32,6 +32,9 @@ def describe(schema: Schema) -> Json:
         extras["budget_delta"] = str(schema.budget_delta)
     if schema.bought:
         extras["bought"] = [describe_purchase(one) for one in schema.bought]
+    if schema.unmatched:
+        both = schema.left, schema.right
+        extras["unmatched"] = [group.described(*both) for group in schema.unmatched]
     return {
         "name": schema.name,
         **({} if schema.id is None else {"id": schema.id}),

@@ -61,16 +61,20 @@ def without(schema: Schema, name: str, side: str | None) -> Schema:
         place = "in neither view" if where is None else f"not in the {where} view"
         raise SchemaError(f"attribute {name}: {place}; check the name")
     kept = tuple(one for one in schema.view(where).attributes if one.name != name)
-    return _with_attributes(schema, where, kept)
+    groups = (group.without((where, name)) for group in schema.unmatched)
+    left = replace(schema, unmatched=tuple(group for group in groups if group.forbids))
+    return _with_attributes(left, where, kept)
 
 
 def with_package(schema: Schema, declared: Mapping[str, Any]) -> Schema:
-    """Return a schema with another name, unit or budget.
+    """Return a schema with another name, unit or budget, or with other unmatched groups.
 
     declared: what `Schema.replace` takes; None means unchanged
     """
     package: dict[str, Any] = schema.to_dict()
-    known = {key: str(_plain(value)) for key, value in declared.items() if value is not None}
+    given = {key: _plain(value) for key, value in declared.items() if value is not None}
+    # Groups are lists; everything else is written as text.
+    known = {key: value if key == "unmatched" else str(value) for key, value in given.items()}
     name = known.pop("name", schema.name)
     return type(schema).from_dict(package | {"name": name, "redveil": package["redveil"] | known})
 

@@ -17,6 +17,7 @@ from redveil.schema.identifier import new_id
 from redveil.schema.listing import view_listing
 from redveil.schema.purchase import Purchase
 from redveil.schema.reader import must_keep, read_schema, schema_of
+from redveil.schema.unmatched import Group
 from redveil.schema.view import Side, Status, View
 
 
@@ -43,6 +44,7 @@ class Schema(Displayed):
     budget_delta: Fraction = Fraction(0)
     bought: tuple[Purchase, ...] = ()
     id: str | None = None
+    unmatched: tuple[Group, ...] = ()
 
     def view(self, side: Side) -> View:
         """Return the view on one side."""
@@ -164,20 +166,25 @@ correct redveil.cuts.values
         unit: str | None = None,
         budget: str | float | Fraction | None = None,
         budget_delta: str | float | Fraction | None = None,
+        unmatched: Sequence[Sequence[str]] | None = None,
     ) -> Schema:
-        """Return the schema with another name, unit or budget.
+        """Return the schema with another name, unit or budget, or with other unmatched groups.
 
         name:         the name of the data set
         unit:         what one entity is called, as in `"patient"`
         budget:       the ε that all runs together may cost
         budget_delta: the δ that all runs together may cost
+        unmatched:    groups of attributes that may not be matched with each other; `left:age` is
+            the left view's `age`, if both views have one
 
         >>> from redveil.data.synthetic import clinic_schema
         >>> clinic_schema().replace(unit="visit", budget="1/2").budget
         Fraction(1, 2)
+        >>> clinic_schema().replace(unmatched=[["diabetes type 2", "HbA1c"]]).unmatched
+        (Group(left=('diabetes type 2',), right=('HbA1c',)),)
         """
         declared = {"name": name, "unit": unit, "budget": budget, "budget_delta": budget_delta}
-        return editing.with_package(self, declared)
+        return editing.with_package(self, declared | {"unmatched": unmatched})
 
     def __repr__(self) -> str:
         left, right = len(self.left.attributes), len(self.right.attributes)
@@ -190,6 +197,8 @@ correct redveil.cuts.values
         yield f"schema {self.name} ({self.status}), unit {self.unit}{budget}"
         for side in Side:
             yield view_listing(self.view(side), side)
+        for group in self.unmatched:
+            yield f"not to be matched with each other: {group}"
 
     def save(self, path: str | Path) -> None:
         """Write the schema as `datapackage.json`, atomically; replace nothing but a schema.

@@ -18,17 +18,21 @@ from redveil.schema.encoding import encoding_fault
 from redveil.schema.field import FieldReader
 from redveil.schema.problem import Problem, misplaced, misspelt, unknown_keys
 from redveil.schema.purchase import Purchase
+from redveil.schema.unmatched import Group, read_groups
 from redveil.schema.view import Side, Status, View
 
 S = TypeVar("S")
 _NO_OBJECT: Final = ("not a JSON object", "write a data package descriptor")
 _NAME_ONE: Final = "name a schema, such as datapackage.json"
-# Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases, id.
+_Purchases = tuple[Purchase, ...]
+_Groups = tuple[Group, ...]
+# Makes a schema of what was read: name, both views, unit, status, budget, its delta, purchases, id,
+# unmatched groups.
 Build = Callable[
-    [str, View, View, str, Status, Fraction | None, Fraction, tuple[Purchase, ...], str | None], S
+    [str, View, View, str, Status, Fraction | None, Fraction, _Purchases, str | None, _Groups], S
 ]
 
-KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought")
+KEYS: Final = ("version", "status", "unit", "budget", "budget_delta", "bought", "unmatched")
 # Excludes "1e999999999": short as text, but too large for memory as an exact number.
 _SHORT_NUMBER: Final = re.compile(r"[0-9./+-]{1,40}(?:[eE][+-]?[0-9]{1,2})?")
 # Prices of purchases are exact and can have many digits.
@@ -216,8 +220,11 @@ def parse(raw: object, file: str, build: Build[S]) -> tuple[S | None, list[Probl
     left, right = views
     if problems or left is None or right is None:
         return None, problems
+    unmatched = _unmatched(raw, left, right, file, problems)
+    if problems:
+        return None, problems
     about = (package.unit, package.status, package.budget, package.budget_delta)
-    return build(package.name, left, right, *about, package.bought, package.id), []
+    return build(package.name, left, right, *about, package.bought, package.id, unmatched), []
 
 
 def _package(raw: Mapping[str, object], file: str, problems: list[Problem]) -> Package:
@@ -244,6 +251,17 @@ def _package(raw: Mapping[str, object], file: str, problems: list[Problem]) -> P
         bought=_purchases(extras.get("bought", []), file, problems),
         id=_identifier(raw.get("id"), file, problems),
     )
+
+
+def _unmatched(
+    raw: Mapping[str, object], left: View, right: View, file: str, problems: list[Problem]
+) -> tuple[Group, ...]:
+    """Read the groups of attributes that may not be matched with each other."""
+    extras = raw.get("redveil")
+    given = extras.get("unmatched", []) if isinstance(extras, Mapping) else []
+    groups, faults = read_groups(given, left, right)
+    problems.extend(Problem(file, f"redveil.unmatched: {what}", how) for what, how in faults)
+    return groups
 
 
 def _identifier(given: object, file: str, problems: list[Problem]) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.joint import among, count_jointly
+from redveil.trees.pairing import Pairing
 from redveil.trees.prepared import PreparedData
 from redveil.trees.scores import CORRESPONDENCE, GRID_BITS, LEVERAGE, agreement
 from redveil.trees.scores.correspondence import pieces
@@ -86,21 +88,24 @@ def grow_twins(
     steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
+    required: Mapping[Side, Collection[str]] = MappingProxyType({}),
     grown: Released[Twins] | None = None,
 ) -> Released[Twins]:
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
-    root:  what the first choice is scored by; those below are scored by correspondence.
-    avoid: attributes that the roots leave alone, so that several pairs of twins differ.
-    grown: trees that are grown already, and are grown deeper
+    root:     what the first choice is scored by; those below are scored by correspondence.
+    avoid:    attributes that the roots leave alone, so that several pairs of twins differ.
+    required: names of attributes, of which each root takes one; any, if there are none.
+    grown:    trees that are grown already, and are grown deeper.
     """
+    pairing = Pairing.of(data.schema, data.splits, required)
     start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
     for step in steps:
         if data.stop[0]:
             raise KeyboardInterrupt
         receipt = purse.pay(step, "choose")
         now = grown.value if grown else start
-        matches, base = _open_matches(now, data.splits, avoid)
+        matches, base = _open_matches(now, pairing, avoid)
         if not matches:
             continue
         matching = BY_CORRESPONDENCE if grown else root
@@ -108,7 +113,7 @@ def grow_twins(
         chosen = choose(units, matching.score, base, receipt, randomness)
         extend = partial(_extend, now, data.splits, matches)
         grown = combine(extend, chosen, *([grown] if grown else []))
-    assert grown is not None, "a schema always offers a split at the root"
+    assert grown is not None, "parameters that leave nothing to match are refused before a run"
     return grown
 
 
@@ -140,33 +145,20 @@ def _members(at_left: Positions, at_right: Positions, match: NodePair) -> NDArra
     return pack((at_left == match[0]) & (at_right == match[1]))
 
 
-def _open_matches(
-    twins: Twins, splits: Mapping[Side, Splits], avoid: Avoid
-) -> tuple[list[NodePair], Integers]:
+def _open_matches(twins: Twins, pairing: Pairing, avoid: Avoid) -> tuple[list[NodePair], Integers]:
     """Return the matched pairs that can still be split, and what may be chosen there.
 
-    Public: follows from the released trees and the schema alone. Attributes are avoided at the
-    roots only, and only as long as others are left.
+    Public: follows from the released trees and from public parameters alone.
     """
     matches: list[NodePair] = []
     base: list[Integers] = []
     for match in twins.matches:
-        allowed = [
-            _allowed(splits[side], twins.tree(side), node, avoid.get(side, ()))
-            for side, node in zip(Side, match, strict=True)
-        ]
-        both = np.outer(*allowed).astype(np.int64).ravel()
+        left, right = twins.left.path(match[0]), twins.right.path(match[1])
+        both = pairing.allowed(left, right, avoid).astype(np.int64).ravel()
         if both.any():
             matches.append(match)
             base.append(np.concatenate([both, both]))
     return matches, np.array(base)
-
-
-def _allowed(splits: Splits, tree: Tree, node: int, avoid: Collection[int]) -> NDArray[np.bool_]:
-    """Return which splits may stand at a node, bool[splits]."""
-    informative = splits.informative(tree.path(node))
-    others = informative & ~np.isin(splits.attribute, list(avoid))
-    return others if node == 0 and others.any() else informative
 
 
 def _extend(

@@ -112,9 +112,10 @@ def test_the_options_of_mine_are_grouped(
     lines = command("mine", "--help").out.splitlines()
     headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert headings == [
-        *("Arguments:", "Privacy:", "What to find:", "Files:", "Options:", "Expert options:")
+        *("Arguments:", "Privacy:", "What to find:", "Files:", "Options:"),
+        *("Steering, free of charge:", "Expert options:"),
     ]
-    everyday = lines[: lines.index("Expert options:")]
+    everyday = lines[: lines.index("Steering, free of charge:")]
     assert len([line for line in everyday if line.startswith("  -")]) <= 12
     # An option with its values stays in one piece.
     long = [line for line in lines if len(line) > columns]
