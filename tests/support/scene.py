@@ -10,9 +10,10 @@ import numpy as np
 from oracle.extraction import Entities, Pair, term_coverages, term_lengths
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
-from redveil.findings.extraction import Extractor
+from redveil.findings.extraction import Candidate, Extractor
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.counting import route
@@ -48,7 +49,7 @@ class Scene:
             self.weights, terms[0], terms[1], (known[0], known[1]), (lengths[0], lengths[1])
         )
 
-    def coverages(self, one: Redescription) -> Pair:
+    def coverages(self, one: Redescription | Candidate) -> Pair:
         """Return the entities in the ends that a redescription covers."""
         return self._at_ends(0, one.left_ends), self._at_ends(1, one.right_ends)
 
@@ -56,9 +57,13 @@ class Scene:
         nodes = {self.trees[side].ends[place] for place in covered}
         return frozenset(e for e, end in enumerate(self.ends[side]) if end in nodes)
 
+    def released(self, table: LeafTable | None = None) -> ReleasedTable:
+        """Return a table with its trees in words; by default the cells without noise."""
+        return ReleasedTable.of(table or measured(self.trees, self.cells), self.schema)
+
     def extractor(self, wanted: Constraints) -> Extractor:
         """Return an extractor for the cells without noise."""
-        return Extractor(measured(self.trees, self.cells), self.schema, wanted)
+        return Extractor(self.released(), wanted)
 
 
 def measured(
