@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 # Shares are tried on a grid of this many values between their bounds, on each side.
 SHARES_TRIED: Final = 5
+# The chance-corrected index is steeper, and reaches 1 only where both shares are equal.
+SHARES_TRIED_FOR_INTERVALS: Final = 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,11 +43,12 @@ class Leverages:
 
 
 def possible_leverages(
-    moments: Moments, critical_value: float, tried: int = SHARES_TRIED
+    moments: Moments, critical_value: float, tried: int = SHARES_TRIED, *, equal: bool = False
 ) -> Leverages:
     """Return the leverages that are consistent with the noise, pair by pair.
 
     tried: how many shares to try on each side; with one, only the estimates
+    equal: try the other side's shares too, as far as the bounds allow
     """
     m = moments
     size = np.maximum(m.size, 1.0)
@@ -59,6 +62,11 @@ def possible_leverages(
             ratio_bounds(m.right, m.size, m.right_right, m.right_size, m.size_size, spread),
         )
     )
+    if equal:
+        lefts, rights = (
+            np.concatenate([ours, np.clip(theirs, ours[0], ours[-1])])
+            for ours, theirs in ((lefts, rights), (rights, lefts))
+        )
     a, b = np.broadcast_arrays(lefts[:, None, :], rights[None, :, :])
     middle = m.both - b * m.left - a * m.right + a * b * m.size
     width = critical_value * np.sqrt(leverage_variance(m, a, b))
@@ -145,7 +153,7 @@ def corrected_bounds(moments: Moments, critical_value: float) -> tuple[Floats, F
     estimate = corrected_index(at.left, at.right, at.low / at.sizes[0])[0, 0]
     if critical_value == 0:
         return estimate, estimate, estimate
-    p = possible_leverages(moments, critical_value)
+    p = possible_leverages(moments, critical_value, SHARES_TRIED_FOR_INTERVALS, equal=True)
     low = corrected_index(p.left, p.right, p.low / p.sizes).min(axis=(0, 1, 2))
     high = corrected_index(p.left, p.right, p.high / p.sizes).max(axis=(0, 1, 2))
     return estimate, np.minimum(low, estimate), np.maximum(high, estimate)
