@@ -191,7 +191,7 @@ def test_a_result_prints_as_on_the_command_line(monkeypatch: pytest.MonkeyPatch)
     result = mined_clinic()
     shown = str(result)
     assert "Privacy certificate" in shown
-    assert "expected if" in shown
+    assert "corrected [95 %]" in shown
     first = result.redescriptions[0]
     assert f"{first.jaccard.estimate:.2f} [" in shown
     assert repr(result) == f"<Result: {len(result)} redescriptions, ε = 3, exact, alt-expm>"

@@ -235,7 +235,8 @@ def novelty(found: Candidate, before: Sequence[Candidate], cells: np.ndarray) ->
 def left_by(found: Candidate, entry: Candidate) -> float:
     """Return the share of a candidate's pairs of attributes that an entry does not have."""
     mine, theirs = (
-        set(itertools.product(attributes(x.left), attributes(x.right))) for x in (found, entry)
+        set(itertools.product(attributes(one.left), attributes(one.right)))
+        for one in (found, entry)
     )
     return len(mine - theirs) / len(mine)
 
