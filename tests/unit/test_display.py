@@ -67,7 +67,9 @@ def draft_with(name: str) -> redveil.Draft:
 
 def answer_with(name: str) -> Answer:
     half = Interval(0.5, 0.4, 0.6)
-    return Answer(name, name, Statistics(half, 0.1, *[half] * 4, 1e-9, 1e-8, 1e-12), 0, unit=name)
+    return Answer(
+        name, name, Statistics(half, 0.1, half, half, half, half, 1e-9, 1e-8, 1e-12), 0, unit=name
+    )
 
 
 SHOWN: dict[str, Callable[[str], Displayed]] = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.fisher import fisher_tail, log_of
-from redveil.findings.fisher import log_fisher
+from redveil.findings.fisher import fisher_p_value, log_fisher
 
 Cells = tuple[int, int, int, int]
 
@@ -33,7 +33,7 @@ tables = st.tuples(counts, counts, counts, counts)
 
 
 def test_for_all_small_tables_the_bound_is_not_below_the_exact_tail() -> None:
-    everything = list(itertools.product(range(7), repeat=4))
+    everything: list[Cells] = list(itertools.product(range(7), range(7), range(7), range(7)))
     bounds = log_fisher(*np.array(everything).T)
     for cells, bound in zip(everything, bounds.tolist(), strict=True):
         assert bound >= exact(cells) - 1e-9, cells
@@ -102,3 +102,29 @@ def test_p_values_beyond_what_floats_hold_have_a_logarithm() -> None:
     found = float(log_fisher(50_000, 0, 0, 50_000))
     assert np.exp(found) == 0
     assert found == pytest.approx(-math.log(math.comb(100_000, 50_000)), rel=1e-6)
+
+
+def test_the_p_value_of_true_counts_is_the_exact_tail() -> None:
+    for cells in itertools.product(range(6), range(6), range(6), range(6)):
+        both, only_left, only_right, _ = cells
+        size = sum(cells)
+        counts = both, both + only_left, both + only_right, size
+        assert fisher_p_value(*counts) == pytest.approx(float(fisher_tail(*counts)), rel=1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables)
+def test_so_it_is_for_larger_ones(cells: Cells) -> None:
+    both, only_left, only_right, _ = cells
+    counts = both, both + only_left, both + only_right, sum(cells)
+    exact = float(fisher_tail(*counts))
+    assert fisher_p_value(*counts) == pytest.approx(exact, rel=1e-7, abs=1e-300)
+
+
+@pytest.mark.parametrize("size", [10**6, 2**30])
+def test_p_values_of_very_many_entities_are_those_of_the_normal_law(size: int) -> None:
+    half, quarter = size // 2, size // 4
+    deviation = math.sqrt(size) / 4
+    for deviations, chance in ((0, 0.5), (2, 0.02275), (-2, 0.97725)):
+        both = quarter + round(deviations * deviation)
+        assert fisher_p_value(both, half, half, size) == pytest.approx(chance, rel=0.02)

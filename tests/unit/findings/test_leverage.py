@@ -65,7 +65,12 @@ def test_ratios_are_those_that_two_noisy_counts_do_not_contradict(
     low, high = (
         float(bound[0])
         for bound in ratio_bounds(
-            *(np.array([x]) for x in (top, bottom, one, covariance, other)), critical
+            np.array([top]),
+            np.array([bottom]),
+            np.array([one]),
+            np.array([covariance]),
+            np.array([other]),
+            critical,
         )
     )
     assert 0 <= low <= high <= 1
@@ -97,9 +102,10 @@ def test_a_leverage_is_a_weighted_sum_of_cells(
 ) -> None:
     noise = SeededRandomness(1)
     ninth = Fraction(1, 9)
-    margins = [
-        cells.sum(axis=1 - side) + noise.laplace(ninth, cells.shape[side]) for side in (0, 1)
-    ]
+    margins = (
+        cells.sum(axis=1) + noise.laplace(ninth, HEIGHT),
+        cells.sum(axis=0) + noise.laplace(ninth, WIDTH),
+    )
     prices = Prices(Fraction(1, 5), ninth, ninth)
     trees = Tree(Side.LEFT, (0, 1, 2)), Tree(Side.RIGHT, (0, 1, None))
     fitted = estimate(LeafTable(*trees, cells, *margins, prices))
@@ -125,7 +131,7 @@ def test_so_it_is_in_two_passes(
     fitted = TwoPass(cells.astype(np.float64), margin.astype(np.float64), 12.0, 34.0)
     # Overlaps and right supports are sums of cells, left supports and sizes of left counts.
     of_cells = rectangle(left, right) - a * rectangle([True] * HEIGHT, right)
-    parts = of_cells, a * b - b * left
+    parts = of_cells, a * b - b * left.astype(np.float64)
     moments = fitted.moments(left[None], right[None])
     middle = moments.both - b * moments.left - a * moments.right + a * b * moments.size
     assert float(middle[0]) == pytest.approx(sums.mean_of(*parts), rel=1e-6, abs=1e-6)
@@ -305,7 +311,7 @@ def possible_tables(moments: Moments, critical: float, count: int, seed: int) ->
         spread = variance - 2 * share * covariance + share**2 * m.size_size
         allowed &= np.abs(covered - share * size) <= critical * np.sqrt(spread)
     allowed &= np.abs(total - size) <= critical * np.sqrt(m.size_size)
-    return drawn[allowed]
+    return np.asarray(drawn[allowed], dtype=np.float64)
 
 
 def test_no_table_that_the_noise_allows_has_a_larger_p_value_or_an_index_outside() -> None:

@@ -38,11 +38,11 @@ def one(
     half: float = 0.3,
 ) -> Candidate:
     """Return what ranking looks at; its attributes are its own if no queries are given."""
-    queries = (
+    queries = [
         parse_text(text) if text else Literal(f"a{next(NUMBERS)}", "<=", 1)
         for text in (left, right)
-    )
-    return Candidate(table, *queries, *covered, value, half)
+    ]
+    return Candidate(table, queries[0], queries[1], *covered, value, half)
 
 
 def fit_of(cells: np.ndarray | list[list[float]]) -> Fit:
