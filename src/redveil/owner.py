@@ -10,6 +10,7 @@ from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.errors import ResultError
 from redveil.findings.binomial import binomial_p_values
+from redveil.findings.fisher import fisher_p_value
 from redveil.findings.statistics import SignificanceTest
 from redveil.query.formula import evaluate
 from redveil.query.json_form import from_json
@@ -70,8 +71,6 @@ def _true_values(one: RedescriptionPart, table: Table, test: SignificanceTest) -
 
 def _true_p_value(both: int, left: int, right: int, rows: int, test: SignificanceTest) -> float:
     """Return Fisher's exact p-value, or the paper's binomial tail."""
-    from scipy.stats import hypergeom
-
     if test is SignificanceTest.BINOMIAL:
         return float(binomial_p_values(both, left, right, rows))
-    return float(hypergeom.sf(both - 1, rows, left, right))
+    return fisher_p_value(both, left, right, rows)

@@ -1,4 +1,4 @@
-"""Redescriptions from entities instead of tables: every coverage is a set of entities.
+"""The paper's extraction, from entities instead of tables: every coverage is a set of entities.
 
 An entity may stand for many that are alike; its weight says for how many.
 """
@@ -21,17 +21,13 @@ class TieError(Exception):
 
 @dataclass(frozen=True)
 class Rules:
-    """What a redescription must satisfy, and how many disjuncts a side may have.
-
-    literal: what is left of a J's worth with every literal more; to the paper, all of it.
-    """
+    """What a redescription must satisfy, and how many disjuncts a side may have."""
 
     max_p_value: float
     min_jaccard: float
     min_support: int
     max_support: float
     max_disjuncts: int
-    literal: Fraction = Fraction(1)
 
 
 def term_coverages(nodes: Sequence[int], ends: Sequence[int]) -> list[Coverage]:
@@ -41,36 +37,29 @@ def term_coverages(nodes: Sequence[int], ends: Sequence[int]) -> list[Coverage]:
     ends:  the node at which each entity stopped. Whoever stopped at a node or below has reached
            it; whoever stopped above it might have, had the value not been missing.
     """
-    ways = [frozenset(_way_to(end)) for end in ends]
+    ways = [frozenset(way_to(end)) for end in ends]
     reached = [frozenset(e for e, way in enumerate(ways) if node in way) for node in nodes]
-    perhaps = [frozenset(e for e, end in enumerate(ends) if end in _way_to(node)) for node in nodes]
+    perhaps = [frozenset(e for e, end in enumerate(ends) if end in way_to(node)) for node in nodes]
     everyone = frozenset(range(len(ends)))
     return reached + [everyone - a - b for a, b in zip(reached, perhaps, strict=True)]
 
 
-def term_lengths(nodes: Sequence[int]) -> list[int]:
-    """Return how many literals lead to each node; a negation takes as many."""
-    return [len(_way_to(node)) - 1 for node in nodes] * 2
-
-
-def _way_to(node: int) -> list[int]:
+def way_to(node: int) -> list[int]:
     """Return the nodes from the root to a node, both included."""
-    return [node] if node == 0 else [*_way_to((node - 1) // 2), node]
+    return [node] if node == 0 else [*way_to((node - 1) // 2), node]
 
 
 @dataclass(frozen=True)
 class Entities:
     """Entities with their weights, and the coverages of the terms on both sides.
 
-    known:   who ended in a leaf, on either side; the others' values are missing.
-    lengths: how many literals each term has, on either side.
+    known: who ended in a leaf, on either side; the others' values are missing.
     """
 
     weights: Sequence[int]
     left: Sequence[Coverage]
     right: Sequence[Coverage]
     known: Pair
-    lengths: tuple[Sequence[int], Sequence[int]]
 
     def weigh(self, coverage: Coverage) -> int:
         """Return how many entities there are in a coverage."""
@@ -104,43 +93,28 @@ class Entities:
         return bool(coverage) and not known <= coverage
 
 
-def redescriptions(
-    entities: Entities, rules: Rules, *, only_fine_starts: bool = False
-) -> set[Pair]:
-    """Start from every pair of terms, grow it greedily, and keep what satisfies the rules.
-
-    The paper starts only from pairs that satisfy the rules by themselves.
-    """
+def redescriptions(entities: Entities, rules: Rules) -> set[Pair]:
+    """Start from every pair of terms that satisfies the rules, and grow it greedily."""
     starts = [(a, b) for a in entities.left for b in entities.right]
-    if only_fine_starts:
-        starts = [pair for pair in starts if entities.satisfies(pair, rules)]
-    grown = {_grow(entities, rules, pair) for pair in starts}
+    grown = {_grow(entities, rules, pair) for pair in starts if entities.satisfies(pair, rules)}
     return {pair for pair in grown if entities.satisfies(pair, rules)}
 
 
 def _grow(entities: Entities, rules: Rules, pair: Pair) -> Pair:
     """Widen left, then right, then left again, each time by the best disjunct if one helps."""
     for _ in range(rules.max_disjuncts - 1):
-        wider = [(pair[0] | term, pair[1]) for term in entities.left]
-        pair = _best(entities, rules, pair, wider, entities.lengths[0])
-        wider = [(pair[0], pair[1] | term) for term in entities.right]
-        pair = _best(entities, rules, pair, wider, entities.lengths[1])
+        pair = _best(entities, rules, pair, [(pair[0] | term, pair[1]) for term in entities.left])
+        pair = _best(entities, rules, pair, [(pair[0], pair[1] | term) for term in entities.right])
     return pair
 
 
-def _best(
-    entities: Entities, rules: Rules, now: Pair, wider: Sequence[Pair], lengths: Sequence[int]
-) -> Pair:
-    """Return the allowed pair that is worth most, if that is more than the J of now."""
-    worth = [
-        (pair, entities.jaccard(pair) * rules.literal**length)
-        for pair, length in zip(wider, lengths, strict=True)
-        if entities.satisfies(pair, rules)
-    ]
-    top = max((value for _, value in worth), default=Fraction(0))
+def _best(entities: Entities, rules: Rules, now: Pair, wider: Sequence[Pair]) -> Pair:
+    """Return the allowed pair with the largest J, if that is more than the J of now."""
+    found = {pair: entities.jaccard(pair) for pair in wider if entities.satisfies(pair, rules)}
+    top = max(found.values(), default=Fraction(0))
     if top <= entities.jaccard(now):
         return now
-    first, *others = {pair for pair, value in worth if value == top}
+    first, *others = (pair for pair, jaccard in found.items() if jaccard == top)
     if others:
         raise TieError
     return first

@@ -12,6 +12,7 @@ import pytest
 import redveil
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.data.dataset import Dataset
+from redveil.findings.released_table import split_counts
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.findings.required_budget import RARE_SHARE, Match, required_budget
 from redveil.mining import mine
@@ -70,7 +71,7 @@ def test_what_is_said_to_suffice_does_and_a_part_of_it_does_not(
     required = required_budget(
         lambda entities, price: make_algorithm().design(dataset.schema, entities, price),
         Constraints(),
-        dataset.schema,
+        split_counts(dataset.schema),
         size,
         Loss(Fraction(1, 200)),
         match,

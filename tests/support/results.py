@@ -67,14 +67,18 @@ def query_part(query: Query) -> QueryPart:
 
 
 def redescription(
-    left: str = "asthma", right: str = "cough", *, true: TruePart | None = None
+    left: str = "asthma",
+    right: str = "cough",
+    *,
+    confirmed: bool | None = None,
+    true: TruePart | None = None,
 ) -> RedescriptionPart:
     """Return a redescription of one Boolean attribute by another."""
-    return redescription_of(boolean(left), boolean(right), true=true)
+    return redescription_of(boolean(left), boolean(right), confirmed=confirmed, true=true)
 
 
 def redescription_of(
-    left: Query, right: Query, *, true: TruePart | None = None
+    left: Query, right: Query, *, confirmed: bool | None = None, true: TruePart | None = None
 ) -> RedescriptionPart:
     """Return a redescription of one query by another."""
     return RedescriptionPart(
@@ -83,13 +87,16 @@ def redescription_of(
         jaccard=IntervalPart(estimate=0.5, low=0.25, high=0.75),
         # 60 and 65 of 1000 would have 3.9 in common.
         expected_jaccard=3.9 / (125 - 3.9),
+        corrected=IntervalPart(estimate=0.48, low=0.22, high=0.74),
         support=SupportPart(
             left=IntervalPart(estimate=60, low=50, high=70),
             right=IntervalPart(estimate=65, low=55, high=75),
             both=IntervalPart(estimate=1234, low=1200, high=1268),
         ),
         p_value=1e-30,
+        p_value_confirming=1e-28,
         p_value_estimate=1e-40,
+        confirmed=confirmed,
         source=SourcePart(tree_pair=0, left_ends=(0,), right_ends=(1, 2)),
         true=true,
     )

@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from oracle.extraction import Entities, Pair, term_coverages, term_lengths
+from oracle.extraction import Entities, Pair, term_coverages
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
-from redveil.findings.extraction import Extractor
+from redveil.findings.extraction import Candidate, Extractor
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.counting import route
@@ -35,20 +36,19 @@ class Scene:
     weights: list[int]
     cells: np.ndarray
 
-    def entities(self, *, branches: bool = True) -> Entities:
-        """Return the entities, and the terms there are: leaves, or whole branches too."""
-        nodes = [[*tree.leaves, *(tree.inner[1:] if branches else ())] for tree in self.trees]
-        terms = [term_coverages(each, ends) for each, ends in zip(nodes, self.ends, strict=True)]
+    def entities(self) -> Entities:
+        """Return the entities, and the terms that the paper makes queries of: leaves."""
+        terms = [
+            term_coverages(tree.leaves, ends)
+            for tree, ends in zip(self.trees, self.ends, strict=True)
+        ]
         known = [
             frozenset(e for e, end in enumerate(ends) if end in tree.leaves)
             for tree, ends in zip(self.trees, self.ends, strict=True)
         ]
-        lengths = [term_lengths(each) for each in nodes]
-        return Entities(
-            self.weights, terms[0], terms[1], (known[0], known[1]), (lengths[0], lengths[1])
-        )
+        return Entities(self.weights, terms[0], terms[1], (known[0], known[1]))
 
-    def coverages(self, one: Redescription) -> Pair:
+    def coverages(self, one: Redescription | Candidate) -> Pair:
         """Return the entities in the ends that a redescription covers."""
         return self._at_ends(0, one.left_ends), self._at_ends(1, one.right_ends)
 
@@ -56,9 +56,13 @@ class Scene:
         nodes = {self.trees[side].ends[place] for place in covered}
         return frozenset(e for e, end in enumerate(self.ends[side]) if end in nodes)
 
+    def released(self, table: LeafTable | None = None) -> ReleasedTable:
+        """Return a table with its trees in words; by default the cells without noise."""
+        return ReleasedTable.of(table or measured(self.trees, self.cells), self.schema)
+
     def extractor(self, wanted: Constraints) -> Extractor:
         """Return an extractor for the cells without noise."""
-        return Extractor(measured(self.trees, self.cells), self.schema, wanted)
+        return Extractor(self.released(), wanted)
 
 
 def measured(

@@ -67,7 +67,9 @@ def draft_with(name: str) -> redveil.Draft:
 
 def answer_with(name: str) -> Answer:
     half = Interval(0.5, 0.4, 0.6)
-    return Answer(name, name, Statistics(half, 0.1, half, half, half, 1e-9, 1e-12), 0, unit=name)
+    return Answer(
+        name, name, Statistics(half, 0.1, half, half, half, half, 1e-9, 1e-8, 1e-12), 0, unit=name
+    )
 
 
 SHOWN: dict[str, Callable[[str], Displayed]] = {
@@ -191,7 +193,7 @@ def test_a_result_prints_as_on_the_command_line(monkeypatch: pytest.MonkeyPatch)
     result = mined_clinic()
     shown = str(result)
     assert "Privacy certificate" in shown
-    assert "expected if" in shown
+    assert "corrected [95 %]" in shown
     first = result.redescriptions[0]
     assert f"{first.jaccard.estimate:.2f} [" in shown
     assert repr(result) == f"<Result: {len(result)} redescriptions, ε = 3, exact, alt-expm>"

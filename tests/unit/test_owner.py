@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import redveil
+from oracle.fisher import fisher_tail
 from oracle.printed_query import Supports, read_rows, supports
 from redveil import owner
 from redveil.algorithms.twin import Twin
@@ -43,10 +44,20 @@ def test_true_values_agree_with_the_printed_queries_on_the_clinics_csv(
         found = supports(one.left.text, one.right.text, lefts, rights, ORDERS)
         assert true_supports(one) == found
         assert one.true.jaccard == pytest.approx(found.both / found.either)
+        exact = float(fisher_tail(found.both, found.left, found.right, 2000))
+        assert one.true.p_value == pytest.approx(exact, rel=1e-6, abs=1e-300)
+
+
+def test_true_p_values_of_a_published_result_are_the_paper_s() -> None:
+    published = mined_clinic(profile="published", depth=2)
+    compared = owner.truth(published, clinic())
+    assert len(compared) > 0
+    for one in compared:
+        found = true_supports(one)
+        assert one.true is not None
         chance = found.left * found.right / 2000**2
-        assert one.true.p_value == pytest.approx(
-            binom.sf(found.both - 1, 2000, chance), rel=1e-6, abs=1e-300
-        )
+        exact = binom.sf(found.both - 1, 2000, chance)
+        assert one.true.p_value == pytest.approx(exact, rel=1e-6, abs=1e-300)
 
 
 @pytest.mark.skipif(not MAMMALS.is_dir(), reason="the mammals data are not beside this repository")

@@ -6,6 +6,7 @@ queries, 1 for equal supports, negative if there is less overlap than expected.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -19,40 +20,57 @@ Floats = NDArray[np.float64]
 # Steps of the search for the ends of an interval, and how far each goes.
 SEARCH_STEPS: Final = 12
 DAMPING: Final = 0.7
+# The search begins at the best of these directions, and of none.
+_AXIS: Final = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_DIRECTIONS: Final = np.array([d for d in product(_AXIS, repeat=4) if any(d)])
 
 
 def corrected_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Floats, Floats]:
     """Return estimates, lower and upper bounds of the chance-corrected index, float64[pairs].
 
     The bounds are its extremes over all counts (overlap, supports and number of entities) whose
-    errors have a Mahalanobis length of at most `critical_value`. They are searched for by following
-    the gradient.
+    errors have a Mahalanobis length of at most `critical_value`. They are searched for in many
+    directions, and then by following the gradient.
     """
     counts = np.stack([moments.both, moments.left, moments.right, np.maximum(moments.size, 1.0)])
     estimate = _of_counts(counts)
     if critical_value == 0:
         return estimate, estimate, estimate
     spread = _covariances(moments)
-    low, high = (_extreme(counts, spread, critical_value, direction) for direction in (-1.0, 1.0))
+    low, high = (_extreme(counts, spread, critical_value, sign) for sign in (-1.0, 1.0))
     return estimate, np.minimum(low, estimate), np.maximum(high, estimate)
 
 
-def _extreme(counts: Floats, spread: Floats, length: float, direction: float) -> Floats:
+def _extreme(counts: Floats, spread: Floats, length: float, sign: float) -> Floats:
     """Return the smallest or largest index within a Mahalanobis length of some counts, [pairs].
 
     counts: float64[4, pairs]; spread: float64[4, 4, pairs], their covariances
     """
-    here, best = counts, _of_counts(counts)
+    here = _farthest_tried(counts, spread, length, sign)
+    best = sign * _of_counts(here)
     for _ in range(SEARCH_STEPS):
         slope = _gradient(here)
         step = np.einsum("ijp,jp->ip", spread, slope)
-        size = np.sqrt(np.maximum((slope * step).sum(axis=0), 1e-300))
-        there = counts + direction * length * step / size
+        size = np.sqrt((slope * step).sum(axis=0))
+        there = counts + sign * length * np.divide(
+            step, size, out=np.zeros_like(step), where=size > 1e-12
+        )
+        # Where nothing changes, there is nowhere to go.
+        there = np.where(size > 1e-12, there, here)
         here = here + DAMPING * (there - here)
-        for tried in (there, here):
-            index = _of_counts(tried)
-            best = np.minimum(best, index) if direction < 0 else np.maximum(best, index)
-    return best
+        best = np.maximum(best, np.maximum(sign * _of_counts(there), sign * _of_counts(here)))
+    return sign * best
+
+
+def _farthest_tried(counts: Floats, spread: Floats, length: float, sign: float) -> Floats:
+    """Return the counts with the smallest or largest index among some directions, [4, pairs]."""
+    values, vectors = np.linalg.eigh(np.moveaxis(spread, 2, 0))
+    roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    unit = _DIRECTIONS / np.linalg.norm(_DIRECTIONS, axis=1, keepdims=True)
+    # float64[4, directions, pairs]
+    tried = counts[:, None, :] + length * np.einsum("pij,dj->idp", roots, unit)
+    best = (sign * _of_counts(tried)).argmax(axis=0)
+    return np.asarray(np.take_along_axis(tried, best[None, None, :], axis=1)[:, 0, :])
 
 
 def _gradient(counts: Floats) -> Floats:

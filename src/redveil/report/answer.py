@@ -19,7 +19,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 
     >>> from redveil.findings.statistics import Statistics
     >>> half, few = Interval(0.5, 0.4, 0.6), Interval(60, 50, 70)
-    >>> statistics = Statistics(half, 0.1, few, few, few, 1e-9, 1e-12)
+    >>> statistics = Statistics(half, 0.1, half, few, few, few, 1e-9, 1e-8, 1e-12)
     >>> answer_json(Answer("[a]", "[b]", statistics, table=0))["jaccard"]
     {'estimate': 0.5, 'low': 0.4, 'high': 0.6}
     """
@@ -29,12 +29,14 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "right": answer.right,
         "jaccard": _plain(known.jaccard),
         "expected_jaccard": known.expected_jaccard,
+        "corrected": _plain(known.corrected),
         "support": {
             "left": _plain(known.support_left),
             "right": _plain(known.support_right),
             "both": _plain(known.support_both),
         },
         "p_value": known.p_value,
+        "p_value_confirming": known.p_value_confirming,
         "p_value_estimate": known.p_value_estimate,
         "tree_pair": answer.table,
         "cost": str(answer.cost),

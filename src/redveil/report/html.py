@@ -39,7 +39,7 @@ def _listing(document: ResultDocument) -> Listing:
     unit = plural(document.certificate.unit)
     bracket = f"[95{NO_BREAK_SPACE}%]"
     heads = ["#", "left", "right", f"Jaccard {bracket}", "expected if unrelated"]
-    heads += [f"{unit} {bracket}", "p at most"]
+    heads += [f"corrected {bracket}", f"{unit} {bracket}", "p at most"]
     doubted = not all_confirmed(document)
     evaluated = any(one.true for one in document.redescriptions)
     heads += ["confirmed"] * doubted + ["true J", "true p"] * evaluated
@@ -60,6 +60,7 @@ def _numbers(one: RedescriptionPart) -> list[str]:
     return [
         _interval(one.jaccard, 2),
         f"{one.expected_jaccard:.2f}",
+        _interval(one.corrected, 2),
         _interval(one.support.both, 0),
         p_text(one.p_value),
     ]

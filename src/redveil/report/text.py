@@ -69,6 +69,7 @@ def redescription_list(document: ResultDocument) -> Table:
         expected = f"(expected if unrelated {one.expected_jaccard:.2f})"
         facts = [
             ("Jaccard", Text(f"{interval_text(one.jaccard, 2)} {expected}")),
+            ("corrected", Text(interval_text(one.corrected, 2))),
             (plural(document.certificate.unit), Text(interval_text(one.support.both, 0))),
             ("p at most", Text(p_text(one.p_value))),
         ]
@@ -85,7 +86,11 @@ def redescription_list(document: ResultDocument) -> Table:
 
 
 def redescription_table(document: ResultDocument) -> Table:
-    """Return the redescriptions as a table, best first."""
+    """Return the redescriptions as a table, best first.
+
+    The index expected if unrelated is not in it: the corrected index says the same, and queries
+    need the room.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -95,7 +100,7 @@ def redescription_table(document: ResultDocument) -> Table:
     table.add_column("left", ratio=5, overflow="fold")
     table.add_column("right", ratio=5, overflow="fold")
     table.add_column("Jaccard [95 %]", no_wrap=True)
-    table.add_column("expected if\nunrelated", no_wrap=True)
+    table.add_column("corrected [95 %]", no_wrap=True)
     table.add_column(Text(f"{plural(document.certificate.unit)} [95 %]"), no_wrap=True)
     table.add_column("p at most", no_wrap=True)
     if not all_confirmed(document):
@@ -110,7 +115,7 @@ def redescription_table(document: ResultDocument) -> Table:
             Text(one.left.text),
             Text(one.right.text),
             Text(interval_text(one.jaccard, 2)),
-            Text(f"{one.expected_jaccard:.2f}"),
+            Text(interval_text(one.corrected, 2)),
             Text(interval_text(one.support.both, 0)),
             Text(p_text(one.p_value)),
         ]

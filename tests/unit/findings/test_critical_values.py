@@ -9,8 +9,10 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from redveil.findings import critical_values as module
+from redveil.findings.binomial import binomial_p_values, largest_binomial_p
 from redveil.findings.critical_values import (
     question_critical_values,
     report_critical_values,
@@ -19,14 +21,10 @@ from redveil.findings.critical_values import (
 )
 from redveil.findings.estimate import Moments, TwoPass, estimate
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.findings.noise import SIMULATIONS, simulated_errors, upper_quantile
-from redveil.findings.statistics import (
-    CriticalValues,
-    jaccard_bounds,
-    line_variance,
-    p_values,
-    pessimistic_p_values,
-)
+from redveil.findings.leverage import leverage_variance
+from redveil.findings.noise import SIMULATIONS, integer_noise, simulated_errors, upper_quantile
+from redveil.findings.statistics import CriticalValues, jaccard_bounds, line_variance
+from redveil.privacy.loss import Price, Rho
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree
@@ -132,8 +130,9 @@ def test_the_bound_for_large_tables_is_larger_but_not_by_much(
     assert np.quantile(tried, 0.95) < np.quantile(bound, 0.95) < 2 * np.quantile(tried, 0.95)
     monkeypatch.setattr(module, "MOST_TRIED", 0)
     module._for_all_unions.cache_clear()
-    larger = upper_quantile(module._largest_bound((5, 2), table.prices, SIMULATIONS), 0.05)
-    assert question_critical_values(table) == CriticalValues(larger, larger)
+    bounds = module._largest_bound((5, 2), table.prices, SIMULATIONS)
+    larger, confirming = (upper_quantile(bounds, tail) for tail in (0.05, 0.01))
+    assert question_critical_values(table) == CriticalValues(larger, larger, larger, confirming)
     module._for_all_unions.cache_clear()
 
 
@@ -178,10 +177,10 @@ def covariances(moments: Moments, pair: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", TRUTHS)
 @pytest.mark.parametrize("passes", [2, 3])
-def test_no_p_value_is_below_the_true_one(name: str, passes: int) -> None:
+def test_no_binomial_p_value_is_below_the_true_one(name: str, passes: int) -> None:
     truth, noise, repetitions = TRUTHS[name], SeededRandomness(8), 300
     left, right = all_pairs()
-    exact = p_values(
+    exact = binomial_p_values(
         np.einsum("pi,ij,pj->p", left, truth, right),
         left @ truth.sum(axis=1),
         right @ truth.sum(axis=0),
@@ -191,7 +190,7 @@ def test_no_p_value_is_below_the_true_one(name: str, passes: int) -> None:
     for _ in range(repetitions):
         table = measured(truth, noise, Fraction(1, 2), passes=passes)
         best, critical = estimate(table), question_critical_values(table).counts
-        worst = pessimistic_p_values(best.moments(left, right), best, critical)
+        worst = largest_binomial_p(best.moments(left, right), best, critical)
         held += bool((worst >= exact * (1 - 1e-9)).all())
     assert held / repetitions >= 0.95
 
@@ -216,6 +215,9 @@ def test_free_questions_need_larger_critical_values_than_pairs_of_leaves() -> No
     assert alone.intervals < some.intervals < many.intervals
     assert leaves < alone.counts < some.counts < many.counts
     assert all(values.intervals < values.counts for values in (alone, some, many))
+    assert alone.leverages < some.leverages < many.leverages
+    assert alone.confirming < some.confirming < many.confirming
+    assert all(values.leverages < values.confirming for values in (alone, some, many))
 
 
 def is_closed(tree: Tree, chosen: tuple[bool, ...]) -> bool:
@@ -308,4 +310,147 @@ def test_reports_on_deep_trees_have_one_critical_value_for_all_terms() -> None:
     alone, one_of_many = (report_critical_values(table, *terms, tables) for tables in (1, 4))
     assert alone.intervals == alone.counts == module._for_all_terms(table, *terms, tables=1)
     assert alone.intervals < one_of_many.intervals
-    assert alone.intervals < question_critical_values(table).intervals
+    everything = question_critical_values(table)
+    assert alone.intervals < everything.intervals
+    # Leverages are claimed for all unions, not for terms alone.
+    assert (alone.leverages, alone.confirming) == (everything.leverages, everything.confirming)
+
+
+# ——— Leverages ———
+
+quarters = np.linspace(0, np.pi / 2, 721)
+
+
+def largest_by_search(a: float, b: float, c: float, d: float) -> float:
+    """Return the largest |xᵀMy| over unit vectors without negative entries, angle by angle."""
+    directions = np.stack([np.cos(quarters), np.sin(quarters)])
+    return float(np.abs(directions.T @ np.array([[a, b], [c, d]]) @ directions).max())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.tuples(*[st.floats(-9, 9)] * 4))
+def test_the_largest_form_is_what_a_search_over_all_angles_finds(
+    entries: tuple[float, float, float, float],
+) -> None:
+    found = float(module._largest_form(*(np.array([x]) for x in entries))[0])
+    searched = largest_by_search(*entries)
+    # Half a step of the search is a thousandth of a right angle.
+    assert searched - 1e-9 <= found <= searched * (1 + 2e-5) + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-9, 9), st.floats(-9, 9))
+def test_the_largest_on_an_arc_is_what_a_search_finds(a: float, b: float) -> None:
+    searched = float(np.abs(a * np.cos(quarters) + b * np.sin(quarters)).max())
+    found = float(module._largest_on_arc(np.array([a]), np.array([b]))[0])
+    assert searched - 1e-9 <= found <= searched * (1 + 2e-5) + 1e-9
+
+
+def largest_studentised(error: np.ndarray, trees: tuple[Tree, Tree], steps: int) -> float:
+    """Search all unions and a grid of shares for the largest error of a leverage, share or size."""
+    height, width = error.shape
+    largest = abs(float(error.sum())) / (height * width) ** 0.5
+    rows, columns = (
+        [covered - share for covered in unions(tree) for share in np.linspace(0, 1, steps)]
+        for tree in trees
+    )
+    rows, columns = ([w for w in weights if w.any()] for weights in (rows, columns))
+    for weights, sums, others in (
+        (rows, error.sum(axis=1), width),
+        (columns, error.sum(axis=0), height),
+    ):
+        for weight in weights:
+            spread = (others * float(weight @ weight)) ** 0.5
+            largest = max(largest, abs(float(weight @ sums)) / spread)
+    unit_rows, unit_columns = (
+        np.array([w / np.linalg.norm(w) for w in weights]) for weights in (rows, columns)
+    )
+    return float(max(largest, np.abs(unit_rows @ error @ unit_columns.T).max()))
+
+
+@pytest.mark.parametrize(
+    "trees",
+    [
+        (LEFT, RIGHT),
+        (Tree(Side.LEFT, (0, 1, 2)), Tree(Side.RIGHT, (0, 1, None))),
+        (Tree(Side.LEFT, (0,), stuck=(0,)), Tree(Side.RIGHT, (0, 1, None), stuck=(1,))),
+    ],
+    ids=["one side can be stuck", "none can", "both can"],
+)
+def test_the_largest_error_of_leverages_is_what_a_search_over_all_shares_finds(
+    trees: tuple[Tree, Tree],
+) -> None:
+    shape = len(trees[0].ends), len(trees[1].ends)
+    errors = np.random.default_rng(3).laplace(size=(25, *shape))
+    found = module._leverages(errors, *map(module._distinct, trees))
+    searched = np.array([largest_studentised(error, trees, 81) for error in errors])
+    assert (searched <= found * (1 + 1e-9)).all()
+    assert (found <= searched * 1.005).all()
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_the_bound_for_all_weightings_is_above_every_leverage(passes: int) -> None:
+    """Also where margins were measured, so that every tried share of every union is covered."""
+    count = 40
+    table = measured(TRUTHS["sparse"], SeededRandomness(2), Fraction(1, 3), passes=passes)
+    left, right = all_pairs()
+    stated = estimate(table).moments(left, right)
+    (errors,) = simulated_errors((5, 2), table.prices, count)
+    margin = errors.left_margin if isinstance(errors, TwoPass) else errors.cells.sum(axis=2)
+    both = np.einsum("pi,kij,pj->kp", left, errors.cells, right)
+    lefts, rights = margin @ left.T, errors.cells.sum(axis=1) @ right.T
+    size = margin.sum(axis=1, keepdims=True)
+    by_hand = np.abs(size[:, 0]) / float(stated.size_size[0]) ** 0.5
+    for a, b in product(np.linspace(0, 1, 11), repeat=2):
+        shares = np.full(len(left), a), np.full(len(left), b)
+        variance = leverage_variance(stated, *shares)
+        # What is all but certain is not studentised.
+        real = variance > 1e-6
+        leverage = np.abs(both - b * lefts - a * rights + a * b * size)[:, real]
+        by_hand = np.maximum(by_hand, (leverage / np.sqrt(variance[real])).max(axis=1))
+    bound = module._largest_bound((5, 2), table.prices, count)
+    assert (by_hand <= bound * (1 + 1e-9)).all()
+    if passes == 1:
+        cells = errors.cells / float(stated.both_both[0] / (left[0].sum() * right[0].sum())) ** 0.5
+        tried = module._leverages(cells, *map(module._distinct, (LEFT, RIGHT)))
+        assert (by_hand <= tried * (1 + 1e-9)).all()
+        assert (tried <= bound * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize(
+    "price", [Fraction(1, 3), Fraction(1, 400), Fraction(4), Rho(Fraction(1, 9))]
+)
+def test_the_value_for_leverages_is_exceeded_as_often_as_it_may_be(price: Price) -> None:
+    """With noise of its own, drawn anew: 5 % and 1 % of tables have a larger error somewhere."""
+    trees, runs = (Tree(Side.LEFT, (0, 1, 2)), Tree(Side.RIGHT, (0, 1, None))), 3000
+    table = LeafTable(*trees, np.full((4, 3), 30), None, None, Prices(price))
+    critical = question_critical_values(table)
+    noise = integer_noise(np.random.default_rng(99), price, (runs, 4, 3))
+    errors = noise / float(estimate(table).moments(*pair_of_ends(4, 3)).both_both[0]) ** 0.5
+    largest = module._leverages(errors, *map(module._distinct, trees))
+    # The simulated quantile is on the safe side; four standard errors of 3000 runs.
+    assert np.mean(largest > critical.leverages) <= 0.05 + 4 * 0.004
+    assert np.mean(largest > critical.confirming) <= 0.01 + 4 * 0.0018
+    if price != 4:
+        # At ε = 4 the noise takes so few values that quantiles jump.
+        assert np.mean(largest > critical.leverages) >= 0.02
+        assert np.mean(largest > critical.confirming) >= 0.001
+
+
+def pair_of_ends(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.eye(height, dtype=np.bool_)[:1], np.eye(width, dtype=np.bool_)[:1]
+
+
+def test_low_prices_share_their_simulations_and_others_do_not() -> None:
+    fine = Prices(module.FINE_PRICE)
+    assert module._typical(Prices(Fraction(1, 1000))) == fine
+    assert module._typical(Prices(Fraction(1, 2))) == Prices(Fraction(1, 2))
+    for own in (Prices(Rho(Fraction(1, 900))), Prices(Fraction(1, 90), Fraction(1, 90))):
+        assert module._typical(own) == own
+
+
+def test_leverages_of_deep_trees_are_bounded_for_all_weightings() -> None:
+    deep = Tree(Side.LEFT, (0,) * 7), Tree(Side.RIGHT, (0,) * 7)
+    table = LeafTable(*deep, np.full((8, 8), 40), None, None, Prices(HALF))
+    bound = upper_quantile(module._largest_bound((8, 8), table.prices, SIMULATIONS), 0.05)
+    assert question_critical_values(table).leverages == bound

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from redveil.data.synthetic import clinic_schema
-from redveil.findings.discovery import false_discoveries, joints
+from redveil.findings.discovery import (
+    Discovery,
+    false_discoveries,
+    joints,
+    with_confirmation,
+)
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import Interval, Statistics
@@ -20,10 +24,8 @@ from redveil.query.formula import And, Known, Literal, Not, Or, Query
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 
-SCHEMA = clinic_schema()
-LEFT, RIGHT = (
-    sum(attribute.splits for attribute in view.attributes) for view in (SCHEMA.left, SCHEMA.right)
-)
+LEFT, RIGHT = 40, 300
+SPLITS = {Side.LEFT: LEFT, Side.RIGHT: RIGHT}
 GOUT, HEPATITIS = (Literal(name, "=", value=True) for name in ("gout", "hepatitis"))
 # So long that trees of its shape are fewer.
 MANY = And(tuple(Literal(f"a{i}", "=", value=True) for i in range(9)))
@@ -38,21 +40,27 @@ def stumps(depth: int = 1) -> LeafTable:
 
 def one(p_value: float, left: Query = GOUT, table: int = 0) -> Redescription:
     right = Literal("uric acid", ">", 7.0)
-    statistics = Statistics(ANY, 0.1, ANY, ANY, ANY, p_value, p_value)
+    # Only the p-value that holds at 99 % confirms.
+    statistics = Statistics(ANY, 0.1, ANY, ANY, ANY, ANY, p_value / 1e9, p_value, 0.0)
     return Redescription(left, right, statistics, table, (0,), (0,))
 
 
+def bounded(*found: Redescription, tables: Sequence[LeafTable]) -> Discovery | None:
+    """Mark what is confirmed, and bound false discoveries."""
+    return false_discoveries(with_confirmation(found, tables, SPLITS), tables, SPLITS)
+
+
 def test_nothing_reported_nothing_false() -> None:
-    assert false_discoveries([], [stumps()], SCHEMA) is None
+    assert bounded(tables=[stumps()]) is None
 
 
 def test_the_pairs_comparable_with_a_pair_of_stumps_are_counted() -> None:
     """A stump has one split and four unions of its leaves; two ways of counting share the error."""
-    found = false_discoveries([one(1e-300)], [stumps()], SCHEMA)
+    found = bounded(one(1e-300), tables=[stumps()])
     assert found is not None
     assert 10**found.comparable == pytest.approx(2 * LEFT * 4 * RIGHT * 4)
     assert found.confirmed == 1
-    assert found.bound == pytest.approx(0.06)
+    assert found.bound == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(("factor", "confirmed"), [(0.99, True), (1.01, False)])
@@ -61,26 +69,37 @@ def test_a_p_value_is_confirmed_if_its_product_with_the_comparable_pairs_is_smal
     confirmed: bool,  # noqa: FBT001
 ) -> None:
     p_value = factor * 0.01 / (2 * LEFT * 4 * RIGHT * 4)
-    found = false_discoveries([one(p_value)], [stumps()], SCHEMA)
+    found = bounded(one(p_value), tables=[stumps()])
     assert found is not None
     assert found.confirmed == confirmed
-    assert found.bound == pytest.approx(0.06 if confirmed else 1.0)
+    assert found.bound == pytest.approx(0.02 if confirmed else 1.0)
 
 
 def test_what_is_not_confirmed_counts_as_false() -> None:
-    found = false_discoveries([one(1e-300), one(0.0), one(0.005)], [stumps()], SCHEMA)
+    found = bounded(one(1e-300), one(0.0), one(0.005), tables=[stumps()])
     assert found is not None
     assert found.confirmed == 2
-    assert found.unconfirmed == (2,)
-    assert found.bound == pytest.approx(1 / 3 + 0.06)
+    assert found.bound == pytest.approx(1 / 3 + 0.02)
+
+
+def test_what_is_confirmed_comes_first_and_keeps_its_order() -> None:
+    weak, strong, weaker, stronger = one(0.005), one(1e-99), one(0.009), one(0.0)
+    marked = with_confirmation([weak, strong, weaker, stronger], [stumps()], SPLITS)
+    assert [(r.statistics, r.confirmed) for r in marked] == [
+        (strong.statistics, True),
+        (stronger.statistics, True),
+        (weak.statistics, False),
+        (weaker.statistics, False),
+    ]
+    assert with_confirmation([], [], SPLITS) == ()
 
 
 def test_short_queries_of_deep_trees_have_fewer_comparable_pairs_than_their_trees_could_yield() -> (
     None
 ):
-    short = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
+    short = bounded(one(0.0), tables=[stumps(4)])
     both = And((GOUT, HEPATITIS))
-    longer = false_discoveries([replace(one(0.0), left=both)], [stumps(4)], SCHEMA)
+    longer = bounded(replace(one(0.0), left=both), tables=[stumps(4)])
     assert short is not None
     assert longer is not None
     assert 10**short.comparable == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
@@ -91,7 +110,7 @@ def test_short_queries_of_deep_trees_have_fewer_comparable_pairs_than_their_tree
 def test_that_a_value_is_known_counts_as_a_comparison_or_its_complement() -> None:
     known, spelled = And((HEPATITIS, Known("gout"))), And((HEPATITIS, Or((GOUT, Not(GOUT)))))
     counted = [
-        false_discoveries([one(0.0, query)], [stumps(4)], SCHEMA) for query in (known, spelled)
+        false_discoveries([one(0.0, query)], [stumps(4)], SPLITS) for query in (known, spelled)
     ]
     assert counted[0] == counted[1]
     assert counted[0] is not None
@@ -99,24 +118,24 @@ def test_that_a_value_is_known_counts_as_a_comparison_or_its_complement() -> Non
 
 @pytest.mark.parametrize("negated", [Not(Known("gout")), Not(And((GOUT, Not(Known("gout")))))])
 def test_what_no_comparisons_say_is_counted_by_shape(negated: Query) -> None:
-    found = false_discoveries([one(0.0, negated)], [stumps(4)], SCHEMA)
-    by_shape = false_discoveries([one(0.0, And((MANY,) * 9))], [stumps(4)], SCHEMA)
+    found = false_discoveries([one(0.0, negated)], [stumps(4)], SPLITS)
+    by_shape = false_discoveries([one(0.0, And((MANY,) * 9))], [stumps(4)], SPLITS)
     assert found == by_shape
     assert found is not None
     assert math.isfinite(found.comparable)
 
 
 def test_every_table_has_shapes_of_its_own() -> None:
-    alone = false_discoveries([one(0.0, MANY)], [stumps()], SCHEMA)
-    five = false_discoveries([one(0.0, MANY, table=3)], [stumps()] * 5, SCHEMA)
+    alone = bounded(one(0.0, MANY), tables=[stumps()])
+    five = bounded(one(0.0, MANY, table=3), tables=[stumps()] * 5)
     assert alone is not None
     assert five is not None
     assert five.comparable - alone.comparable == pytest.approx(math.log10(5))
 
 
 def test_lengths_have_nothing_to_do_with_tables() -> None:
-    alone = false_discoveries([one(0.0)], [stumps(4)], SCHEMA)
-    five = false_discoveries([one(0.0, table=3)], [stumps(4)] * 5, SCHEMA)
+    alone = bounded(one(0.0), tables=[stumps(4)])
+    five = bounded(one(0.0, table=3), tables=[stumps(4)] * 5)
     assert alone == five
 
 

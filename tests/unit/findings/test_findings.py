@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 
 from redveil.algorithms.catalogue import make_algorithm
-from redveil.findings.discovery import false_discoveries
+from redveil.findings.discovery import false_discoveries, with_confirmation
 from redveil.findings.estimate import Estimate, Fit, estimate
 from redveil.findings.extraction import Extractor
-from redveil.findings.findings import Findings, find, number_of_entities
+from redveil.findings.findings import (
+    Findings,
+    NothingFound,
+    explanation_for,
+    find,
+    number_of_entities,
+)
 from redveil.findings.leaf_table import LeafTable
+from redveil.findings.paper_extraction import PaperExtractor
 from redveil.findings.pruning import pruned_by_support
 from redveil.findings.ranking import ranked, ranked_by_novelty
+from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.findings.required_budget import (
     COMMON_SHARE,
@@ -33,12 +41,15 @@ from support.seeded import SeededRandomness
 IMPOSSIBLE = Constraints(max_p_value=5e-324, min_jaccard=1)
 ONE = Loss(Fraction(1))
 HERE = scene(30, heaviest=60)
+SPLITS = split_counts(HERE.schema)
 
 
-def tables(here: Scene = HERE, number: int = 2, price: Fraction = Fraction(1)) -> list[LeafTable]:
+def tables(
+    here: Scene = HERE, number: int = 2, price: Fraction = Fraction(1)
+) -> list[ReleasedTable]:
     """Measure a table, and one of the same trees in which other ends go together."""
     noise, cells = SeededRandomness(3), (here.cells, here.cells[::-1])
-    return [measured(here.trees, one, price, noise) for one in cells[:number]]
+    return [here.released(measured(here.trees, one, price, noise)) for one in cells[:number]]
 
 
 def design(size: float, price: Price, schema: Schema = HERE.schema) -> Design:
@@ -46,60 +57,74 @@ def design(size: float, price: Price, schema: Schema = HERE.schema) -> Design:
 
 
 def found(
-    released: Sequence[LeafTable], reporting: Reporting | None = None, loss: Loss = ONE
+    released: Sequence[ReleasedTable], reporting: Reporting | None = None, loss: Loss = ONE
 ) -> Findings:
-    return find(released, HERE.schema, reporting or Reporting(), design, loss)
+    wanted = reporting or Reporting()
+    explain = explanation_for(design, wanted.constraints, SPLITS, loss)
+    return find(released, SPLITS, wanted, explain)
+
+
+def counts(released: Sequence[ReleasedTable]) -> list[LeafTable]:
+    return [table.counts for table in released]
 
 
 def test_findings_are_extracted_from_all_tables_together_and_ranked_by_novelty() -> None:
     released = tables()
     findings = found(released)
-    extractors = [Extractor(one, HERE.schema, Constraints(), tables=2) for one in released]
-    novel = [
-        one
-        for number, extractor in enumerate(extractors)
-        for one in extractor.extract(number, only_novel=True)
+    extractors = [
+        Extractor(table, Constraints(), number=number, tables=2)
+        for number, table in enumerate(released)
     ]
+    candidates = [one for extractor in extractors for one in extractor.candidates()]
     estimates = [extractor.estimate for extractor in extractors]
-    assert findings.redescriptions == ranked_by_novelty(novel, estimates)
-    assert {one.table for one in findings.redescriptions} == {0, 1}
+    chosen = ranked_by_novelty(candidates, estimates)
+    described = [extractors[one.table].describe(one) for one in chosen]
+    listed = findings.redescriptions
+    assert listed == with_confirmation(described, counts(released), SPLITS)
+    assert {one.table for one in listed} == {0, 1}
     assert findings.tables == tuple(released)
     for mine, theirs in zip(findings.estimates, estimates, strict=True):
         np.testing.assert_array_equal(mine.cells, theirs.cells)
     assert findings.pruned == ()
     assert findings.nothing is None
-    assert findings.discovery == false_discoveries(findings.redescriptions, released, HERE.schema)
+    assert findings.discovery == false_discoveries(listed, counts(released), SPLITS)
     assert findings.discovery is not None
+    assert findings.discovery.confirmed == sum(one.confirmed is True for one in listed) > 0
 
 
 def test_what_is_pruned_does_not_hide_what_others_could_tell() -> None:
     released = tables(number=1)
-    (extractor,) = (Extractor(one, HERE.schema, Constraints()) for one in released)
-    supports = [one.statistics.support_both.estimate for one in extractor.extract(0)]
-    threshold = float(np.median(supports))
+    extractor = Extractor(released[0], Constraints())
+    candidates = extractor.candidates()
+    described = [extractor.describe(one) for one in candidates]
+    threshold = float(np.median([one.statistics.support_both.estimate for one in described]))
     findings = found(released, Reporting(prune=threshold))
-    kept, pruned = pruned_by_support(extractor.extract(0), threshold)
+    kept, pruned = pruned_by_support(described, threshold)
     assert findings.pruned == tuple(pruned)
     assert findings.pruned
-    assert findings.redescriptions == ranked_by_novelty(kept, [extractor.estimate])
+    left = [one for one in candidates if extractor.describe(one) in kept]
+    chosen = [extractor.describe(one) for one in ranked_by_novelty(left, [extractor.estimate])]
+    assert findings.redescriptions == with_confirmation(chosen, counts(released), SPLITS)
+    assert findings.redescriptions
 
 
-def test_without_noise_awareness_estimates_decide_and_nothing_is_claimed_of_them() -> None:
+def test_without_noise_awareness_everything_is_as_in_the_paper_and_nothing_is_claimed() -> None:
     released = tables()
     findings = found(released, Reporting(noise_aware=False))
     # No claims about all tables together: each is judged as if it were alone.
     everything = [
         one
         for number, table in enumerate(released)
-        for one in Extractor(table, HERE.schema, Constraints(), noise_aware=False).extract(number)
+        for one in PaperExtractor(table, Constraints()).extract(number)
     ]
     assert findings.redescriptions == ranked(everything)
     assert findings.discovery is None
+    assert {one.confirmed for one in findings.redescriptions} == {None}
 
 
 def test_the_most_precise_size_counts() -> None:
     cheap, dear = (tables(number=1, price=price)[0] for price in (Fraction(1, 9), Fraction(2)))
-    sharp = estimate(dear)
+    sharp = estimate(dear.counts)
     for released in ([cheap, dear], [dear, cheap]):
         entities = found(released).entities
         assert entities is not None
@@ -127,24 +152,22 @@ def test_where_nothing_is_found_a_common_match_is_named_with_what_it_required() 
     assert nothing.cell_error == max(one.cell_deviation for one in findings.estimates)
     assert nothing.match == good_match(Constraints(), COMMON_SHARE)
     assert nothing.required == required_budget(
-        design, Constraints(), HERE.schema, entities.estimate, loss, nothing.match
+        design, Constraints(), SPLITS, entities.estimate, loss, nothing.match
     )
     assert nothing.required.epsilon > 1 / 25
 
 
-def empty(size: int, price: Fraction) -> LeafTable:
+def empty(size: int, price: Fraction) -> ReleasedTable:
     """Return a table of unrelated trees, as many entities in every cell."""
     cells = np.full(HERE.cells.shape, size // HERE.cells.size)
-    return measured(HERE.trees, cells, price, SeededRandomness(1))
+    return HERE.released(measured(HERE.trees, cells, price, SeededRandomness(1)))
 
 
 def test_where_a_common_match_would_have_been_found_a_rare_one_is_named() -> None:
     constraints, loss = Constraints(), Loss(Fraction(1, 5))
     for size in (1_500, 2_000, 3_000, 4_000):
         common, rare = (
-            required_budget(
-                design, constraints, HERE.schema, size, loss, good_match(constraints, share)
-            )
+            required_budget(design, constraints, SPLITS, size, loss, good_match(constraints, share))
             for share in (COMMON_SHARE, RARE_SHARE)
         )
         if common.epsilon <= 1 / 5 < rare.epsilon:
@@ -166,11 +189,11 @@ def test_where_even_a_rare_match_would_have_been_found_none_is_named() -> None:
 
 
 def test_without_noise_awareness_no_match_is_sought() -> None:
-    def no_designer(_size: float, _price: Price) -> Design:
+    def explain(_nothing: NothingFound) -> NothingFound:
         pytest.fail("a required budget was sought")
 
     reporting = Reporting(IMPOSSIBLE, noise_aware=False)
-    nothing = find(tables(), HERE.schema, reporting, no_designer, ONE).nothing
+    nothing = find(tables(), SPLITS, reporting, explain).nothing
     assert nothing is not None
     assert not nothing.noise_aware
     assert (nothing.match, nothing.required) == (None, None)

@@ -152,13 +152,22 @@ def test_a_shape_and_price_are_not_simulated_twice(monkeypatch: pytest.MonkeyPat
     assert len(asked) == 6
 
 
+def test_small_tables_are_drawn_more_often_if_their_tails_are_wanted() -> None:
+    few, many = (cells(drawn(PRICES["cells"], count)) for count in (SIMULATIONS, 9000))
+    assert (len(few), len(many)) == (SIMULATIONS, 9000)
+    (whole,) = drawn(PRICES["cells"], module.MOST_SIMULATIONS, module.MOST_SIMULATIONS)
+    assert len(whole.cells) == module.MOST_SIMULATIONS
+    np.testing.assert_array_equal(whole.cells[:9000], many)
+
+
 def test_critical_values_leave_the_draws_as_they_are() -> None:
     trees = Tree(Side.LEFT, (0, 1, None)), Tree(Side.RIGHT, (0,))
     table = LeafTable(*trees, np.full((3, 2), 50), None, None, Prices(Fraction(5, 11)))
     before = cells(list(simulated_errors((3, 2), table.prices, 300))).copy()
     question_critical_values(table)
     report_critical_values(table, term_ends(trees[0]), term_ends(trees[1]), tables=2)
-    assert module._drawn.cache_info().misses == 1
+    # Leverages are simulated more often; everything else shares its draws.
+    assert module._drawn.cache_info().misses == 2
     np.testing.assert_array_equal(cells(list(simulated_errors((3, 2), table.prices, 300))), before)
 
 

@@ -20,7 +20,8 @@ INTERVALS = {
 def supported(name: str, overlap: Interval) -> Redescription:
     """Return a redescription whose overlap has this interval; its supports are large."""
     large = Interval(1e12, 1e11, 1e13)
-    statistics = Statistics(Interval(0.5, 0.4, 0.6), 0.1, large, large, overlap, 0.001, 0.0001)
+    half = Interval(0.5, 0.4, 0.6)
+    statistics = Statistics(half, 0.1, half, large, large, overlap, 0.001, 0.002, 0.0001)
     query = Literal(name, "<=", 1)
     return Redescription(query, query, statistics, 0, (0,), (0,))
 

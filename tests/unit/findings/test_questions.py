@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 
 from redveil.errors import QueryError
+from redveil.findings.binomial import largest_binomial_p
+from redveil.findings.corrected import corrected_bounds
 from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.findings.questions import Answer, ReleasedTable, answer
+from redveil.findings.leverage import largest_log_p
+from redveil.findings.questions import Answer, answer
+from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import (
     Interval,
+    SignificanceTest,
     expected_jaccard,
     jaccard_bounds,
-    p_values,
-    pessimistic_p_values,
 )
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import Literal
@@ -64,15 +67,28 @@ def test_an_answer_is_what_the_table_says_of_the_ends() -> None:
         assert (interval.low, interval.high) == pytest.approx(
             (middle[0] - width, middle[0] + width)
         )
-    likely = p_values(moments.both, moments.left, moments.right, best.size)
-    assert found.p_value_estimate == float(likely[0])
-    worst = pessimistic_p_values(moments, best, critical.counts)
-    assert found.p_value == float(worst[0])
-    assert found.p_value_estimate < found.p_value < 1e-20
+    corrected = corrected_bounds(moments, critical.counts)
+    assert found.corrected == Interval(*(float(bound[0]) for bound in corrected))
+    for p_value, value in (
+        (found.p_value_estimate, 0.0),
+        (found.p_value, critical.leverages),
+        (found.p_value_confirming, critical.confirming),
+    ):
+        assert p_value == float(np.exp(largest_log_p(moments, value)[0]))
+    assert found.p_value_estimate < found.p_value < found.p_value_confirming < 1e-20
     expected = expected_jaccard(float(moments.left[0]), float(moments.right[0]), best.size)
     assert found.expected_jaccard == expected
     assert (answered.left, answered.right) == ("[gout]", "[acid > 7]")
     assert (answered.table, answered.cost) == (0, 0)
+
+
+def test_the_published_profile_answers_with_the_paper_s_p_values() -> None:
+    queries = parse_text("[gout]"), parse_text("[acid > 7]")
+    paper = answer(*queries, (table(),), SignificanceTest.BINOMIAL).statistics
+    best, critical = estimate(table().counts), question_critical_values(table().counts)
+    moments = best.moments(np.array([[True, False]]), np.array([[False, True, False]]))
+    assert paper.p_value == float(largest_binomial_p(moments, best, critical.counts)[0])
+    assert paper.jaccard == ask("[gout]", "[acid > 7]").statistics.jaccard
 
 
 def test_other_words_for_the_same_ends_give_the_same_numbers() -> None:

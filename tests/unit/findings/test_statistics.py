@@ -1,31 +1,30 @@
-"""Intervals that hold, and p-values that neither overflow nor vanish."""
+"""Intervals that hold, and the p-values of either test."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import binom
 
 from oracle.leaf_table import dense_fit, laplace_variance, rectangle
+from redveil.findings.binomial import binomial_p_values, largest_binomial_p
+from redveil.findings.corrected import corrected_bounds
 from redveil.findings.critical_values import _for_all_terms
 from redveil.findings.estimate import Fit, Moments, estimate
 from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.leverage import largest_log_p
 from redveil.findings.statistics import (
     CriticalValues,
     Interval,
+    SignificanceTest,
     expected_jaccard,
     jaccard_bounds,
-    leverage_variance,
     line_variance,
-    p_values,
-    pessimistic_p_values,
+    p_values_at,
     statistics_of,
 )
 from redveil.privacy.loss import amount
@@ -204,167 +203,9 @@ def test_bounds_cover_the_truth(name: str, price: Fraction, passes: int) -> None
     assert covered.all(axis=1).mean() >= 0.9
 
 
-@st.composite
-def supports(draw: st.DrawFn, most: int = 10**7) -> tuple[int, int, int, int]:
-    """Whole numbers: overlap, left support, right support, entities."""
-    size = draw(st.integers(1, most))
-    left, right = draw(st.integers(0, size)), draw(st.integers(0, size))
-    return draw(st.integers(0, min(left, right))), left, right, size
-
-
-@settings(max_examples=150, deadline=None)
-@given(supports())
-def test_p_values_are_the_binomial_tail(case: tuple[int, int, int, int]) -> None:
-    both, left, right, size = case
-    expected = binom.sf(both - 1, size, left * right / size**2)
-    assert float(p_values(both, left, right, size)) == pytest.approx(expected, rel=1e-6, abs=1e-305)
-
-
-@settings(max_examples=100, deadline=None)
-@given(supports(most=40))
-def test_p_values_are_sums_of_chances(case: tuple[int, int, int, int]) -> None:
-    both, left, right, size = case
-    chance = Fraction(left * right, size**2)
-    tail = sum(
-        comb(size, k) * chance**k * (1 - chance) ** (size - k) for k in range(both, size + 1)
-    )
-    assert float(p_values(both, left, right, size)) == pytest.approx(float(tail), rel=1e-9)
-
-
-@given(st.floats(-1e6, 0), st.floats(-10, 1e6), st.floats(-10, 1e6), st.floats(-10, 1e6))
-def test_no_overlap_is_no_surprise(both: float, left: float, right: float, size: float) -> None:
-    assert p_values(both, left, right, size) == 1
-
-
-@pytest.mark.parametrize(
-    ("both", "left", "right", "size"),
-    [
-        (100, 100, 100, 10**5),
-        (100, 120, 130, 10**5),
-        (61, 61, 61, 10**7),
-        (60, 61, 61, 10**7),
-        (1200, 2000, 2000, 10**4),
-    ],
-)
-def test_small_p_values_do_not_vanish(both: int, left: int, right: int, size: int) -> None:
-    with mpmath.workdps(30):
-        chance = mpmath.mpf(left * right) / size**2
-        terms = [
-            mpmath.binomial(size, k) * chance**k * (1 - chance) ** (size - k)
-            for k in range(both, both + 400)
-        ]
-        tail = float(mpmath.fsum(terms))
-    assert 1e-301 < tail < 1e-200
-    assert float(p_values(both, left, right, size)) == pytest.approx(tail, rel=1e-6, abs=0)
-
-
-@pytest.mark.parametrize("size", [46_340, 46_341, 10**7])
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
-def test_large_tables_do_not_overflow(size: int, dtype: str) -> None:
-    quarter, half, whole = (np.full(1, n).astype(dtype) for n in (size // 4, size // 2, size))
-    # The overlap is what chance gives: half of the binomial's weight lies above.
-    assert p_values(quarter, half, half, whole)[0] == pytest.approx(0.5, abs=0.01)
-    assert p_values(quarter + 5 * int(size**0.5), half, half, whole)[0] < 1e-20
-    assert p_values(quarter - 5 * int(size**0.5), half, half, whole)[0] > 1 - 1e-9
-    assert p_values(whole, whole, whole, whole)[0] == 1
-
-
-shares = st.floats(0, 1)
-
-
-@settings(max_examples=150, deadline=None)
-@given(shares, shares, shares, st.floats(1, 1e6), st.floats(0, 1e4))
-def test_p_values_are_monotone(
-    left_share: float, right_share: float, overlap: float, size: float, more: float
-) -> None:
-    left, right = left_share * size, right_share * size
-    both = overlap * min(left, right)
-    p = p_values(both, left, right, size)
-    assert 0 <= p <= 1
-    assert p_values(both + more, left, right, size) <= p * (1 + 1e-9)
-    assert p_values(both, left, right, size + more) <= p * (1 + 1e-9)
-    assert p_values(both, left + more, right, size) >= p * (1 - 1e-9)
-    assert p_values(both, left, right + more, size) >= p * (1 - 1e-9)
-
-
-@some
-@given(counted(), critical_values)
-def test_pessimism_never_helps(
-    case: tuple[LeafTable, np.ndarray, np.ndarray], critical: float
-) -> None:
-    table, left, right = case
-    fitted = estimate(table)
-    m = fitted.moments(left, right)
-    at_estimates = p_values(m.both, m.left, m.right, fitted.size)
-    pessimistic = pessimistic_p_values(m, fitted, critical)
-    assert (pessimistic >= at_estimates * (1 - 1e-9)).all()
-    np.testing.assert_allclose(pessimistic_p_values(m, fitted, 0.0), at_estimates)
-
-
-COUNTED = ("both", "left", "right", "size")
-VARIANCES = ("both_both", "left_left", "right_right", "size_size")
-
-
-@pytest.mark.parametrize("uncertain", VARIANCES)
-def test_noise_in_any_count_raises_the_p_value(uncertain: str) -> None:
-    known = dict.fromkeys(Moments.__slots__, np.array([0.0]))
-    known |= {
-        name: np.array([x]) for name, x in zip(COUNTED, (60.0, 200.0, 220.0, 1e3), strict=True)
-    }
-    fitted = Fit(np.full((2, 2), 250.0), 0.0, 0.0, 0.0, 0.0)
-    sure = float(pessimistic_p_values(Moments(**known), fitted, 2.0)[0])
-    assert sure == pytest.approx(float(p_values(60, 200, 220, 1000)))
-    found = [sure]
-    for variance in (1.0, 4.0, 25.0):
-        known[uncertain] = np.array([variance])
-        found.append(float(pessimistic_p_values(Moments(**known), fitted, 2.0)[0]))
-    assert found == sorted(set(found))
-
-
-def test_the_leverage_is_bounded_wherever_the_noise_may_have_put_the_counts() -> None:
-    """Independent cells within their bounds never give a p-value above the pessimistic one."""
-    rng, critical = np.random.default_rng(5), 3.0
-    fitted = Fit(np.array([[300.0, 90.0], [110.0, 500.0]]), 16.0, 16.0, 16.0, 16.0)
-    one = np.array([[True, False]])
-    m = fitted.moments(one, one)
-    bound = float(pessimistic_p_values(m, fitted, critical)[0])
-    directions = rng.normal(size=(2000, 2, 2))
-    # A cloud in which every count, and the leverage, is off by at most `critical` deviations.
-    ball = directions / np.linalg.norm(directions, axis=(1, 2), keepdims=True) * critical * 4.0
-    worst = max(
-        float(p_values(cells[0, 0], cells[0].sum(), cells[:, 0].sum(), cells.sum()))
-        for cells in fitted.cells + ball
-    )
-    assert worst <= bound
-    assert bound < 1e-3
-
-
-def test_the_linear_part_has_the_variance_of_a_weighted_sum_of_cells() -> None:
-    fitted = Fit(np.array([[300.0, 90.0], [110.0, 500.0]]), 16.0, 16.0, 16.0, 16.0)
-    one = np.array([[True, False]])
-    weights = np.outer(np.array([1.0, 0.0]) - 0.39, np.array([1.0, 0.0]) - 0.41)
-    expected = 16.0 * (weights**2).sum()
-    assert leverage_variance(fitted.moments(one, one))[0] == pytest.approx(expected)
-
-
-def test_pessimism_holds_for_the_truth() -> None:
-    """With the critical value of a table, the p-value is not below the true one in 95 % of runs."""
-    truth, noise, repetitions = TRUTHS["associated"], SeededRandomness(11), 100
-    pair = TERMS[0][:1], TERMS[1][:1]
-    both, left, right = (int(x) for x in (truth[0, 0], truth[0].sum(), truth[:, 0].sum()))
-    true_p = float(p_values(both, left, right, int(truth.sum())))
-    held = 0
-    for _ in range(repetitions):
-        table = measured(truth, Fraction(1, 2), noise)
-        fitted = estimate(table)
-        critical = _for_all_terms(table, *TERMS, tables=1)
-        held += bool(pessimistic_p_values(fitted.moments(*pair), fitted, critical)[0] >= true_p)
-    assert held / repetitions >= 0.95
-
-
 def test_the_statistics_of_a_pair_are_its_bounds_and_p_values() -> None:
     table = measured(TRUTHS["associated"], Fraction(1), SeededRandomness(3))
-    fitted, critical = estimate(table), CriticalValues(2.5, 3.5)
+    fitted, critical = estimate(table), CriticalValues(2.5, 3.5, 3.0, 4.0)
     pair = TERMS[0][:1], TERMS[1][:1]
     m = fitted.moments(*pair)
     found = statistics_of(m, fitted, critical)
@@ -379,18 +220,52 @@ def test_the_statistics_of_a_pair_are_its_bounds_and_p_values() -> None:
         assert (interval.low, interval.high) == pytest.approx(
             (middle[0] - width, middle[0] + width)
         )
-    # p-values are made of four counts, which have a critical value of their own.
-    assert found.p_value == float(pessimistic_p_values(m, fitted, 3.5)[0])
-    assert found.p_value_estimate == float(p_values(m.both, m.left, m.right, fitted.size)[0])
+    # Leverages have critical values of their own, and so have the p-values that confirm.
+    assert found.corrected == Interval(*(float(bound[0]) for bound in corrected_bounds(m, 3.0)))
+    assert found.p_value == float(np.exp(largest_log_p(m, 3.0)[0]))
+    assert found.p_value_confirming == float(np.exp(largest_log_p(m, 4.0)[0]))
+    assert found.p_value_estimate == float(np.exp(largest_log_p(m, 0.0)[0]))
+    assert found.p_value_estimate < found.p_value < found.p_value_confirming < 1
     expected = expected_jaccard(float(m.left[0]), float(m.right[0]), fitted.size)
     assert found.expected_jaccard == pytest.approx(expected)
     assert 0 < expected < found.jaccard.low
 
 
+def test_the_paper_s_p_values_are_binomial() -> None:
+    table = measured(TRUTHS["associated"], Fraction(1), SeededRandomness(3))
+    fitted, critical = estimate(table), CriticalValues(2.5, 3.5, 3.0, 4.0)
+    m = fitted.moments(TERMS[0][:1], TERMS[1][:1])
+    found = statistics_of(m, fitted, critical, SignificanceTest.BINOMIAL)
+    fisher = statistics_of(m, fitted, critical)
+    likely = binomial_p_values(m.both, m.left, m.right, fitted.size)
+    assert found.p_value_estimate == float(likely[0])
+    # They are made of four counts, which have a critical value of their own.
+    assert found.p_value == found.p_value_confirming
+    assert found.p_value == float(largest_binomial_p(m, fitted, 3.5)[0])
+    assert (found.jaccard, found.corrected) == (fisher.jaccard, fisher.corrected)
+    assert found.p_value != fisher.p_value
+
+
+@some
+@given(counted())
+def test_p_values_grow_with_what_the_noise_is_allowed(
+    case: tuple[LeafTable, np.ndarray, np.ndarray],
+) -> None:
+    table, left, right = case
+    fitted = estimate(table)
+    moments = fitted.moments(left, right)
+    for test in SignificanceTest:
+        none, some, much = p_values_at(moments, fitted, test, (0.0, 2.0, 5.0))
+        assert (none <= some * (1 + 1e-6) + 1e-12).all()
+        assert (some <= much * (1 + 1e-6) + 1e-12).all()
+        assert (none >= 0).all()
+        assert (much <= 1).all()
+
+
 def test_supports_are_never_negative() -> None:
     fitted = Fit(np.array([[-7.0, 2.0], [3.0, 50.0]]), 16.0, 16.0, 16.0, 16.0)
     one = np.array([[True, False]])
-    found = statistics_of(fitted.moments(one, one), fitted, CriticalValues(2.0, 2.0))
+    found = statistics_of(fitted.moments(one, one), fitted, CriticalValues(2.0, 2.0, 2.0, 2.0))
     assert found.support_both == Interval(0.0, 0.0, -7.0 + 2 * 4.0)
     assert found.support_left.estimate == found.support_left.low == 0
     assert found.expected_jaccard == 0

@@ -15,10 +15,12 @@ from support.clinic import mined_clinic
 STATISTICS = Statistics(
     jaccard=Interval(0.5, 0.25, 0.75),
     expected_jaccard=0.125,
+    corrected=Interval(0.4, 0.2, 0.7),
     support_left=Interval(60, 50, 70),
     support_right=Interval(65, 55, 75),
     support_both=Interval(1234, 1200, 1268),
     p_value=1e-30,
+    p_value_confirming=1e-28,
     p_value_estimate=1e-40,
 )
 ANSWER = Answer("[gout]", "[uric acid > 7]", STATISTICS, table=1, tables=3, unit="patient")
@@ -36,7 +38,8 @@ def test_an_answer_is_shown_fact_by_fact() -> None:
     facts = [(name, rest[0].strip() if rest else "") for name, *rest in lines]
     assert facts[:2] == [("left", "[gout]"), ("right", "[uric acid > 7]")]
     assert facts[2] == ("Jaccard", "0.50 [0.25, 0.75] (expected if unrelated 0.12)")
-    assert facts[3] == ("patients", "1,234 [1,200, 1,268] in both")
+    assert facts[3] == ("corrected", "0.40 [0.20, 0.70]")
+    assert facts[4] == ("patients", "1,234 [1,200, 1,268] in both")
     text = str(ANSWER)
     assert "60 [50, 70] left, 65 [55, 75] right" in text
     assert "p at most  1e-30" in text
@@ -65,11 +68,13 @@ def test_an_answer_as_json_has_the_names_of_a_result_file() -> None:
     made = answer_json(ANSWER)
     kept = mined_clinic().redescriptions[0].model_dump(by_alias=True)
     assert made.keys() - kept.keys() == {"tree_pair", "cost"}
-    assert kept.keys() - made.keys() == {"source", "true"}
+    assert kept.keys() - made.keys() == {"confirmed", "source", "true"}
     assert made["support"].keys() == kept["support"].keys()
     assert made["jaccard"] == {"estimate": 0.5, "low": 0.25, "high": 0.75}
     assert made["support"]["both"] == {"estimate": 1234, "low": 1200, "high": 1268}
+    assert made["corrected"] == {"estimate": 0.4, "low": 0.2, "high": 0.7}
     assert (made["expected_jaccard"], made["p_value"]) == (0.125, 1e-30)
+    assert made["p_value_confirming"] == 1e-28
     assert (made["tree_pair"], made["cost"]) == (1, "0")
 
 

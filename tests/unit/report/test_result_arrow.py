@@ -16,7 +16,7 @@ from redveil.csv_text import csv_text
 from redveil.errors import InputError
 from redveil.query.formula import Known, Not
 from redveil.report.arrow import to_arrow
-from redveil.report.document import DiscoveryPart, RedescriptionPart
+from redveil.report.document import RedescriptionPart
 from redveil.report.result import Result
 from support.results import TRUE, document, redescription, redescription_of
 
@@ -26,6 +26,9 @@ PRIVATE_COLUMNS = [
     "jaccard",
     "jaccard_low",
     "jaccard_high",
+    "corrected",
+    "corrected_low",
+    "corrected_high",
     "support_both",
     "support_both_low",
     "support_both_high",
@@ -57,7 +60,7 @@ def test_one_row_a_redescription_and_always_the_same_columns(count: int) -> None
     assert table.column_names == PRIVATE_COLUMNS
     assert table["left"].to_pylist() == [f"[left {i}]" for i in range(count)]
     assert table["right"].to_pylist() == [f"[right {i}]" for i in range(count)]
-    kinds = [pa.string()] * 2 + [pa.float64()] * 14 + [pa.bool_()]
+    kinds = [pa.string()] * 2 + [pa.float64()] * 17 + [pa.bool_()]
     assert table.schema.types == kinds
 
 
@@ -66,6 +69,7 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
     del row["left"], row["right"]
     assert list(row.values()) == [
         *(0.5, 0.25, 0.75),
+        *(0.48, 0.22, 0.74),
         *(1234.0, 1200.0, 1268.0),
         *(60.0, 50.0, 70.0),
         *(65.0, 55.0, 75.0),
@@ -76,12 +80,10 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
     ]
 
 
-def test_what_is_confirmed_is_known_where_false_discoveries_were_bounded() -> None:
-    known = DiscoveryPart(bound=0.39, confirmed=2, comparable=9.0, unconfirmed=(1,))
-    found = (redescription(), redescription("gout"), redescription("asthma"))
-    bounded = document(*found).model_copy(update={"false_discoveries": known})
-    assert to_arrow(bounded)["confirmed"].to_pylist() == [True, False, True]
-    assert to_arrow(document(*found))["confirmed"].to_pylist() == [None] * 3
+def test_what_is_confirmed_is_known_where_somebody_asked() -> None:
+    asked: tuple[bool | None, ...] = True, False, None
+    found = [redescription(f"a{i}", confirmed=known) for i, known in enumerate(asked)]
+    assert to_arrow(document(*found))["confirmed"].to_pylist() == [True, False, None]
 
 
 def test_the_expected_index_does_not_need_the_number_of_entities() -> None:

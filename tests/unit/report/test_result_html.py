@@ -74,12 +74,9 @@ def test_what_is_not_met_and_what_is_not_confirmed_is_said() -> None:
     certificate = CERTIFICATE.model_copy(
         update={"conditions": ("NOT MET: a draft <schema>", "each patient has one row")}
     )
-    found = document(redescription(), redescription("x"), certificate=certificate).model_copy(
-        update={
-            "false_discoveries": DiscoveryPart(
-                bound=0.56, confirmed=1, comparable=32.0, unconfirmed=(1,)
-            )
-        }
+    entries = redescription(confirmed=True), redescription("x", confirmed=False)
+    found = document(*entries, certificate=certificate).model_copy(
+        update={"false_discoveries": DiscoveryPart(bound=0.52, confirmed=1, comparable=32.0)}
     )
     page = Page(fragment(found))
     must_be_ours(page)
@@ -93,7 +90,9 @@ def test_what_is_not_met_and_what_is_not_confirmed_is_said() -> None:
     assert ">yes<" in fragment(found)
 
 
-def test_the_expected_index_stands_beside_the_index() -> None:
+def test_the_expected_and_the_corrected_index_stand_beside_the_index() -> None:
     page = fragment(document(redescription()))
+    assert "corrected [95" in page
+    assert ">0.48 [0.22,\N{NO-BREAK SPACE}0.74]<" in page
     assert "expected if unrelated" in page
     assert ">0.03<" in page

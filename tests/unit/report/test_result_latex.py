@@ -18,8 +18,11 @@ def body(text: str) -> list[str]:
 def test_a_complete_tabular_with_one_row_a_redescription(count: int) -> None:
     text = latex_table(document(*[redescription()] * count))
     lines = text.splitlines()
-    assert lines[:2] == [r"\begin{tabular}{llrrrr}", r"\toprule"]
-    assert lines[2] == r"left & right & Jaccard [95\,\%] & expected & overlap & $p$ at most \\"
+    assert lines[:2] == [r"\begin{tabular}{llrrrrr}", r"\toprule"]
+    assert lines[2] == (
+        r"left & right & Jaccard [95\,\%] & expected & corrected [95\,\%] & overlap & "
+        r"$p$ at most \\"
+    )
     assert lines[-2:] == [r"\end{tabular}", "% epsilon = 1, exact"]
     assert len(body(text)) == count
 
@@ -27,7 +30,8 @@ def test_a_complete_tabular_with_one_row_a_redescription(count: int) -> None:
 def test_a_row_holds_queries_interval_size_and_p_value() -> None:
     (row,) = body(latex_table(document(redescription("t_5"))))
     assert row == (
-        r"$[\text{t\_5}]$ & $[\text{cough}]$ & 0.50 [0.25, 0.75] & 0.03 & 1234 & 1e-30 \\"
+        r"$[\text{t\_5}]$ & $[\text{cough}]$ & 0.50 [0.25, 0.75] & 0.03 & 0.48 [0.22, 0.74] & "
+        r"1234 & 1e-30 \\"
     )
 
 
@@ -40,7 +44,7 @@ def test_names_cannot_end_a_cell_a_line_or_the_mathematics(
     one = redescription_of(Known(name), Not(Known(name))) if known else redescription(name, name)
     (row,) = body(latex_table(document(one)))
     assert row.count("is known") == 2 * known
-    assert len(re.findall(r"(?<!\\)&", row)) == 5
+    assert len(re.findall(r"(?<!\\)&", row)) == 6
     assert len(re.findall(r"(?<!\\)\$", row)) == 4
     assert not re.search(r"(?<!\\)[%#]", row)
     assert row.count(r"\\") == 1

@@ -67,6 +67,8 @@ def test_so_is_everything_else_that_a_file_can_say(name: str) -> None:
 def test_a_table_the_certificate_and_the_noisy_size_are_shown() -> None:
     text = seen(result_view(document(redescription(), redescription("gout"))))
     assert "0.50 [0.25, 0.75]" in text
+    assert "0.48 [0.22, 0.74]" in text
+    assert "corrected [95 %]" in text
     assert "1,234 [1,200, 1,268]" in text
     assert "1e-30" in text
     assert "ε = 1, δ = 0, exact" in text
@@ -75,7 +77,7 @@ def test_a_table_the_certificate_and_the_noisy_size_are_shown() -> None:
     assert "patients [95 %]" in text
     assert "entities" not in text
     assert "each patient has one row in each view" in text
-    assert [line.split()[0] for line in text.splitlines()[2:4]] == ["1", "2"]
+    assert [line.split()[0] for line in text.splitlines()[1:3]] == ["1", "2"]
     assert "true J" not in text
 
 
@@ -137,8 +139,12 @@ def test_p_values_are_short_and_never_zero(p_value: float, text: str) -> None:
 
 @pytest.mark.parametrize("width", [80, 200])
 def test_what_is_not_confirmed_is_marked(width: int) -> None:
-    known = DiscoveryPart(bound=0.39, confirmed=2, comparable=9.0, unconfirmed=(1,))
-    three = document(redescription("a"), redescription("b"), redescription("c"))
+    known = DiscoveryPart(bound=0.35, confirmed=2, comparable=9.0)
+    three = document(
+        redescription("a", confirmed=True),
+        redescription("b", confirmed=False),
+        redescription("c", confirmed=True),
+    )
     marked = three.model_copy(update={"false_discoveries": known})
     assert [is_confirmed(marked, number) for number in (1, 2, 3)] == [True, False, True]
     assert not all_confirmed(marked)
@@ -153,12 +159,13 @@ def test_what_is_not_confirmed_is_marked(width: int) -> None:
 
 @pytest.mark.parametrize("width", [80, 200])
 def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
-    known = DiscoveryPart(bound=0.06, confirmed=2, comparable=9.0)
-    two = document(redescription("a"), redescription("b"))
-    sure = two.model_copy(update={"false_discoveries": known})
+    known = DiscoveryPart(bound=0.02, confirmed=2, comparable=9.0)
+    confirmed = document(*(redescription(name, confirmed=True) for name in "ab"))
+    sure = confirmed.model_copy(update={"false_discoveries": known})
     assert all_confirmed(sure)
     assert "not confirmed" not in seen(result_view(sure, width=width))
     # Nor where noise was not accounted for: nothing was in question.
+    two = document(redescription("a"), redescription("b"))
     assert all_confirmed(two)
     assert is_confirmed(two, 1)
     assert "confirmed" not in seen(result_view(two, width=width))
@@ -168,17 +175,17 @@ def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
     ("known", "text"),
     [
         (
-            DiscoveryPart(comparable=18.5, confirmed=3, bound=0.06),
+            DiscoveryPart(comparable=18.5, confirmed=3, bound=0.02),
             "3 of 3 confirmed after correcting for up to 10^18 comparable pairs; "
-            "at most 6 % false discoveries expected",
+            "at most 2 % false discoveries expected",
         ),
         (
-            DiscoveryPart(comparable=32.0, confirmed=2, bound=0.39, unconfirmed=(1,)),
+            DiscoveryPart(comparable=32.0, confirmed=2, bound=0.35),
             "2 of 3 confirmed after correcting for up to 10^32 comparable pairs; "
             "the others are not confirmed, and may still be real",
         ),
         (
-            DiscoveryPart(comparable=4.0, confirmed=0, bound=1.0, unconfirmed=(0, 1, 2)),
+            DiscoveryPart(comparable=4.0, confirmed=0, bound=1.0),
             "0 of 3 confirmed after correcting for up to 10^4 comparable pairs; "
             "the others are not confirmed, and may still be real",
         ),
@@ -191,18 +198,30 @@ def test_false_discoveries_are_bounded_and_never_said_to_be_all(
     assert "100" not in text
 
 
-@pytest.mark.parametrize("width", [100, 200])
-def test_the_expected_index_stands_beside_the_index(width: int) -> None:
+@pytest.mark.parametrize("width", [80, 200])
+def test_the_corrected_index_stands_beside_the_index(width: int) -> None:
     shown = seen(result_view(document(redescription()), width=width))
-    assert "expected if" in shown
-    assert "unrelated" in shown
-    assert "0.03" in shown
+    assert "corrected" in shown
+    assert shown.index("0.50 [0.25, 0.75]") < shown.index("0.48 [0.22, 0.74]")
+    # A list has room for the index expected if unrelated; a table leaves it to queries.
+    assert ("expected if unrelated 0.03" in shown) == (width == 80)
+
+
+def test_a_table_of_120_columns_leaves_room_for_queries() -> None:
+    long = document(redescription("a rather long name of an attribute, with many words in it"))
+    lines = at_width(result_view(long, width=120), 120)
+    assert max(map(len, lines[:4])) <= 120
+    assert "…" not in "".join(lines)
+    # The name takes four lines at most.
+    end = next(number for number, line in enumerate(lines) if line.startswith("Privacy"))
+    assert end <= 1 + 4
 
 
 def test_a_narrow_terminal_shows_the_same_facts() -> None:
     shown = seen(result_view(document(redescription(true=TRUE)), width=80))
     for fact in (
         "1  Jaccard    0.50 [0.25, 0.75] (expected if unrelated 0.03)",
+        "   corrected  0.48 [0.22, 0.74]",
         "   patients   1,234 [1,200, 1,268]",
         "   p at most  1e-30",
         "   true       J 0.625, p 0.0013",
@@ -224,7 +243,7 @@ def test_labels_and_indents_stay_on_a_narrow_terminal(width: int) -> None:
     found = lines[: lines.index("Privacy certificate")]
     assert max(map(len, lines)) <= width
     assert {line[3:12].strip() for line in found} - {""} == {
-        *("Jaccard", "patients", "p at most", "left", "right")
+        *("Jaccard", "corrected", "patients", "p at most", "left", "right")
     }
     # What does not fit on a line goes on below its beginning, not below its label.
     assert all(not line[3:14].strip() or line[14:15].strip() for line in found)
