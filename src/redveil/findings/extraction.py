@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.findings.candidates import Unions
-from redveil.findings.corrected import cautious_corrected
 from redveil.findings.critical_values import report_critical_values
 from redveil.findings.estimate import Estimate, Moments, estimate
-from redveil.findings.leverage import largest_log_p, possible_leverages
+from redveil.findings.leverage import cautious_corrected, largest_log_p, possible_leverages
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints

@@ -3,8 +3,8 @@
 The leverage is the overlap less the overlap expected if unrelated. With a and b the true shares of
 the entities that the two queries cover, it is a weighted sum of the cells of a leaf table, with
 weights (1 − a or −a) × (1 − b or −b). The shares are not known, but the errors of all these sums
-can be bounded together, and so can the shares (findings/leverage.md). Every p-value that remains
-possible follows.
+can be bounded together, and so can the shares (findings/leverage.md). Every p-value and every
+chance-corrected index that remains possible follows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 # Shares are tried on a grid of this many values between their bounds, on each side.
 SHARES_TRIED: Final = 5
+# The chance-corrected index is steeper, and reaches 1 only where both shares are equal.
+SHARES_TRIED_FOR_INTERVALS: Final = 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,11 +43,12 @@ class Leverages:
 
 
 def possible_leverages(
-    moments: Moments, critical_value: float, tried: int = SHARES_TRIED
+    moments: Moments, critical_value: float, tried: int = SHARES_TRIED, *, equal: bool = False
 ) -> Leverages:
     """Return the leverages that are consistent with the noise, pair by pair.
 
     tried: how many shares to try on each side; with one, only the estimates
+    equal: try the other side's shares too, as far as the bounds allow
     """
     m = moments
     size = np.maximum(m.size, 1.0)
@@ -59,6 +62,11 @@ def possible_leverages(
             ratio_bounds(m.right, m.size, m.right_right, m.right_size, m.size_size, spread),
         )
     )
+    if equal:
+        lefts, rights = (
+            np.concatenate([ours, np.clip(theirs, ours[0], ours[-1])])
+            for ours, theirs in ((lefts, rights), (rights, lefts))
+        )
     a, b = np.broadcast_arrays(lefts[:, None, :], rights[None, :, :])
     middle = m.both - b * m.left - a * m.right + a * b * m.size
     width = critical_value * np.sqrt(leverage_variance(m, a, b))
@@ -133,3 +141,43 @@ def largest_log_p(moments: Moments, critical_value: float) -> Floats:
         (1 - a) * (1 - b) * n + low,
     )
     return np.asarray(log_fisher(*counts).max(axis=(0, 1, 2)))
+
+
+def corrected_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Floats, Floats]:
+    """Return estimates, lower and upper bounds of the chance-corrected index, float64[pairs].
+
+    It is (J − E) / (1 − E), where E is the Jaccard index expected if unrelated: 0 for unrelated
+    queries, 1 for equal supports, negative if there is less overlap than expected.
+    """
+    at = possible_leverages(moments, 0.0, 1)
+    estimate = corrected_index(at.left, at.right, at.low / at.sizes[0])[0, 0]
+    if critical_value == 0:
+        return estimate, estimate, estimate
+    p = possible_leverages(moments, critical_value, SHARES_TRIED_FOR_INTERVALS, equal=True)
+    low = corrected_index(p.left, p.right, p.low / p.sizes).min(axis=(0, 1, 2))
+    high = corrected_index(p.left, p.right, p.high / p.sizes).max(axis=(0, 1, 2))
+    return estimate, np.minimum(low, estimate), np.maximum(high, estimate)
+
+
+def cautious_corrected(moments: Moments) -> Floats:
+    """Return the chance-corrected index one standard error of the leverage below its estimate."""
+    at = possible_leverages(moments, 1.0, 1)
+    size = np.maximum(moments.size, 1.0)
+    return np.asarray(corrected_index(at.left, at.right, at.low / size)[0, 0])
+
+
+def corrected_index(left: Floats, right: Floats, leverage: Floats) -> Floats:
+    """Return the chance-corrected index, from shares and a leverage per entity.
+
+    >>> one = np.array([0.25])
+    >>> corrected_index(one, one, np.array([0.1875])), corrected_index(one, one, np.array([0.0]))
+    (array([1.]), array([0.]))
+    """
+    a, b = left, right
+    most = np.minimum(a * (1 - b), b * (1 - a))
+    surplus = np.clip(leverage, -np.minimum(a * b, (1 - a) * (1 - b)), most)
+    # (J − E) / (1 − E) with everything over a common denominator.
+    bottom = (a + b - a * b - surplus) * (a + b - 2 * a * b)
+    safe = bottom > 1e-15
+    index = np.divide((a + b) * surplus, bottom, out=np.zeros_like(bottom), where=safe)
+    return np.asarray(np.clip(index, -1.0, 1.0))

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.findings.binomial import binomial_p_values, largest_binomial_p
-from redveil.findings.corrected import corrected_bounds
 from redveil.findings.estimate import Estimate, Moments
-from redveil.findings.leverage import largest_log_p, ratio_bounds
+from redveil.findings.leverage import corrected_bounds, largest_log_p, ratio_bounds
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +50,8 @@ class CriticalValues:
 
     intervals:  for supports and Jaccard indices, at 95 %
     counts:     for whatever is made of the overlap, the two supports and the number of entities, at
-                95 %; chance-corrected indices and binomial p-values use it
-    leverages:  for leverages, and so for Fisher's p-values, at 95 %
+                95 %; binomial p-values use it
+    leverages:  for leverages, and so for Fisher's p-values and chance-corrected indices, at 95 %
     confirming: for leverages, at 99 %
 
     >>> CriticalValues(4.5, 5.2, 4.8, 5.9).intervals
@@ -98,7 +97,7 @@ def statistics_of(
     """
     m = moments
     jaccard, low, high = (float(bound[0]) for bound in jaccard_bounds(m, critical.intervals))
-    corrected = corrected_bounds(m, critical.counts)
+    corrected = corrected_bounds(m, critical.leverages)
     left, right = float(m.left[0]), float(m.right[0])
     likely, largest, confirming = (
         float(p[0]) for p in p_values_at(m, estimate, test, _levels(critical, test))

@@ -8,11 +8,10 @@ import pytest
 
 from redveil.errors import QueryError
 from redveil.findings.binomial import largest_binomial_p
-from redveil.findings.corrected import corrected_bounds
 from redveil.findings.critical_values import question_critical_values
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.findings.leverage import largest_log_p
+from redveil.findings.leverage import corrected_bounds, largest_log_p
 from redveil.findings.questions import Answer, answer
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import (
@@ -67,7 +66,7 @@ def test_an_answer_is_what_the_table_says_of_the_ends() -> None:
         assert (interval.low, interval.high) == pytest.approx(
             (middle[0] - width, middle[0] + width)
         )
-    corrected = corrected_bounds(moments, critical.counts)
+    corrected = corrected_bounds(moments, critical.leverages)
     assert found.corrected == Interval(*(float(bound[0]) for bound in corrected))
     for p_value, value in (
         (found.p_value_estimate, 0.0),

@@ -12,11 +12,10 @@ from hypothesis.extra.numpy import arrays
 
 from oracle.leaf_table import dense_fit, laplace_variance, rectangle
 from redveil.findings.binomial import binomial_p_values, largest_binomial_p
-from redveil.findings.corrected import corrected_bounds
 from redveil.findings.critical_values import _for_all_terms
 from redveil.findings.estimate import Fit, Moments, estimate
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.findings.leverage import largest_log_p
+from redveil.findings.leverage import corrected_bounds, largest_log_p
 from redveil.findings.statistics import (
     CriticalValues,
     Interval,

@@ -117,4 +117,4 @@ def test_of_two_categories_not_the_one_is_the_other() -> None:
         ("!([sex != m] | [ward != north])", "!([sex = f] | [ward != north])"),
         ("[sex = f] | [ward != west]", "[sex = f] | [ward != west]"),
     ):
-        assert said_plainly(parse_text(text), view) == parse_text(plain)
+        assert said_plainly(parse_text(text), view.attributes) == parse_text(plain)
