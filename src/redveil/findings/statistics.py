@@ -97,15 +97,15 @@ def statistics_of(
     """
     m = moments
     jaccard, low, high = (float(bound[0]) for bound in jaccard_bounds(m, critical.intervals))
-    corrected = corrected_bounds(m, critical.leverages)
     left, right = float(m.left[0]), float(m.right[0])
+    expected = expected_jaccard(left, right, estimate.size)
     likely, largest, confirming = (
         float(p[0]) for p in p_values_at(m, estimate, test, _levels(critical, test))
     )
     return Statistics(
         jaccard=Interval(jaccard, low, high),
-        expected_jaccard=expected_jaccard(left, right, estimate.size),
-        corrected=Interval(*(float(bound[0]) for bound in corrected)),
+        expected_jaccard=expected,
+        corrected=_corrected(m, jaccard, expected, critical),
         support_left=_support(left, m.left_left[0], critical),
         support_right=_support(right, m.right_right[0], critical),
         support_both=_support(m.both[0], m.both_both[0], critical),
@@ -113,6 +113,19 @@ def statistics_of(
         p_value_confirming=confirming,
         p_value_estimate=likely,
     )
+
+
+def _corrected(
+    moments: Moments, jaccard: float, expected: float, critical: CriticalValues
+) -> Interval:
+    """Return the chance-corrected index of the printed Jaccard indices, with its interval.
+
+    Noise can make an overlap larger than its supports. Bounds are those of possible tables; the
+    estimate follows from the estimates that stand beside it, which a reader can check.
+    """
+    _, low, high = (float(bound[0]) for bound in corrected_bounds(moments, critical.leverages))
+    estimate = (jaccard - expected) / (1 - expected) if expected < 1 else 0.0
+    return Interval(estimate, min(low, estimate), max(high, estimate))
 
 
 def _levels(critical: CriticalValues, test: SignificanceTest) -> tuple[float, ...]:

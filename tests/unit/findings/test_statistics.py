@@ -220,7 +220,9 @@ def test_the_statistics_of_a_pair_are_its_bounds_and_p_values() -> None:
             (middle[0] - width, middle[0] + width)
         )
     # Leverages have critical values of their own, and so have the p-values that confirm.
-    assert found.corrected == Interval(*(float(bound[0]) for bound in corrected_bounds(m, 3.0)))
+    bounds = [float(bound[0]) for bound in corrected_bounds(m, 3.0)]
+    assert (found.corrected.low, found.corrected.high) == (bounds[1], bounds[2])
+    assert found.corrected.estimate == pytest.approx(bounds[0])
     assert found.p_value == float(np.exp(largest_log_p(m, 3.0)[0]))
     assert found.p_value_confirming == float(np.exp(largest_log_p(m, 4.0)[0]))
     assert found.p_value_estimate == float(np.exp(largest_log_p(m, 0.0)[0]))
@@ -228,6 +230,17 @@ def test_the_statistics_of_a_pair_are_its_bounds_and_p_values() -> None:
     expected = expected_jaccard(float(m.left[0]), float(m.right[0]), fitted.size)
     assert found.expected_jaccard == pytest.approx(expected)
     assert 0 < expected < found.jaccard.low
+
+
+def test_the_corrected_estimate_follows_from_the_two_indices_beside_it() -> None:
+    # Noise has made the overlap larger than the right support.
+    fitted = Fit(np.array([[60.0, 20.0], [-9.0, 500.0]]), 16.0, 16.0, 16.0, 16.0)
+    one = np.array([[True, False]])
+    found = statistics_of(fitted.moments(one, one), fitted, CriticalValues(2.0, 2.0, 2.0, 2.0))
+    expected = found.expected_jaccard
+    corrected = (found.jaccard.estimate - expected) / (1 - expected)
+    assert found.corrected.estimate == pytest.approx(corrected)
+    assert found.corrected.low <= corrected <= found.corrected.high
 
 
 def test_the_paper_s_p_values_are_binomial() -> None:

@@ -12,10 +12,12 @@ import redveil
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import QueryError, ResultError
 from redveil.findings.estimate import estimate
+from redveil.findings.questions import answer
+from redveil.findings.statistics import SignificanceTest
 from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.text import parse_text
 from redveil.report.document import ResultDocument
-from redveil.report.released import released_tables
+from redveil.report.released import released_tables, significance_test
 from redveil.report.result import Result
 from support.clinic import mined_clinic
 from support.results import document
@@ -93,7 +95,10 @@ def test_what_was_reported_can_be_asked_and_is_answered_alike(name: str) -> None
             known = found_again.statistics
             assert known.p_value_estimate == pytest.approx(one.p_value_estimate)
             assert known.expected_jaccard == pytest.approx(one.expected_jaccard)
-            intervals = [(known.jaccard, one.jaccard)]
+            # Leverages are claimed for everything that can be asked, also in a report.
+            assert known.p_value == pytest.approx(one.p_value)
+            assert known.p_value_confirming == pytest.approx(one.p_value_confirming)
+            intervals = [(known.jaccard, one.jaccard), (known.corrected, one.corrected)]
             intervals += [
                 (getattr(known, f"support_{side}"), getattr(one.support, side))
                 for side in ("left", "right", "both")
@@ -106,6 +111,18 @@ def test_what_was_reported_can_be_asked_and_is_answered_alike(name: str) -> None
     assert compared > len(result) / 2
 
 
+def test_a_result_is_asked_with_the_test_of_its_profile() -> None:
+    assert significance_test(alternated().document) is SignificanceTest.FISHER
+    published = RESULTS["published"]()
+    assert significance_test(published.document) is SignificanceTest.BINOMIAL
+    ends = published.document.tree_pairs[0].left.ends, published.document.tree_pairs[0].right.ends
+    texts = [next(end.text for end in each if end is not None) for each in ends]
+    known = published.ask(*texts).statistics
+    table = released_tables(published.document)
+    queries = parse_text(texts[0]), parse_text(texts[1])
+    assert known == answer(*queries, table, SignificanceTest.BINOMIAL).statistics
+
+
 def test_the_declared_attributes_are_kept_as_they_are() -> None:
     declared = alternated().document.attributes
     schema = clinic_schema()
@@ -113,6 +130,7 @@ def test_the_declared_attributes_are_kept_as_they_are() -> None:
         for part, attribute in zip(parts, view.attributes, strict=True):
             assert (part.name, part.kind) == (attribute.name, attribute.kind.value)
             assert (part.required, part.categories) == (attribute.required, attribute.categories)
+            assert part.splits == attribute.splits
             if part.kind == "numeric":
                 assert (part.minimum, part.maximum) == (attribute.minimum, attribute.maximum)
             else:

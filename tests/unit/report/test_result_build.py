@@ -184,7 +184,24 @@ def test_an_analyst_can_recompute_every_estimate_from_the_released_tables() -> N
             assert one.p_value >= one.p_value_estimate
             entities = fitted(table, tuple(all_left), tuple(all_right))
             expected = lefts * rights / entities
-            assert one.expected_jaccard == pytest.approx(expected / (lefts + rights - expected))
+            chance = expected / (lefts + rights - expected)
+            assert one.expected_jaccard == pytest.approx(chance)
+            corrected = (both / (lefts + rights - both) - chance) / (1 - chance)
+            assert one.corrected.estimate == pytest.approx(corrected, abs=1e-6)
+            assert one.corrected.low <= one.corrected.estimate <= one.corrected.high
+            assert one.p_value <= one.p_value_confirming
+
+
+def test_confirmation_is_counted_and_known_entry_by_entry() -> None:
+    for document in every_document():
+        known = document.false_discoveries
+        assert known is not None
+        confirmed = [one.confirmed for one in document.redescriptions]
+        assert known.confirmed == confirmed.count(True)
+        assert confirmed.count(True) + confirmed.count(False) == len(confirmed)
+    published = mined_clinic(profile="published", depth=2).document
+    assert published.false_discoveries is None
+    assert {one.confirmed for one in published.redescriptions} == {None}
 
 
 def contradictions() -> dict[str, tuple[str, Any]]:
