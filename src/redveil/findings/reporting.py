@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from redveil.errors import InputError
+from redveil.findings.selection import Selection
 from redveil.privacy.loss import read_count, read_fraction
 from redveil.privacy.score import MOST_ENTITIES
 
@@ -81,6 +82,7 @@ class Reporting:
                  whose overlap the noise alone could explain; None drops nothing
     noise_aware: judge significance at the pessimistic end of the noise, rank by the corrected index
                  and novelty, and bound false discoveries; without it, everything is as in the paper
+    selection:   what else was asked of the list, once the tables were released
 
     >>> Reporting(prune="some")
     Traceback (most recent call last):
@@ -90,6 +92,7 @@ class Reporting:
     constraints: Constraints = field(default_factory=Constraints)
     prune: float | str | None = None
     noise_aware: bool = True
+    selection: Selection = field(default_factory=Selection)
 
     def __post_init__(self) -> None:
         if isinstance(self.prune, str) and self.prune != AUTO:

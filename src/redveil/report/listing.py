@@ -1,0 +1,221 @@
+"""Listing a result differently: other constraints, another order, fewer entries, complements.
+
+A result file holds every released table, so the list can be made again from it under other
+constraints. Nothing private is involved, and nothing is charged. The certificate stays as it is: it
+says what was mined. The document's `listing` says how the list was made since then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from redveil.errors import InputError, ResultError
+from redveil.findings.complement import complements
+from redveil.findings.discovery import Discovery, false_discoveries
+from redveil.findings.findings import find
+from redveil.findings.redescription import Redescription
+from redveil.findings.reporting import Constraints, Reporting, read_prune
+from redveil.findings.selection import Selection
+from redveil.findings.statistics import SignificanceTest
+from redveil.privacy.loss import read_count
+from redveil.report.build import pruned_points, with_list
+from redveil.report.document import ListingPart, ResultDocument
+from redveil.report.released import (
+    released_list,
+    released_splits,
+    released_tables,
+    significance_test,
+)
+
+SortKey: TypeAlias = Literal["rank", "corrected", "jaccard", "support", "p"]
+SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
+#: Keeps what a run or an earlier filter would prune.
+KEEP_ALL: Final = "none"
+
+_VALUES: Final[Mapping[str, Callable[[Redescription], float]]] = {
+    "corrected": lambda one: -one.statistics.corrected.estimate,
+    "jaccard": lambda one: -one.statistics.jaccard.estimate,
+    "support": lambda one: -one.statistics.support_both.estimate,
+    "p": lambda one: one.statistics.p_value,
+}
+
+
+def reporting_of(document: ResultDocument) -> Reporting:
+    """Return what the list was made with: by its listing, or else by its run."""
+    made = constraints_of(document)
+    try:
+        return Reporting(
+            constraints=Constraints(**_of(made, Constraints)),
+            prune=read_prune(made.get("prune")),
+            noise_aware=significance_test(document) is SignificanceTest.FISHER,
+            selection=Selection(**_of(made, Selection)),
+        )
+    except InputError as error:
+        raise ResultError(f"listing: {error}; the file is damaged") from None
+
+
+def constraints_of(document: ResultDocument) -> dict[str, Any]:
+    """Return the constraints of a list as plain values, by their names."""
+    mined, listing = document.certificate.parameters, document.listing
+    return dict(mined if listing is None else listing.constraints)
+
+
+def filtered(document: ResultDocument, changes: Mapping[str, Any]) -> ResultDocument:
+    """Return a document whose list is made anew from the released tables.
+
+    changes: constraints that differ from those in force; None for those that do not. A list that
+    was sorted, cut short or made of complements begins anew
+    """
+    before = reporting_of(document)
+    given = {name: value for name, value in changes.items() if value is not None}
+    reporting = Reporting(
+        constraints=Constraints(**asdict(before.constraints) | _of(given, Constraints)),
+        prune=_prune(given["prune"]) if "prune" in given else before.prune,
+        noise_aware=before.noise_aware,
+        selection=Selection(**asdict(before.selection) | _of(given, Selection)),
+    )
+    if reporting.selection.confirmed and not reporting.noise_aware:
+        raise InputError("the published profile confirms nothing; leave out confirmed")
+    findings = find(released_tables(document), released_splits(document), reporting)
+    listing = ListingPart(
+        constraints=reporting.public() | asdict(reporting.selection),
+        ranks=tuple(range(1, len(findings.redescriptions) + 1)),
+    )
+    made = with_list(document, findings.redescriptions, findings.discovery, listing)
+    message = None if made.redescriptions else _why_empty(document, made)
+    pruned = pruned_points(findings.pruned)
+    return made.model_copy(update={"message": message, "pruned": pruned})
+
+
+def arranged(
+    document: ResultDocument, sort: SortKey | None = None, top: int | None = None
+) -> ResultDocument:
+    """Return a document whose entries are in another order, or only the first of them.
+
+    Numbers are sorted by their estimates, the strongest first. Ties keep the order of the list as
+    it was made.
+    """
+    listing = _listing(document)
+    order = sorted(range(len(listing.ranks)), key=listing.ranks.__getitem__)
+    if sort is None:
+        order = list(range(len(listing.ranks)))
+    elif sort not in SORT_KEYS:
+        raise InputError(f"sort must be one of {', '.join(SORT_KEYS)}")
+    found = released_list(document)
+    if sort is not None and sort != "rank":
+        value = _VALUES[sort]
+        order.sort(key=lambda place: value(found[place]))
+    if top is not None:
+        count = read_count(top)
+        if count is None or count < 1:
+            raise InputError("top must be a whole number of at least 1")
+        order = order[:count]
+    update = {
+        "sort": sort or listing.sort,
+        "top": top if top is not None else listing.top,
+        "ranks": tuple(listing.ranks[place] for place in order),
+    }
+    return _with_list(document, [found[place] for place in order], listing, update)
+
+
+def complemented(document: ResultDocument) -> ResultDocument:
+    """Return a document in which every entry is replaced by the pair of its complements."""
+    listing = _listing(document)
+    found = complements(
+        released_list(document),
+        released_tables(document),
+        released_splits(document),
+        significance_test(document),
+    )
+    return _with_list(document, found, listing, {"complement": not listing.complement})
+
+
+def listing_text(document: ResultDocument) -> str | None:
+    """Return in a line how the list differs from what was mined; None if it does not."""
+    listing = document.listing
+    if listing is None:
+        return None
+    words = _differences(document.certificate.parameters, listing.constraints)
+    if listing.complement:
+        words.append("complements")
+    if listing.sort != "rank":
+        words.append(f"sorted by {listing.sort}")
+    if listing.top is not None:
+        words.append(f"the first {listing.top}")
+    return f"Listed again from released tables, at no cost: {'; '.join(words) or 'as mined'}"
+
+
+def _with_list(
+    document: ResultDocument,
+    found: Sequence[Redescription],
+    listing: ListingPart,
+    update: Mapping[str, object],
+) -> ResultDocument:
+    changed = listing.model_copy(update=dict(update))
+    made = with_list(document, found, _discovery(document, found), changed)
+    return made.model_copy(update={"message": document.message})
+
+
+def _discovery(document: ResultDocument, found: Sequence[Redescription]) -> Discovery | None:
+    """Bound the false discoveries among those that are left, if they were bounded at all."""
+    if document.false_discoveries is None:
+        return None
+    counts = [table.counts for table in released_tables(document)]
+    return false_discoveries(found, counts, released_splits(document))
+
+
+def _listing(document: ResultDocument) -> ListingPart:
+    """Return how a list was made; one that was mined is in its own order."""
+    if document.listing is not None:
+        return document.listing
+    reporting = reporting_of(document)
+    return ListingPart(
+        constraints=reporting.public() | asdict(reporting.selection),
+        ranks=tuple(range(1, len(document.redescriptions) + 1)),
+    )
+
+
+def _of(values: Mapping[str, Any], kind: type[Constraints] | type[Selection]) -> dict[str, Any]:
+    return {one.name: values[one.name] for one in fields(kind) if one.name in values}
+
+
+def _prune(given: object) -> float | str | None:
+    return None if given == KEEP_ALL else read_prune(given)
+
+
+def _why_empty(before: ResultDocument, made: ResultDocument) -> str:
+    """Say why nothing is listed."""
+    assert made.listing is not None, "the list was made anew"
+    words = _differences(before.certificate.parameters, made.listing.constraints)
+    if before.message and not words:
+        return before.message
+    wanted = "; ".join(words) or "the constraints of the run"
+    return f"Nothing in the released tables satisfies: {wanted}. Relax a constraint."
+
+
+def _differences(mined: Mapping[str, Any], listed: Mapping[str, Any]) -> list[str]:
+    """Return the constraints that differ from those of the run, in words."""
+    usual = asdict(Selection()) | dict(mined)
+    return [
+        _in_words(name, value)
+        for name, value in listed.items()
+        if name not in usual or usual[name] != value
+    ]
+
+
+def _in_words(name: str, value: object) -> str:
+    """Return a constraint in words.
+
+    >>> _in_words("max_support", 0.5), _in_words("prune", "auto"), _in_words("confirmed", True)
+    ('support at most 0.5', 'prune auto', 'confirmed only')
+    """
+    if name == "confirmed":
+        return "confirmed only" if value else "confirmed or not"
+    shown = KEEP_ALL if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    bounds = {"max": "at most ", "min": "at least "}
+    bound, _, quantity = name.partition("_")
+    if bound not in bounds:
+        return f"{name} {shown}"
+    return f"{quantity.replace('_', ' ')} {bounds[bound]}{shown}"
