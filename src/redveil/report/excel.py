@@ -14,8 +14,7 @@ from redveil.display import Listing
 from redveil.errors import InputError
 from redveil.report.arrow import to_arrow
 from redveil.report.document import ResultDocument
-from redveil.report.listing import listing_text
-from redveil.report.wording import confirmation_text
+from redveil.report.wording import confirmation_text, listing_text
 
 SUFFIX: Final = ".xlsx"
 # More than Excel can hold in a cell.

@@ -28,11 +28,10 @@ from redveil.report.released import (
     released_tables,
     significance_test,
 )
+from redveil.report.wording import KEEP_ALL, differences
 
 SortKey: TypeAlias = Literal["rank", "corrected", "jaccard", "support", "p"]
 SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
-#: Keeps what a run or an earlier filter would prune.
-KEEP_ALL: Final = "none"
 
 _VALUES: Final[Mapping[str, Callable[[Redescription], float]]] = {
     "corrected": lambda one: -one.statistics.corrected.estimate,
@@ -132,21 +131,6 @@ def complemented(document: ResultDocument) -> ResultDocument:
     return _with_list(document, found, listing, {"complement": not listing.complement})
 
 
-def listing_text(document: ResultDocument) -> str | None:
-    """Return in a line how the list differs from what was mined; None if it does not."""
-    listing = document.listing
-    if listing is None:
-        return None
-    words = _differences(document.certificate.parameters, listing.constraints)
-    if listing.complement:
-        words.append("complements")
-    if listing.sort != "rank":
-        words.append(f"sorted by {listing.sort}")
-    if listing.top is not None:
-        words.append(f"the first {listing.top}")
-    return f"Listed again from released tables, at no cost: {'; '.join(words) or 'as mined'}"
-
-
 def _with_list(
     document: ResultDocument,
     found: Sequence[Redescription],
@@ -188,34 +172,8 @@ def _prune(given: object) -> float | str | None:
 def _why_empty(before: ResultDocument, made: ResultDocument) -> str:
     """Say why nothing is listed."""
     assert made.listing is not None, "the list was made anew"
-    words = _differences(before.certificate.parameters, made.listing.constraints)
+    words = differences(before.certificate.parameters, made.listing.constraints)
     if before.message and not words:
         return before.message
     wanted = "; ".join(words) or "the constraints of the run"
     return f"Nothing in the released tables satisfies: {wanted}. Relax a constraint."
-
-
-def _differences(mined: Mapping[str, Any], listed: Mapping[str, Any]) -> list[str]:
-    """Return the constraints that differ from those of the run, in words."""
-    usual = asdict(Selection()) | dict(mined)
-    return [
-        _in_words(name, value)
-        for name, value in listed.items()
-        if name not in usual or usual[name] != value
-    ]
-
-
-def _in_words(name: str, value: object) -> str:
-    """Return a constraint in words.
-
-    >>> _in_words("max_support", 0.5), _in_words("prune", "auto"), _in_words("confirmed", True)
-    ('support at most 0.5', 'prune auto', 'confirmed only')
-    """
-    if name == "confirmed":
-        return "confirmed only" if value else "confirmed or not"
-    shown = KEEP_ALL if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    bounds = {"max": "at most ", "min": "at least "}
-    bound, _, quantity = name.partition("_")
-    if bound not in bounds:
-        return f"{name} {shown}"
-    return f"{quantity.replace('_', ' ')} {bounds[bound]}{shown}"

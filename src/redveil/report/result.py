@@ -220,7 +220,7 @@ class Result:
     def complement(self) -> Result:
         """Return every entry replaced by the pair of its complements. Costs no privacy.
 
-        If `[gout]` goes with `[uric acid > 7.5]`, then `![gout]` goes with `[uric acid <= 7.5]`: for
+        If `[gout]` goes with `[acid > 7.5]`, then `![gout]` goes with `[acid <= 7.5]`: for
         other entities, and with another Jaccard index. Where values can be missing, a complement
         holds for the entities that are known not to be in the support.
         """
