@@ -43,34 +43,39 @@ _KINDS: Final = {
 }
 
 
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format", "-f", help="Output format [default: table, or as the output is called]"
+    ),
+]
+Target = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write to this file: .json (a result again), .csv, .xlsx, .tex or .html.",
+    ),
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Also list every step of the plan and its price.")
+]
+Full = Annotated[
+    bool, typer.Option("--full", help="With all supports, and the leaf table of each entry.")
+]
+Queries = Annotated[
+    Path | None,
+    typer.Option(help="Also write the queries to this file, in clired's format; - prints them."),
+]
+
+
 def show(
     result: ResultFile,
-    form: Annotated[
-        Format | None,
-        typer.Option(
-            "--format", "-f", help="Output format [default: table, or as the output is called]"
-        ),
-    ] = None,
-    target: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write to this file: .json (a result again), .csv, .xlsx, .tex or .html.",
-        ),
-    ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Also list every step of the plan and its price.")
-    ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="With all supports, and the leaf table of each entry.")
-    ] = False,
-    queries: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write the queries to this file, in clired's format; - prints them."
-        ),
-    ] = None,
+    form: FormatOption = None,
+    target: Target = None,
+    plan: Plan = False,
+    full: Full = False,
+    queries: Queries = None,
     max_p_value: listing.MaxPValue = None,
     min_jaccard: listing.MinJaccard = None,
     min_corrected: listing.MinCorrected = None,
@@ -90,15 +95,29 @@ def show(
 
     redveil show result.json --max-support 0.5 --sort corrected --top 5
     """
-    given = {name: value for name, value in locals().items() if name in _CONSTRAINTS}
     form = _format(form, target)
+    # A table goes nowhere else.
+    target = None if form is Format.TABLE else target
     if target is not None:
         check_output(target, _KINDS[form], [result])
     if queries is not None and not is_standard_output(queries):
         check_output(queries, FileKind.QUERIES, [result])
     from redveil.report.result import Result
 
-    read = listing.listed(Result.read(result), given, complement=complement, sort=sort, top=top)
+    constraints = {
+        "max_p_value": max_p_value,
+        "min_jaccard": min_jaccard,
+        "min_corrected": min_corrected,
+        "min_support": min_support,
+        "max_support": max_support,
+        "max_literals": max_literals,
+        "max_disjuncts": max_disjuncts,
+        "confirmed": confirmed,
+        "prune": prune,
+    }
+    read = listing.listed(
+        Result.read(result), constraints, complement=complement, sort=sort, top=top
+    )
     if queries is not None and is_standard_output(queries):
         _write_queries(read, Path("/dev/stdout"))
         return
@@ -108,12 +127,6 @@ def show(
         _print(read, form, plan=plan, full=full)
     if queries is not None:
         _write_queries(read, queries)
-
-
-_CONSTRAINTS: Final = (
-    *("max_p_value", "min_jaccard", "min_corrected", "min_support", "max_support"),
-    *("max_literals", "max_disjuncts", "confirmed", "prune"),
-)
 
 
 def _format(given: Format | None, target: Path | None) -> Format:

@@ -53,7 +53,7 @@ def complement_ends(tree: Tree, ends: Collection[int]) -> Ends:
     >>> tree = Tree(Side.LEFT, (4, None, 7), stuck=(0, 2))
     >>> tree.ends
     (1, 5, 6, 0, 2)
-    >>> complement_ends(tree, {1}), complement_ends(tree, {1, 5})
+    >>> complement_ends(tree, {0}), complement_ends(tree, {0, 1})
     ((1, 2, 4), (2,))
     """
     covered = {tree.ends[place] for place in ends}

@@ -119,6 +119,11 @@ def test_a_workbook_is_written(file: Path, command: Command) -> None:
     assert "not replaced, because it is an Excel file" in refused.err
 
 
+def test_a_table_on_standard_output_is_the_table(file: Path, command: Command) -> None:
+    options = "--top", "1", "--format", "table"
+    assert command("show", file, *options, "-o", "-").out == command("show", file, *options).out
+
+
 @pytest.mark.parametrize("name", ["diagnoses.csv", "paper.tex"])
 def test_a_list_never_takes_the_place_of_a_table_or_a_paper(
     name: str, file: Path, command: Command
