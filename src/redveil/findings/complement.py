@@ -40,7 +40,14 @@ def complements(
     Where no value can be missing, a pair is unrelated if and only if its complements are, so the
     complement of a confirmed redescription is confirmed. Elsewhere it is judged by itself.
     """
-    return [_complement(one, tables, splits, test) for one in found]
+    # Deep trees have critical values that take a while.
+    read: dict[int, _Reader] = {}
+    made = []
+    for one in found:
+        if one.table not in read:
+            read[one.table] = _Reader(tables[one.table], test, len(tables))
+        made.append(_complement(one, tables, splits, read[one.table]))
+    return made
 
 
 def complement_ends(tree: Tree, ends: Collection[int]) -> Ends:
@@ -76,10 +83,7 @@ def complement_query(tree: ReleasedTree, query: Query, ends: Collection[int]) ->
 
 
 def _complement(
-    one: Redescription,
-    tables: Sequence[ReleasedTable],
-    splits: SplitCounts,
-    test: SignificanceTest,
+    one: Redescription, tables: Sequence[ReleasedTable], splits: SplitCounts, reader: _Reader
 ) -> Redescription:
     table = tables[one.table]
     left = complement_ends(table.left.tree, one.left_ends)
@@ -87,7 +91,7 @@ def _complement(
     made = Redescription(
         complement_query(table.left, one.left, one.left_ends),
         complement_query(table.right, one.right, one.right_ends),
-        _statistics(table, left, right, test, len(tables)),
+        reader.statistics(left, right),
         one.table,
         left,
         right,
@@ -100,21 +104,29 @@ def _complement(
     return replace(made, confirmed=sure)
 
 
-def _statistics(
-    table: ReleasedTable, left: Ends, right: Ends, test: SignificanceTest, tables: int
-) -> Statistics:
-    """Return what a table says about two unions of ends, with the intervals of a list."""
-    noise_aware = test is SignificanceTest.FISHER
-    lefts, rights = (term_ends(one.tree, inner=noise_aware) for one in (table.left, table.right))
-    # The paper makes no claims about all tables together.
-    together = tables if noise_aware else 1
-    critical = report_critical_values(table.counts, lefts, rights, together)
-    fitted = estimate(table.counts)
-    covered = (
-        np.isin(np.arange(count), ends)[None]
-        for count, ends in zip(fitted.cells.shape, (left, right), strict=True)
-    )
-    return statistics_of(fitted.moments(*covered), fitted, critical, test)
+class _Reader:
+    """Reads statistics off a table, with the intervals of a list.
+
+    tables: how many tables there are
+    """
+
+    def __init__(self, table: ReleasedTable, test: SignificanceTest, tables: int) -> None:
+        self._test = test
+        self._fitted = estimate(table.counts)
+        noise_aware = test is SignificanceTest.FISHER
+        left, right = (term_ends(one.tree, inner=noise_aware) for one in (table.left, table.right))
+        # The paper makes no claims about all tables together.
+        together = tables if noise_aware else 1
+        self._critical = report_critical_values(table.counts, left, right, together)
+
+    def statistics(self, left: Ends, right: Ends) -> Statistics:
+        """Return what the table says about two unions of ends."""
+        covered = (
+            np.isin(np.arange(count), ends)[None]
+            for count, ends in zip(self._fitted.cells.shape, (left, right), strict=True)
+        )
+        moments = self._fitted.moments(*covered)
+        return statistics_of(moments, self._fitted, self._critical, self._test)
 
 
 def _union(tree: ReleasedTree, ends: Collection[int]) -> Query:

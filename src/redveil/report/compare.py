@@ -14,7 +14,8 @@ from redveil.errors import QueryError
 from redveil.findings.complement import complement_ends
 from redveil.findings.questions import answer
 from redveil.findings.redescription import Redescription
-from redveil.findings.statistics import Interval, Statistics
+from redveil.findings.released_table import ReleasedTable
+from redveil.findings.statistics import Interval, SignificanceTest, Statistics
 from redveil.findings.wording import interval_text, p_text
 from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.formula import Query, attributes
@@ -268,25 +269,22 @@ def _row(
 class _Entries:
     """The list of a result, and its tables, which can be asked about the entries of another."""
 
-    result: Result
     found: Sequence[Redescription]
-    trees: Sequence[tuple[ReleasedTree, ReleasedTree]]
+    tables: Sequence[ReleasedTable]
+    test: SignificanceTest
     # What a query covers is asked for many times; by table, side and words.
     _covered: dict[tuple[int, Side, str], Ends | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: Result) -> _Entries:
-        tables = released_tables(result.document)
-        return cls(result, released_list(result.document), [(t.left, t.right) for t in tables])
+        document = result.document
+        tables = released_tables(document)
+        return cls(released_list(document), tables, significance_test(document))
 
     def said_of(self, one: Redescription) -> Said | None:
         """Return what the tables say about a pair of queries; None if they cannot tell."""
-        tables, test = (
-            released_tables(self.result.document),
-            significance_test(self.result.document),
-        )
         try:
-            return Said(answer(one.left, one.right, tables, test).statistics)
+            return Said(answer(one.left, one.right, self.tables, self.test).statistics)
         except QueryError:
             return None
 
@@ -319,7 +317,7 @@ class _Entries:
     def _covers(self, ours: Redescription, other: Redescription, complement: bool) -> bool:  # noqa: FBT001
         """Return whether a pair of queries covers what our entry does, in our entry's trees."""
         ends = ours.left_ends, ours.right_ends
-        trees = self.trees[ours.table]
+        trees = self.tables[ours.table].left, self.tables[ours.table].right
         if complement:
             left, right = (complement_ends(t.tree, e) for t, e in zip(trees, ends, strict=True))
             ends = left, right
