@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Dataset', 'Diagnosis', 'Draft']
+['Answer', 'Comparison', 'Dataset', 'Diagnosis']
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from redveil.findings.questions import Answer
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
+    from redveil.report.compare import Comparison, compare
     from redveil.report.result import Result
     from redveil.schema import Schema
 
 __all__ = [
     "Answer",
+    "Comparison",
     "Dataset",
     "Diagnosis",
     "Draft",
@@ -38,6 +40,7 @@ __all__ = [
     "Result",
     "Schema",
     "buy_cuts",
+    "compare",
     "diagnose",
     "draft",
     "examine",
@@ -51,6 +54,7 @@ __all__ = [
 # The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
+    "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
     "Diagnosis": "redveil.diagnosis",
     "Draft": "redveil.data.draft",
@@ -62,6 +66,7 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
+    "compare": "redveil.report.compare",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",

@@ -11,6 +11,11 @@ from typing import Final
 # Enough to recognise every kind but JSON, which is read as a whole.
 _HEAD: Final = 2**16
 _OWN_RESULT: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"redveil-result"')
+# Lists as `redveil show` writes them: CSV, HTML or LaTeX. A workbook cannot be told from others.
+_OWN_LIST: Final = re.compile(
+    rb"left,right,jaccard,|<div class='redveil'>"
+    rb"|\\begin\{tabular\}\{[lr]+\}\s\\toprule\s(\\# & )?left & right & Jaccard"
+)
 _QUERY_COLUMN: Final = re.compile(r"(?m)^(?!\s*#).*\bquery_?LHS\b")
 _DELIMITERS: Final = ",;\t"
 #: How a list of column names begins.
@@ -24,6 +29,7 @@ class FileKind(StrEnum):
     RESULT = "a redveil result"
     SCHEMA = "a schema (data package)"
     JSON = "a JSON file"
+    LIST = "a list of redescriptions"
     QUERIES = "a .queries file"
     NAMES = "a list of column names"
     LEDGER = "a ledger (SQLite database)"
@@ -71,6 +77,8 @@ def kind_of(content: bytes) -> FileKind:
             return kind
     if _OWN_RESULT.match(content):
         return FileKind.RESULT
+    if _OWN_LIST.match(content):
+        return FileKind.LIST
     if content.lstrip()[:1] in (b"{", b"["):
         return _json_kind(content)
     return _text_kind(content[:_HEAD])

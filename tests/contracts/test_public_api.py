@@ -16,6 +16,7 @@ from support.source import modules, public_definitions
 
 PUBLIC = {
     "Answer",
+    "Comparison",
     "Dataset",
     "Diagnosis",
     "Draft",
@@ -27,6 +28,7 @@ PUBLIC = {
     "Result",
     "Schema",
     "buy_cuts",
+    "compare",
     "diagnose",
     "draft",
     "examine",

@@ -59,6 +59,7 @@ def test_only_a_head_is_added_to_the_models_schema() -> None:
         lambda: mined_clinic(prune=500),
         lambda: mined_clinic(algorithm="tree-pair", walk_steps=50),
         lambda: redveil.mine(clinic(), 1, profile="published", depth=2),
+        lambda: mined_clinic().filter(max_support=0.5).complement().sort("p").top(2),
     ],
     ids=[
         "empty",
@@ -71,6 +72,7 @@ def test_only_a_head_is_added_to_the_models_schema() -> None:
         "pruned",
         "walked",
         "published",
+        "listed again",
     ],
 )
 def test_every_result_satisfies_it(

@@ -31,6 +31,7 @@ from redveil.display import (
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval, Statistics
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.report.compare import Comparison
 from redveil.report.result import Result
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed
@@ -92,6 +93,7 @@ SHOWN: dict[str, Callable[[str], Displayed]] = {
         update={"unit": name, "protects": name, "schema_name": name, "conditions": (name,)}
     ),
     "answer": answer_with,
+    "comparison": lambda name: Comparison((), (name, name), (name, name)),
 }
 
 

@@ -1,17 +1,23 @@
-"""`redveil show`: print a result as a table or in another format."""
+"""`redveil show`: print a result as a table or in another format, listed as one likes."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from redveil.cli import listing
 from redveil.cli.arguments import ResultFile
-from redveil.cli.console import display, output, say, write_file
-from redveil.cli.outputs import check_output, is_standard_output
+from redveil.cli.console import display, display_table, output, say, write_file
+from redveil.cli.outputs import STANDARD_OUTPUT, check_output, is_standard_output, save
+from redveil.errors import InputError
 from redveil.file_kind import FileKind
+
+if TYPE_CHECKING:
+    from redveil.report.document import ResultDocument
+    from redveil.report.result import Result
 
 
 class Format(StrEnum):
@@ -19,49 +25,189 @@ class Format(StrEnum):
 
     TABLE = "table"
     CSV = "csv"
+    EXCEL = "excel"
     LATEX = "latex"
     HTML = "html"
+    JSON = "json"
+
+
+_BY_SUFFIX: Final = {
+    ".json": Format.JSON,
+    ".csv": Format.CSV,
+    ".xlsx": Format.EXCEL,
+    ".tex": Format.LATEX,
+    ".html": Format.HTML,
+}
+_KINDS: Final = {
+    form: FileKind.RESULT if form is Format.JSON else FileKind.LIST for form in _BY_SUFFIX.values()
+}
+
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format", "-f", help="Output format [default: table, or as the output is called]"
+    ),
+]
+Target = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write to this file: .json (a result again), .csv, .xlsx, .tex or .html.",
+    ),
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Also list every step of the plan and its price.")
+]
+Full = Annotated[
+    bool, typer.Option("--full", help="With all supports, and the leaf table of each entry.")
+]
+Queries = Annotated[
+    Path | None,
+    typer.Option(help="Also write the queries to this file, in clired's format; - prints them."),
+]
 
 
 def show(
     result: ResultFile,
-    form: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TABLE,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Also list every step of the plan and its price.")
-    ] = False,
-    queries: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write the queries to this file, in clired's format; - prints them."
-        ),
-    ] = None,
+    form: FormatOption = None,
+    target: Target = None,
+    plan: Plan = False,
+    full: Full = False,
+    queries: Queries = None,
+    max_p_value: listing.MaxPValue = None,
+    min_jaccard: listing.MinJaccard = None,
+    min_corrected: listing.MinCorrected = None,
+    min_support: listing.MinSupport = None,
+    max_support: listing.MaxSupport = None,
+    max_literals: listing.MaxLiterals = None,
+    max_disjuncts: listing.MaxDisjuncts = None,
+    confirmed: listing.Confirmed = None,
+    prune: listing.Prune = None,
+    complement: listing.Complement = False,
+    sort: listing.Sort = None,
+    top: listing.Top = None,
 ) -> None:
-    """Show a result: redescriptions and privacy certificate."""
-    from redveil.csv_text import csv_text
-    from redveil.report.html import fragment
-    from redveil.report.latex import latex_table
-    from redveil.report.queries_file import write_result_queries
+    """Show a result: redescriptions and privacy certificate.
+
+    The list can be made again with other constraints, from the file alone and at no cost, as in
+
+    redveil show result.json --max-support 0.5 --sort corrected --top 5
+    """
+    form = _format(form, target)
+    # A table goes nowhere else.
+    target = None if form is Format.TABLE else target
+    if target is not None:
+        check_output(target, _KINDS[form], [result])
+    if queries is not None and not is_standard_output(queries):
+        check_output(queries, FileKind.QUERIES, [result])
     from redveil.report.result import Result
+
+    constraints = {
+        "max_p_value": max_p_value,
+        "min_jaccard": min_jaccard,
+        "min_corrected": min_corrected,
+        "min_support": min_support,
+        "max_support": max_support,
+        "max_literals": max_literals,
+        "max_disjuncts": max_disjuncts,
+        "confirmed": confirmed,
+        "prune": prune,
+    }
+    read = listing.listed(
+        Result.read(result), constraints, complement=complement, sort=sort, top=top
+    )
+    if queries is not None and is_standard_output(queries):
+        _write_queries(read, Path("/dev/stdout"))
+        return
+    if target is not None:
+        _write(read, form, target, full=full)
+    else:
+        _print(read, form, plan=plan, full=full)
+    if queries is not None:
+        _write_queries(read, queries)
+
+
+def _format(given: Format | None, target: Path | None) -> Format:
+    """Return the format, by its option or by the name of the output."""
+    if target is None or target == STANDARD_OUTPUT:
+        form = given or (Format.TABLE if target is None else Format.JSON)
+        if form is Format.EXCEL:
+            raise InputError("--format excel: name a file with --output, such as list.xlsx")
+        return form
+    form = given or _BY_SUFFIX.get(target.suffix.lower(), Format.TABLE)
+    if form is Format.TABLE:
+        known = ", ".join(one.value for one in _KINDS)
+        raise InputError(f"{target}: say what to write with --format: {known}")
+    return form
+
+
+def _print(read: Result, form: Format, *, plan: bool, full: bool) -> None:
+    """Print a result to standard output."""
+    from redveil.report.full import below_view, full_table
     from redveil.report.text import result_view
 
-    read = Result.read(result)
-    if queries is not None and is_standard_output(queries):
-        write_result_queries(read.document, Path("/dev/stdout"))
-        return
-    if queries is not None:
-        check_output(queries, FileKind.QUERIES, [result])
-    if read.document.warning and form is not Format.TABLE:
-        say(read.document.warning, "bold red")
-    if form is Format.CSV:
-        write_file(csv_text(read.to_arrow()).removesuffix("\n"))
-    elif form is Format.LATEX:
-        write_file(latex_table(read.document))
-    elif form is Format.HTML:
-        write_file(fragment(read.document))
+    document = read.document
+    if form is not Format.TABLE:
+        _warn(document)
+        write_file(_text(read, form, full=full).removesuffix("\n"))
+    elif full:
+        _warn(document)
+        if document.redescriptions:
+            display_table(full_table(document))
+        for part in below_view(document, steps=plan):
+            display(part)
     else:
-        display(result_view(read.document, steps=plan, width=output().width))
-    if queries is not None:
-        listed = write_result_queries(read.document, queries)
-        say(f"written to {queries}")
-        if listed is not None:
-            say(f"names that clired cannot read are numbered; {listed} lists them")
+        display(result_view(document, steps=plan, width=output().width))
+
+
+def _write(read: Result, form: Format, target: Path, *, full: bool) -> None:
+    """Write a result to a file."""
+    from redveil.files import write_bytes, write_text
+    from redveil.report.excel import workbook
+
+    _warn(read.document)
+    if form is Format.EXCEL:
+        write_bytes(target, workbook(read.document), _KINDS[form])
+    elif form is Format.JSON or is_standard_output(target):
+        # An earlier result may have been paid for.
+        kept = save(_text(read, form, full=full), target, _KINDS[form])
+        if kept:
+            say(f"previous result kept as {kept}")
+    else:
+        write_text(target, _text(read, form, full=full), _KINDS[form])
+    if not is_standard_output(target):
+        say(f"written to {target}")
+
+
+def _text(read: Result, form: Format, *, full: bool) -> str:
+    """Return a result as text in some format, with a line end."""
+    from redveil.csv_text import csv_text
+    from redveil.report.full import full_fragment, full_latex
+    from redveil.report.html import fragment
+    from redveil.report.latex import latex_table
+
+    if form is Format.JSON:
+        return read.to_json()
+    if form is Format.CSV:
+        return csv_text(read.to_arrow())
+    latex, page = (full_latex, full_fragment) if full else (latex_table, fragment)
+    return f"{(latex if form is Format.LATEX else page)(read.document)}\n"
+
+
+def _warn(document: ResultDocument) -> None:
+    if document.warning:
+        say(document.warning, "bold red")
+
+
+def _write_queries(read: Result, queries: Path) -> None:
+    """Write the queries in clired's format."""
+    from redveil.report.queries_file import write_result_queries
+
+    listed = write_result_queries(read.document, queries)
+    if is_standard_output(queries):
+        return
+    say(f"written to {queries}")
+    if listed is not None:
+        say(f"names that clired cannot read are numbered; {listed} lists them")

@@ -38,6 +38,13 @@ class Discovery:
     bound: float
 
 
+def is_confirmed(one: Redescription, tables: Sequence[LeafTable], splits: SplitCounts) -> bool:
+    """Return whether a pair's p-value, multiplied by the number of comparable pairs, is small."""
+    log_tables = math.log10(max(len(tables), 1))
+    pairs = _comparable(one, tables[one.table], splits, log_tables)
+    return _log_p(one) + pairs <= math.log10(FAMILY_WISE_ERROR)
+
+
 def with_confirmation(
     found: Sequence[Redescription], tables: Sequence[LeafTable], splits: SplitCounts
 ) -> tuple[Redescription, ...]:
@@ -47,12 +54,7 @@ def with_confirmation(
     yielded, whichever are fewer. It is confirmed if its p-value, multiplied by their number, is
     still at most 1 %.
     """
-    log_tables = math.log10(max(len(tables), 1))
-    marked = [
-        replace(one, confirmed=_log_p(one) + pairs <= math.log10(FAMILY_WISE_ERROR))
-        for one in found
-        for pairs in [_comparable(one, tables[one.table], splits, log_tables)]
-    ]
+    marked = [replace(one, confirmed=is_confirmed(one, tables, splits)) for one in found]
     return tuple(sorted(marked, key=lambda one: not one.confirmed))
 
 

@@ -18,10 +18,16 @@ from numpy.typing import NDArray
 from redveil.findings.candidates import Unions
 from redveil.findings.critical_values import report_critical_values
 from redveil.findings.estimate import Estimate, Moments, estimate
-from redveil.findings.leverage import cautious_corrected, largest_log_p, possible_leverages
+from redveil.findings.leverage import (
+    cautious_corrected,
+    corrected_bounds,
+    largest_log_p,
+    possible_leverages,
+)
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
+from redveil.findings.selection import Selection
 from redveil.findings.statistics import CriticalValues, jaccard_bounds, statistics_of
 from redveil.findings.taste import ANY_TASTE, Taste
 from redveil.query.formula import Query, literal_count
@@ -40,6 +46,7 @@ BATCH: Final = 2**14
 # For every union, so many of its best partners on the other side remain candidates.
 PARTNERS: Final = 4
 MOST_CANDIDATES: Final = 200
+EVERYTHING: Final = Selection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +70,10 @@ class Candidate:
 class Extractor:
     """Extracts redescriptions from one leaf table.
 
-    taste:  what queries may say
-    number: the table's number, counted from 0
-    tables: how many leaf tables the intervals must hold for together
+    taste:     what queries may say
+    number:    the table's number, counted from 0
+    tables:    how many leaf tables the intervals must hold for together
+    selection: what else is asked of a pair
     """
 
     def __init__(
@@ -75,10 +83,12 @@ class Extractor:
         taste: Taste = ANY_TASTE,
         number: int = 0,
         tables: int = 1,
+        selection: Selection = EVERYTHING,
     ) -> None:
         self._number = number
         self._constraints = constraints
         self._taste = taste
+        self._selection = selection
         self._sides = _affordable(table, constraints.max_disjuncts, taste)
         self.estimate: Estimate = estimate(table.counts)
         left, right = (term_ends(tree.tree, inner=True) for tree in (table.left, table.right))
@@ -132,8 +142,10 @@ class Extractor:
         """Return where the constraints hold, as far as that is cheap to tell, bool[pairs]."""
         wanted, size = self._constraints, max(self.estimate.size, 0.0)
         surely = possible_leverages(m, self.critical.leverages, 1).low[0, 0] > 0
+        least = self._selection.min_corrected
         return np.asarray(
-            (surely | (wanted.max_p_value >= 1))
+            ((least <= 0) | (corrected_bounds(m, 0.0)[0] >= least))
+            & (surely | (wanted.max_p_value >= 1))
             & (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
             & (m.both >= wanted.min_support)
             & (np.maximum(m.left, m.right) <= wanted.max_support * size),

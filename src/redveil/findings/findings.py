@@ -10,7 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from redveil.findings.discovery import Discovery, false_discoveries, with_confirmation
+from redveil.findings.discovery import (
+    Discovery,
+    false_discoveries,
+    is_confirmed,
+    with_confirmation,
+)
 from redveil.findings.estimate import Estimate
 from redveil.findings.extraction import Extractor
 from redveil.findings.paper_extraction import PaperExtractor
@@ -93,7 +98,7 @@ def find(
     explain: says what it would have taken if there is nothing to report
     """
     extract = _hardened if reporting.noise_aware else _published
-    estimates, found, pruned = extract(tables, reporting)
+    estimates, found, pruned = extract(tables, splits, reporting)
     counts = [table.counts for table in tables]
     discovery = None
     if reporting.noise_aware:
@@ -105,7 +110,7 @@ def find(
         size = entities.estimate if entities else 0.0
         error = max((one.cell_deviation for one in estimates), default=0.0)
         refused = not reporting.taste.allows_all and bool(
-            extract(tables, replace(reporting, taste=ANY_TASTE))[1]
+            extract(tables, splits, replace(reporting, taste=ANY_TASTE))[1]
         )
         nothing = NothingFound(size, error, reporting.noise_aware, refused=refused)
         if reporting.noise_aware and explain is not None and not refused:
@@ -121,33 +126,45 @@ def find(
     )
 
 
-def _hardened(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extracted:
+def _hardened(
+    tables: Sequence[ReleasedTable], splits: SplitCounts, reporting: Reporting
+) -> _Extracted:
     """Return estimates, what is reported, and what is pruned."""
+    selection = reporting.selection
     extractors = [
-        Extractor(table, reporting.constraints, reporting.taste, number, len(tables))
+        Extractor(table, reporting.constraints, reporting.taste, number, len(tables), selection)
         for number, table in enumerate(tables)
     ]
     estimates = tuple(one.estimate for one in extractors)
     candidates = [one for extractor in extractors for one in extractor.candidates()]
-    if reporting.prune is None:
+    if reporting.prune is None and not selection.confirmed:
         chosen = ranked_by_novelty(candidates, estimates)
         return estimates, [extractors[one.table].describe(one) for one in chosen], []
-    # A pruned entry must not make others less novel, so it goes before they are ranked.
+    # What is not listed must not make other entries less novel, so it goes before they are ranked.
     described = {one: extractors[one.table].describe(one) for one in candidates}
+    if selection.confirmed:
+        counts = [table.counts for table in tables]
+        described = {
+            one: found for one, found in described.items() if is_confirmed(found, counts, splits)
+        }
     kept, pruned = pruned_by_support(described.values(), reporting.prune)
     fine = {id(one) for one in kept}
-    left = [one for one in candidates if id(described[one]) in fine]
+    left = [one for one, found in described.items() if id(found) in fine]
     chosen = ranked_by_novelty(left, estimates)
     return estimates, [described[one] for one in chosen], pruned
 
 
-def _published(tables: Sequence[ReleasedTable], reporting: Reporting) -> _Extracted:
+def _published(
+    tables: Sequence[ReleasedTable], _splits: SplitCounts, reporting: Reporting
+) -> _Extracted:
     """Return estimates, what is reported, and what is pruned, all as in the paper."""
     extractors = [PaperExtractor(table, reporting.constraints, reporting.taste) for table in tables]
     found = [
         one for number, extractor in enumerate(extractors) for one in extractor.extract(number)
     ]
-    kept, pruned = pruned_by_support(found, reporting.prune)
+    # The paper knows no selection, so its search does not either.
+    selected = [one for one in found if reporting.selection.allows(one)]
+    kept, pruned = pruned_by_support(selected, reporting.prune)
     return tuple(one.estimate for one in extractors), ranked(kept), pruned
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from redveil.errors import InputError
+from redveil.findings.selection import Selection
 from redveil.findings.taste import Taste
 from redveil.privacy.loss import read_count, read_fraction
 from redveil.privacy.promise import Parameter
@@ -84,6 +85,7 @@ class Reporting:
     taste:       what queries may say
     noise_aware: judge significance at the pessimistic end of the noise, rank by the corrected index
                  and novelty, and bound false discoveries; without it, everything is as in the paper
+    selection:   what else was asked of the list, once the tables were released
 
     >>> Reporting(prune="some")
     Traceback (most recent call last):
@@ -94,6 +96,7 @@ class Reporting:
     prune: float | str | None = None
     noise_aware: bool = True
     taste: Taste = field(default_factory=Taste)
+    selection: Selection = field(default_factory=Selection)
 
     def __post_init__(self) -> None:
         if isinstance(self.prune, str) and self.prune != AUTO:

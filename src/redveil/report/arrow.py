@@ -10,7 +10,8 @@ from redveil.report.document import RedescriptionPart, ResultDocument
 def to_arrow(document: ResultDocument) -> pa.Table:
     """Return one row for each redescription, with true values if an owner has added them.
 
-    `confirmed` is null if the share of false discoveries was not bounded.
+    `confirmed` is null if the share of false discoveries was not bounded. `leaf_table` is the
+    number of the table that it was read off, counted from 1.
     """
     types = {
         "left": pa.string(),
@@ -23,6 +24,7 @@ def to_arrow(document: ResultDocument) -> pa.Table:
         "p_value": pa.float64(),
         "expected_jaccard": pa.float64(),
         "confirmed": pa.bool_(),
+        "leaf_table": pa.int64(),
     }
     evaluated = any(one.true for one in document.redescriptions)
     if evaluated:
@@ -40,7 +42,7 @@ def _row(one: RedescriptionPart, *, evaluated: bool) -> list[str | float | None]
     counts = one.support.both, one.support.left, one.support.right
     for interval in (one.jaccard, one.corrected, *counts):
         row += [interval.estimate, interval.low, interval.high]
-    row += [one.p_value, one.expected_jaccard, one.confirmed]
+    row += [one.p_value, one.expected_jaccard, one.confirmed, one.source.tree_pair + 1]
     if evaluated:
         true = one.true
         row += [true.jaccard, true.support.both, true.p_value] if true else [None] * 3

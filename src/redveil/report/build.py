@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from redveil.findings.discovery import Discovery
@@ -26,6 +27,7 @@ from redveil.report.document import (
     DiscoveryPart,
     IntervalPart,
     LeafTablePart,
+    ListingPart,
     PointPart,
     QueryPart,
     RedescriptionPart,
@@ -48,7 +50,7 @@ def build(findings: Findings, promise: Promise) -> ResultDocument:
         certificate=certificate(promise),
         entities=None if findings.entities is None else _interval(findings.entities),
         redescriptions=tuple(_redescription(one) for one in findings.redescriptions),
-        pruned=tuple(_point(one) for one in findings.pruned),
+        pruned=pruned_points(findings.pruned),
         tree_pairs=tuple(
             _tree_pair(table, fitted, declared)
             for table, fitted in zip(findings.tables, findings.estimates, strict=True)
@@ -60,6 +62,32 @@ def build(findings: Findings, promise: Promise) -> ResultDocument:
             right=tuple(_attribute(one) for one in declared.right.attributes),
         ),
     )
+
+
+def with_list(
+    document: ResultDocument,
+    found: Iterable[Redescription],
+    discovery: Discovery | None,
+    listing: ListingPart,
+) -> ResultDocument:
+    """Return a document with another list. True values stay where the same pair was listed."""
+    known = {(one.left.text, one.right.text): one.true for one in document.redescriptions}
+    parts = [_redescription(one) for one in found]
+    update = {
+        "redescriptions": tuple(
+            one.model_copy(update={"true": known.get((one.left.text, one.right.text))})
+            for one in parts
+        ),
+        "false_discoveries": _discovery(discovery),
+        "message": None,
+        "listing": listing,
+    }
+    return document.model_copy(update=update)
+
+
+def pruned_points(pruned: Iterable[Redescription]) -> tuple[PointPart, ...]:
+    """Return where pruned redescriptions stood in the scatter plot."""
+    return tuple(map(_point, pruned))
 
 
 def certificate(promise: Promise) -> CertificatePart:

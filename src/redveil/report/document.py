@@ -343,6 +343,22 @@ class DiscoveryPart(Part):
     bound: float = Field(description="largest expected share of false ones among the reported")
 
 
+class ListingPart(Part):
+    """How the list was made, if not as it was mined: again from the released tables, for free."""
+
+    constraints: dict[str, bool | int | float | str | None] = Field(
+        description="what an entry must satisfy, in place of the certificate's parameters"
+    )
+    complement: bool = Field(
+        default=False, description="whether every entry is the complement of one that was listed"
+    )
+    sort: Literal["rank", "corrected", "jaccard", "support", "p"] = "rank"
+    top: int | None = Field(default=None, ge=1, description="how many were kept, the first ones")
+    ranks: tuple[int, ...] = Field(
+        description="the place of each entry in the list as it was made, counted from 1"
+    )
+
+
 class ResultDocument(Part):
     """A whole result file."""
 
@@ -359,3 +375,16 @@ class ResultDocument(Part):
     false_discoveries: DiscoveryPart | None = None
     warning: str | None = Field(default=None, description="set when the file is not private")
     attributes: AttributesPart = Field(description="from the public schema")
+    listing: ListingPart | None = Field(
+        default=None, description="how the list was made, if not as it was mined"
+    )
+
+    @model_validator(mode="after")
+    def _ranks_each_entry(self) -> Self:
+        """Refuse ranks that are not those of the entries."""
+        ranks = () if self.listing is None else self.listing.ranks
+        if self.listing is not None and len(set(ranks)) != len(self.redescriptions):
+            raise ValueError("listing.ranks do not fit the redescriptions")
+        if any(rank < 1 for rank in ranks):
+            raise ValueError("listing.ranks are counted from 1")
+        return self

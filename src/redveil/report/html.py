@@ -8,7 +8,12 @@ from redveil.display import Block, Code, Folded, Listing, Note, html
 from redveil.findings.wording import interval_text, p_text
 from redveil.privacy.plan import steps_listing
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.wording import all_confirmed, confirmation_text, is_confirmed
+from redveil.report.wording import (
+    all_confirmed,
+    confirmation_text,
+    is_confirmed,
+    listing_text,
+)
 from redveil.schema.view import plural
 
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
@@ -24,6 +29,8 @@ def fragment(document: ResultDocument) -> str:
         parts.append(_listing(document))
     if document.false_discoveries:
         parts.append(confirmation_text(document.false_discoveries, len(found)))
+    if (how := listing_text(document)) is not None:
+        parts.append(how)
     summary = (
         f"Privacy certificate: {promise.promise}, {promise.guarantee}; {promise.neighbouring}; "
         f"{promise.algorithm}, schema {promise.schema_status}; {promise.software}"

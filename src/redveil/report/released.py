@@ -9,13 +9,22 @@ import numpy as np
 
 from redveil.errors import QueryError, ResultError
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
-from redveil.findings.released_table import ReleasedTable
-from redveil.findings.statistics import SignificanceTest
+from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable, SplitCounts
+from redveil.findings.statistics import Interval, SignificanceTest, Statistics
 from redveil.privacy.loss import Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
 from redveil.query.formula import Literal
 from redveil.query.json_form import from_json
-from redveil.report.document import AttributePart, ResultDocument, TreePairPart, TreePart
+from redveil.report.document import (
+    AttributePart,
+    IntervalPart,
+    RedescriptionPart,
+    ResultDocument,
+    SourcePart,
+    TreePairPart,
+    TreePart,
+)
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
 
@@ -48,6 +57,61 @@ def significance_test(document: ResultDocument) -> SignificanceTest:
     """Return the test whose p-values a result has: the published profile uses the paper's."""
     published = document.certificate.profile == "published"
     return SignificanceTest.BINOMIAL if published else SignificanceTest.FISHER
+
+
+def released_splits(document: ResultDocument) -> SplitCounts:
+    """Return how many splits each view had to choose from."""
+    declared = document.attributes
+    return {
+        Side.LEFT: sum(one.splits for one in declared.left),
+        Side.RIGHT: sum(one.splits for one in declared.right),
+    }
+
+
+def released_list(document: ResultDocument) -> list[Redescription]:
+    """Return the redescriptions of a result file, as they were inferred."""
+    for number, one in enumerate(document.redescriptions):
+        if not _has_source(document, one.source):
+            raise ResultError(
+                f"redescriptions.{number}: its source is not in tree_pairs; the file is damaged"
+            )
+    return [_redescription(one) for one in document.redescriptions]
+
+
+def _has_source(document: ResultDocument, source: SourcePart) -> bool:
+    """Return whether the ends that a redescription covers are there."""
+    if not 0 <= source.tree_pair < len(document.tree_pairs):
+        return False
+    pair = document.tree_pairs[source.tree_pair]
+    sides = (source.left_ends, pair.left.ends), (source.right_ends, pair.right.ends)
+    return all(0 <= end < len(ends) for covered, ends in sides for end in covered)
+
+
+def _redescription(one: RedescriptionPart) -> Redescription:
+    support = one.support
+    return Redescription(
+        left=from_json(one.left.tree),
+        right=from_json(one.right.tree),
+        statistics=Statistics(
+            jaccard=_interval(one.jaccard),
+            expected_jaccard=one.expected_jaccard,
+            corrected=_interval(one.corrected),
+            support_left=_interval(support.left),
+            support_right=_interval(support.right),
+            support_both=_interval(support.both),
+            p_value=one.p_value,
+            p_value_confirming=one.p_value_confirming,
+            p_value_estimate=one.p_value_estimate,
+        ),
+        table=one.source.tree_pair,
+        left_ends=one.source.left_ends,
+        right_ends=one.source.right_ends,
+        confirmed=one.confirmed,
+    )
+
+
+def _interval(part: IntervalPart) -> Interval:
+    return Interval(part.estimate, part.low, part.high)
 
 
 def _attribute(part: AttributePart) -> Attribute:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from redveil.findings.questions import Answer
+    from redveil.report.listing import SortKey
 
 
 REMEDY = "ask for a fresh copy (mining again costs its ε again)"
@@ -150,9 +151,88 @@ class Result:
         found = answer(*queries, released_tables(self.document), significance_test(self.document))
         return replace(found, unit=self.certificate.unit)
 
+    def filter(
+        self,
+        *,
+        max_p_value: float | None = None,
+        min_jaccard: float | None = None,
+        min_corrected: float | None = None,
+        min_support: int | None = None,
+        max_support: float | None = None,
+        max_literals: int | None = None,
+        max_disjuncts: int | None = None,
+        confirmed: bool | None = None,
+        prune: float | str | None = None,
+    ) -> Result:
+        """Return the list made anew from the released tables. Costs no privacy.
+
+        Entries that did not fit the list before can appear now. What is not given stays as it is.
+        `sort`, `top` and `complement` come after it: a list that is made anew has lost them.
+
+        max_p_value:   the largest p-value
+        min_jaccard:   the smallest Jaccard index
+        min_corrected: the smallest chance-corrected index
+        min_support:   the smallest overlap, in entities
+        max_support:   the largest share of the entities that a query may cover
+        max_literals:  the most literals on a side
+        max_disjuncts: the most terms that a query may join by "or"
+        confirmed:     True lists only what is confirmed
+        prune:         drop noisy supports below this number, or "auto"; "none" keeps all
+
+        >>> import redveil
+        >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+        >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=9)
+        >>> few = result.filter(max_support=0.5, max_literals=1).sort("corrected").top(2)
+        >>> few.document.listing.constraints["max_support"], few.certificate == result.certificate
+        (0.5, True)
+        """
+        from redveil.report.listing import filtered
+
+        changes = {
+            "max_p_value": max_p_value,
+            "min_jaccard": min_jaccard,
+            "min_corrected": min_corrected,
+            "min_support": min_support,
+            "max_support": max_support,
+            "max_literals": max_literals,
+            "max_disjuncts": max_disjuncts,
+            "confirmed": confirmed,
+            "prune": prune,
+        }
+        return Result(filtered(self.document, changes))
+
+    def sort(self, by: SortKey = "rank") -> Result:
+        """Return the same entries in another order, the strongest first.
+
+        by: corrected, jaccard, support (the overlap) or p, by their estimates; rank is the order in
+            which the list was made
+        """
+        from redveil.report.listing import arranged
+
+        return Result(arranged(self.document, sort=by))
+
+    def top(self, count: int) -> Result:
+        """Return the first entries. The share of false discoveries is bounded anew for them."""
+        from redveil.report.listing import arranged
+
+        return Result(arranged(self.document, top=count))
+
+    def complement(self) -> Result:
+        """Return every entry replaced by the pair of its complements. Costs no privacy.
+
+        If `[gout]` goes with `[acid > 7.5]`, then `![gout]` goes with `[acid <= 7.5]`: for
+        other entities, and with another Jaccard index. Where values can be missing, a complement
+        holds for the entities that are known not to be in the support.
+        """
+        from redveil.report.listing import complemented
+
+        return Result(complemented(self.document))
+
     def to_json(self) -> str:
         """Return the result file's text."""
         plain = self.document.model_dump(mode="json", by_alias=True, exclude_none=False)
+        if plain["listing"] is None:
+            del plain["listing"]
         for redescription in plain["redescriptions"]:
             # Only an owner's evaluation has true values; a private file does not mention them.
             if redescription["true"] is None:

@@ -14,6 +14,7 @@ from redveil.report.wording import (
     all_confirmed,
     confirmation_text,
     is_confirmed,
+    listing_text,
 )
 from redveil.schema.view import plural
 
@@ -50,6 +51,8 @@ def result_view(
     if document.false_discoveries:
         found = len(document.redescriptions)
         parts.append(Text(confirmation_text(document.false_discoveries, found)))
+    if (how := listing_text(document)) is not None:
+        parts.append(Text(how))
     parts.append(certificate_view(document.certificate, document.entities, narrow=narrow))
     if steps:
         parts.append(steps_table(document.certificate.steps))

@@ -60,7 +60,7 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
     [
         (
             [],
-            "schema plan mine show ask budget truth diagnose audit plot demo",
+            "schema plan mine show ask compare budget truth diagnose audit plot demo",
         ),
         (["schema"], "draft check accept buy-cuts"),
     ],
@@ -156,7 +156,7 @@ def test_help_is_in_characters_that_the_terminal_has(words: list[str]) -> None:
         ("mine --al", "--algorithm --alternations"),
         ("plan --algorithm t", "twin tree-pair"),
         ("diagnose --algorithm ", "tree-pair alt-mcmc"),
-        ("show --format ", "table csv latex html"),
+        ("show --format ", "table csv excel latex html json"),
         ("sch", "schema"),
         ("schema ", "draft check accept buy-cuts"),
         # Nothing, which makes the shells offer files.

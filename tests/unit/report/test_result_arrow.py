@@ -41,6 +41,7 @@ PRIVATE_COLUMNS = [
     "p_value",
     "expected_jaccard",
     "confirmed",
+    "leaf_table",
 ]
 TRUE_COLUMNS = ["true_jaccard", "true_support_both", "true_p_value"]
 
@@ -60,7 +61,7 @@ def test_one_row_a_redescription_and_always_the_same_columns(count: int) -> None
     assert table.column_names == PRIVATE_COLUMNS
     assert table["left"].to_pylist() == [f"[left {i}]" for i in range(count)]
     assert table["right"].to_pylist() == [f"[right {i}]" for i in range(count)]
-    kinds = [pa.string()] * 2 + [pa.float64()] * 17 + [pa.bool_()]
+    kinds = [pa.string()] * 2 + [pa.float64()] * 17 + [pa.bool_(), pa.int64()]
     assert table.schema.types == kinds
 
 
@@ -77,6 +78,7 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
         # 60 and 65 of 1000 would have 3.9 in common.
         pytest.approx(3.9 / (125 - 3.9)),
         None,
+        1,
     ]
 
 
