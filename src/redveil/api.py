@@ -223,7 +223,9 @@ def _understood(
 def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) -> PaidFor:
     """Return what a run pays for; what the tuning rule sets is not known before it."""
     parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
-    return PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
+    # What is left to the tuning rule is not known yet, nor what follows from it.
+    unknown = (*wanted.auto, *wanted.derived) if wanted.auto else ()
+    return PaidFor(MINE, result_name, wanted.name, parameters).without(unknown)
 
 
 def _must_be_minable(dataset: object) -> None:

@@ -158,6 +158,15 @@ class Algorithm(ABC):
         """Return the algorithm with everything set that is left to the tuning rule."""
         return self
 
+    @property
+    def adapts(self) -> bool:
+        """Whether what is released first decides how the rest of the price is spent."""
+        return False
+
+    def shaped(self, _schema: Schema | None, _size: float, _price: Price, _related: float) -> Self:
+        """Return the algorithm with the shape that suits how strongly the views are related."""
+        return self
+
     def scout_steps(self, _price: Price) -> Iterator[Step]:
         """Yield the steps that are taken before the plan is made, if there are any."""
         return iter(())
@@ -166,6 +175,11 @@ class Algorithm(ABC):
     def tables(self) -> int:
         """How many leaf tables a trial measures."""
         return 1
+
+    @property
+    def first_depth(self) -> int:
+        """The depth of the first trees."""
+        return self.depth
 
     @abstractmethod
     def first_choice(self, plan: Plan) -> Choice | None:
@@ -179,7 +193,7 @@ class Algorithm(ABC):
         if table is None:
             raise PlanError(f"the plan of {self.name} measures no leaf table")
         return Design(
-            depth=tuned.depth,
+            depth=tuned.first_depth,
             tables=tuned.trials * tuned.tables,
             cells_price=table.price,
             choice=tuned.first_choice(plan),

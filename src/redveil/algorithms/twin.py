@@ -22,6 +22,7 @@ from redveil.algorithms.leaf_counts import Grown, table_steps
 from redveil.algorithms.trial import Scouted, Trial
 from redveil.algorithms.tuning import (
     PAIRS_BY_DEPTH,
+    USUAL,
     Worth,
     affordable,
     fresh_roots,
@@ -49,8 +50,6 @@ from redveil.trees.twin import (
     grow_twins,
 )
 
-# Plans that are made without data assume that the views are related as they often are.
-USUAL: Final = 0.12
 # How much of a cell's standard error is taken off a leverage: of all splits, the scout's were
 # chosen for theirs.
 CAUTION: Final = 0.35
@@ -129,8 +128,13 @@ class Twin(Algorithm):
             return self
         share = scout_share(worth(1, 1), price)
         if not share:
-            return replace(self, depth=1, trials=1)
+            return replace(self, depth=1, trials=1, scout=share, again=False)
         return replace(self, scout=share).shaped(schema, size, price, USUAL)
+
+    @property
+    def adapts(self) -> bool:
+        """Whether there is a scout."""
+        return self.scout > 0
 
     def shaped(self, schema: Schema | None, size: float, price: Price, related: float) -> Self:
         """Return the algorithm with the shape that suits how strongly the views are related."""
@@ -176,6 +180,11 @@ class Twin(Algorithm):
         levels = range(2 if self._deepens(trial) else 1, self.depth + 1)
         return tuple(_level(trial, level) for level in levels)
 
+    @property
+    def first_depth(self) -> int:
+        """The depth of the first trees: a scout's is 1."""
+        return 1 if self.scout else self.depth
+
     def first_choice(self, plan: Plan) -> Choice | None:
         """Return the choice of the first pair of roots."""
         return choice_of(plan.first(StepKind.TWIN_TREES), self.root_score)
@@ -197,6 +206,14 @@ class Twin(Algorithm):
     def informed(self, schema: Schema, size: float, price: Price, scouted: Scouted) -> Self:
         """Return the algorithm with the shape that suits what the scout has found."""
         return self.shaped(schema, size, price, related(scouted.table.value))
+
+    @property
+    def stages(self) -> int:
+        """How many times a run reports progress: twice a pair, from the plan's making on.
+
+        A scout comes before that, when nobody knows how much will follow.
+        """
+        return 2 * (self.trials - bool(self.scout))
 
     def work(self, trial: Callable[[int], Trial]) -> list[Work]:
         """Return all trials as one piece of work: each depends on those before it."""

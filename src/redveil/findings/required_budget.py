@@ -48,9 +48,9 @@ class Choice:
 class Design:
     """What a run measures, as far as it decides what can be found.
 
-    depth:       of the trees
+    depth:       of the first trees, which the first choice begins
     tables:      how many leaf tables there are
-    cells_price: what the cells of one table cost
+    cells_price: what the cells of the first trees' table cost
     choice:      the private choice on which all others build, if there is one
     """
 
