@@ -204,7 +204,12 @@ class Twin(Algorithm):
         return Scouted(twins, trial.measure(grown(trial, twins), self.counts, trial=1))
 
     def informed(self, schema: Schema, size: float, price: Price, scouted: Scouted) -> Self:
-        """Return the algorithm with the shape that suits what the scout has found."""
+        """Return the algorithm with the shape that suits what the scout has found.
+
+        A shape that was not left to the rule stays as it is.
+        """
+        if not self.auto:
+            return self
         return self.shaped(schema, size, price, related(scouted.table.value))
 
     @property
