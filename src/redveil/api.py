@@ -61,6 +61,8 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 
     The price is the same for every data set. How it is spent follows, by a public rule, from the
     noisy number of entities and from the schema's number of splits: give the number you expect.
+    Twin trees begin with a scout if there are enough entities, and what the scout finds decides the
+    rest; the plan assumes that the views are usually related (`algorithms.tuning.USUAL`).
     With `delta`, prices are in ρ, and add up to the largest ρ that keeps (ε, δ).
 
     epsilon:  the privacy loss ε
@@ -70,7 +72,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     All other parameters are those of `mine`. Those that decide what is reported are checked, but
     they do not change the plan.
 
-    >>> [step.name for step in plan(1, entities=1000).steps]
+    >>> [step.name for step in plan(1, entities=400).steps]
     ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
     """
     search = {
