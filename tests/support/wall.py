@@ -90,6 +90,7 @@ def write_marked(folder: Path) -> tuple[Path, Path]:
 
 #: The shortest runs of every algorithm, by name.
 RUNS: Final[dict[str, dict[str, Any]]] = {
+    # With a size and a scout.
     "twin, tuned": {},
     "twin": {"depth": 2, "trials": 1},
     "alt-expm": {"algorithm": "alt-expm", "depth": 1, "trials": 1, "alternations": 1},

@@ -122,8 +122,8 @@ def _show_cases(cases: Sequence[TunedCase], loss: Loss, as_json: bool) -> None:
     elif any(one.by_related for one in cases):
         display_table(shapes_table(cases))
         write(
-            "A run buys the size and, from enough entities on, a scout: a pair of trees of depth 1.\n"
-            "What it finds decides how the rest is spent. Use --entities to see every step."
+            "A run buys the size and, from enough entities on, a scout, a pair of trees of depth\n"
+            "1. What it finds decides how the rest is spent. Use --entities to see every step."
         )
     else:
         display_table(cases_table(cases))
