@@ -17,7 +17,7 @@ from redveil.findings.required_budget import RARE_SHARE, Match, required_budget
 from redveil.mining import mine
 from redveil.privacy.loss import Loss
 from redveil.query.formula import attributes
-from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema import Attribute, Kind, Schema, Side, View
 from support.seeded import SeededRandomness
 
 FLAGS = 60
@@ -68,9 +68,9 @@ def test_what_is_said_to_suffice_does_and_a_part_of_it_does_not(
     match = Match(0.5, share)
     dataset = planted(size, match)
     required = required_budget(
-        lambda entities, price: make_algorithm().design(dataset.schema, entities, price),
+        lambda entities, price: make_algorithm().designs(dataset.schema, entities, price),
         Constraints(),
-        dataset.schema,
+        {side: dataset.schema.view(side).split_count for side in Side},
         size,
         Loss(Fraction(1, 200)),
         match,

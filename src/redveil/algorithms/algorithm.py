@@ -185,8 +185,15 @@ class Algorithm(ABC):
     def first_choice(self, plan: Plan) -> Choice | None:
         """Return the private choice on which all others build, if there is one."""
 
-    def design(self, schema: Schema, size: float, price: Price) -> Design:
-        """Return what a run would measure, given a number of entities and a price."""
+    def designs(self, schema: Schema | None, size: float, price: Price) -> tuple[Design, ...]:
+        """Return what a run would measure, given a number of entities and a price.
+
+        There is one design for each way in which the only match in the data can be found.
+        """
+        return (self.design(schema, size, price),)
+
+    def design(self, schema: Schema | None, size: float, price: Price) -> Design:
+        """Return what a run would measure first."""
         tuned = self.tuned(schema, size, price)
         plan = tuned.plan(price)
         table = plan.first(StepKind.LEAF_TABLE)

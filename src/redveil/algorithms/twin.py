@@ -21,6 +21,7 @@ from redveil.algorithms.algorithm import Algorithm, Work, must_be_a_share
 from redveil.algorithms.leaf_counts import Grown, table_steps
 from redveil.algorithms.trial import Scouted, Trial
 from redveil.algorithms.tuning import (
+    LEAST_RELATED,
     PAIRS_BY_DEPTH,
     USUAL,
     Worth,
@@ -34,7 +35,7 @@ from redveil.algorithms.tuning import (
 )
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
-from redveil.findings.required_budget import Choice
+from redveil.findings.required_budget import Choice, Design
 from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
@@ -189,6 +190,28 @@ class Twin(Algorithm):
         """Return the choice of the first pair of roots."""
         return choice_of(plan.first(StepKind.TWIN_TREES), self.root_score)
 
+    def designs(self, schema: Schema | None, size: float, price: Price) -> tuple[Design, ...]:
+        """Return what a run would measure: first, and after a scout that has found nothing.
+
+        >>> [design.depth for design in Twin.of().designs(None, 10_000, Fraction(1))]
+        [1, 1]
+        """
+        first = self.design(schema, size, price)
+        tuned = self.tuned(schema, size, price)
+        if not tuned.adapts:
+            return (first,)
+        shaped = tuned.shaped(schema, size, price, LEAST_RELATED)
+        steps = shaped.plan(price).steps
+        # The pair after the scout may only deepen it.
+        chosen = next(one for one in steps if one.key in _roots_after_a_scout(shaped.trials))
+        counted = next(
+            one
+            for one in steps
+            if (one.key.kind, one.key.trial) == (StepKind.LEAF_TABLE, chosen.key.trial)
+        )
+        choice = choice_of(chosen, self.root_score)
+        return first, Design(shaped.depth, shaped.trials, counted.price, choice)
+
     # The run
 
     @property
@@ -260,6 +283,10 @@ def related(table: LeafTable) -> float:
     size = max(fitted.size, 1.0)
     leverage = abs(float(m.both[0]) - float(m.left[0]) * float(m.right[0]) / size)
     return (leverage - CAUTION * fitted.cell_deviation) / size
+
+
+def _roots_after_a_scout(trials: int) -> set[StepKey]:
+    return {_level(trial, 1) for trial in range(2, trials + 1)}
 
 
 def _level(trial: int, level: int) -> StepKey:
