@@ -43,8 +43,8 @@ def mine(
     """Run on sealed data, then infer findings from the released leaf tables alone."""
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
 
-    def designer(size: float, price: Price) -> Design:
-        return ran.algorithm.design(ran.schema, size, price)
+    def designer(size: float, price: Price) -> tuple[Design, ...]:
+        return ran.algorithm.designs(ran.schema, size, price)
 
     # Whoever calls: what is required, and the schema's groups, hold for what is reported.
     required = algorithm.steering.required

@@ -78,8 +78,11 @@ def run_trials(
         reports.append(len(purse.paid))
         data.stop[0] = len(reports) == stop_after
 
+    early = Trial(1, data, attribute_target, purse, randomness, lambda: None)
+    scouted = algorithm.run_scout(early)
+
     def trial(number: int) -> Trial:
-        return Trial(number, data, attribute_target, purse, randomness, progress)
+        return Trial(number, data, attribute_target, purse, randomness, progress, scouted)
 
     tables = [one for piece in algorithm.work(trial) for one in piece()]
     return Trials(tables, purse, len(reports))

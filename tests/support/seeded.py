@@ -41,6 +41,8 @@ class FixedNoise(SeededRandomness):
         self.asked.append((epsilon, count))
         return np.full(count, self._noise, dtype=np.int64)
 
+    gaussian = laplace
+
 
 class ScriptedRandomness:
     """Hands out words that a test has written down, and no noise."""
