@@ -87,20 +87,22 @@ def _earlier(target: Path) -> tuple[Package | None, str | None]:
 
     A draft has an id before it is accepted, so that runs with it are added to later ones. It keeps
     the id, name, unit and budget of the schema that it replaces, or else of the default schema in
-    its folder. If there is neither, it keeps the name and id of the only data set in the folder's
-    ledger.
+    its folder. If neither has an id or a budget, it keeps the name and id of the only data set in
+    the folder's ledger.
     """
     from redveil.budget.ledger import Ledger
 
     replaced = read_package(target)
-    if replaced is not None:
+    # A file without an id and a budget says nothing of the data set, so it must not hide what does.
+    if replaced is not None and replaced.is_known:
         return replaced, None
     ledger = find_ledger(None, target)
     beside = default_schema(target)
     other = "if this is another data set, change its name and id"
     default = read_package(beside)
-    if default is not None:
+    if default is not None and default.is_known:
         return default, f"id, name, unit and budget are those of {beside}; {other}"
+    found = replaced or default
     charged = Ledger(ledger).data_sets()
     if len(charged) == 1:
         ((name, identifier),) = charged
@@ -108,13 +110,13 @@ def _earlier(target: Path) -> tuple[Package | None, str | None]:
             f"name and id are those of {name}, the only data set in {ledger}; {other} (no budget "
             "is declared)"
         )
-        return Package(name, id=identifier), said
+        return replace(found or Package(name), name=name, id=identifier), said
     names = ", ".join(sorted({name for name, _ in charged}))
     said = (
         f"{ledger} has charges to {names}; if this is one of them, copy its name and id from its "
         "schema, or earlier runs are not added up"
     )
-    return None, said if charged else None
+    return found, said if charged else None
 
 
 def _continued(drafted: Schema, earlier: Package | None) -> Schema:

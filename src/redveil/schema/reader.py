@@ -83,6 +83,15 @@ class Package:
     bought: tuple[Purchase, ...] = ()
     id: str | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it says which data set it is, or what may be spent on it.
+
+        >>> Package("clinic").is_known, Package("clinic", id="7e57").is_known
+        (False, True)
+        """
+        return self.id is not None or self.budget is not None
+
 
 def read_package(path: Path) -> Package | None:
     """Read what a schema declares about the data set as a whole, whatever its fields are.

@@ -332,3 +332,38 @@ def test_a_file_that_is_no_schema_is_called_what_it_is(
         refused = command(*words, clinic_files.left)
         assert refused.code == 2
         assert "this is a CSV file, not a schema" in refused.out + refused.err
+
+
+NAMELESS = ["{}", '{"name": "other"}', '{"resources": []}']
+
+
+@pytest.mark.parametrize("content", NAMELESS)
+def test_a_draft_over_a_file_that_names_no_data_set_begins_no_new_budget(
+    clinic_files: Clinic, command: Command, content: str
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    assert command(*clinic_files.mine, "-q").code == 0
+    new = clinic_files.folder / "new.json"
+    new.write_text(content, encoding="utf-8")
+    tables = clinic_files.left, clinic_files.right
+    drafted = command("schema", "draft", *tables, "-o", new)
+    if drafted.code == 0:
+        assert about(new) == about(clinic_files.schema)
+        assert "those of" in drafted.err
+    again = command("mine", *tables, "-q", "-e", "50", "-s", new, "-o", clinic_files.result)
+    assert again.code == (3 if drafted.code == 0 else 2)
+
+
+@pytest.mark.parametrize("content", NAMELESS)
+def test_a_default_schema_that_names_no_data_set_does_not_hide_the_ledger(
+    clinic_files: Clinic, command: Command, content: str
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    assert command(*clinic_files.mine, "-q").code == 0
+    charged = about(clinic_files.schema)
+    clinic_files.schema.write_text(content, encoding="utf-8")
+    new = clinic_files.folder / "new.json"
+    drafted = command("schema", "draft", clinic_files.left, clinic_files.right, "-o", new)
+    assert drafted.code == 0
+    assert about(new)[:2] == charged[:2]
+    assert "name and id are those of clinic" in drafted.err.replace("\n", " ")
