@@ -23,7 +23,7 @@ from redveil.cli.arguments import (
 from redveil.cli.console import display, say
 from redveil.cli.ledger import announcing, find_ledger, is_found, ledger_files
 from redveil.cli.loading import load_tables
-from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.cli.outputs import check_output, is_standard_output, save, save_paid
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_epsilon
@@ -90,7 +90,9 @@ def buy_cuts(
     buying.checked_count(cuts)
     if not _left_to_buy(declared, names, again, quiet):
         if target.resolve() != path.resolve():
-            _save(target, raw, quiet)
+            kept = save(_text(raw), target, FileKind.SCHEMA)
+            if not quiet and not is_standard_output(target):
+                _say_written(target, kept)
         return
     must_be_chargeable(declared, Loss(price), charges)
     dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
@@ -105,12 +107,17 @@ def buy_cuts(
             again=again,
         )
     _write_into(raw, new)
-    if not quiet and not is_standard_output(target):
+    kept = save_paid(_text(raw), target, FileKind.SCHEMA)
+    if quiet or is_standard_output(target):
+        return
+    # Shown when it is safe, because whoever reads standard output may be gone.
+    try:
         _show(new)
+    finally:
         say(f"recorded in {charges}")
         if not is_found(charges, target):
             say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
-    _save(target, raw, quiet)
+        _say_written(target, kept)
 
 
 def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bool) -> bool:
@@ -129,14 +136,14 @@ def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bo
     return False
 
 
-def _save(target: Path, raw: dict[str, Any], quiet: bool) -> None:
-    """Write the schema, and keep the one that it replaces."""
-    text = json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
-    kept = save_paid(text, target, FileKind.SCHEMA)
-    if not quiet and not is_standard_output(target):
-        if kept:
-            say(f"previous schema kept as {kept}")
-        say(f"written to {target}")
+def _text(raw: dict[str, Any]) -> str:
+    return json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
+
+
+def _say_written(target: Path, kept: Path | None) -> None:
+    if kept:
+        say(f"previous schema kept as {kept}")
+    say(f"written to {target}")
 
 
 def _names(schema: Schema, columns: list[str] | None, heavy_tailed: bool) -> list[str] | None:

@@ -50,6 +50,8 @@ def show(
         return
     if queries is not None:
         check_output(queries, FileKind.QUERIES, [result])
+        # Before anything is shown, because whoever reads standard output may be gone.
+        listed = write_result_queries(read.document, queries)
     if read.document.warning and form is not Format.TABLE:
         say(read.document.warning, "bold red")
     if form is Format.CSV:
@@ -61,7 +63,6 @@ def show(
     else:
         display(result_view(read.document, steps=plan, width=output().width))
     if queries is not None:
-        listed = write_result_queries(read.document, queries)
         say(f"written to {queries}")
         if listed is not None:
             say(f"names that clired cannot read are numbered; {listed} lists them")

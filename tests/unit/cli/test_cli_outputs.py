@@ -429,3 +429,55 @@ def test_messages_that_nobody_can_read_do_not_stop_a_run(clinic_files: Clinic) -
         assert done.returncode == 0
         assert b"owner only" not in done.stdout
         assert Result.read(clinic_files.result).certificate.epsilon == "1"
+
+
+# -- what was made is saved before it is shown ----------------------------------------------------
+
+
+def without_reader(where: str, *arguments: object, folder: Path) -> tuple[int, list[str]]:
+    """Run a command whose standard output cannot be written; return its code and messages."""
+    line = " ".join(f"'{one}'" for one in (REDVEIL, *arguments))
+    done = subprocess.run(
+        # In a pipe, the reader is gone before the command starts.
+        ["bash", "-c", f"{line} {where}" if where != "pipe" else f"(sleep 0.3; {line}) | true"],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stderr.splitlines()
+
+
+NOWHERE = ["pipe", ">&-", ">/dev/full"]
+
+
+@pytest.mark.parametrize("where", NOWHERE)
+def test_cut_points_that_were_paid_for_are_saved_before_they_are_shown(
+    where: str, clinic_files: Clinic
+) -> None:
+    _, said = without_reader(where, *bought(clinic_files), folder=clinic_files.folder)
+    assert len(Schema.read(clinic_files.schema).bought) == 1
+    assert f"written to {clinic_files.schema}" in said
+
+
+@pytest.mark.parametrize("where", NOWHERE)
+def test_where_a_result_is_is_said_even_if_it_cannot_be_shown(
+    where: str, clinic_files: Clinic
+) -> None:
+    _, said = without_reader(where, *clinic_files.mine, folder=clinic_files.folder)
+    assert Result.read(clinic_files.result).certificate.epsilon == "1"
+    assert f"written to {clinic_files.result}" in said
+
+
+@pytest.mark.parametrize("where", NOWHERE)
+def test_queries_and_figures_are_saved_before_anything_is_shown(
+    where: str, clinic_files: Clinic
+) -> None:
+    folder = clinic_files.folder
+    Result(document(redescription())).save(clinic_files.result)
+    without_reader(where, "show", clinic_files.result, "--queries", "my.queries", folder=folder)
+    assert (folder / "my.queries").exists()
+    walks = "diagnose", clinic_files.left, clinic_files.right, "-e", 1, "--steps", 400
+    without_reader(where, *walks, "--plot", "walks.png", folder=folder)
+    assert (folder / "walks.png").exists()
