@@ -51,7 +51,24 @@ def write_text(path: Path, text: str, kind: FileKind) -> None:
     ...     (Path(folder) / "a.json").read_text(encoding="utf-8")
     '{"ε": 1}'
     """
-    write_bytes(path, text.encode("utf-8"), kind)
+    write_bytes(path, encoded(text, str(path)), kind)
+
+
+def encoded(text: str, place: str) -> bytes:
+    """Return a text as UTF-8, or refuse it if it contains half a character.
+
+    >>> encoded(chr(0xD83D), "a.json")
+    Traceback (most recent call last):
+    redveil.errors.InputError: a.json: cannot be written; it contains half a character (a lone \
+surrogate), so correct the names that it is made of
+    """
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{place}: cannot be written; it contains half a character (a lone surrogate), so "
+            "correct the names that it is made of"
+        ) from None
 
 
 def write_bytes(path: Path, content: bytes, kind: FileKind) -> None:
@@ -76,8 +93,9 @@ def replace_text(path: Path, text: str, kind: FileKind) -> Path | None:
     ...     replaced[0], replaced[1].name
     (None, 'a.json.1')
     """
+    content = encoded(text, str(path))
     with _explained(path):
-        return _write(path, text.encode("utf-8"), kind, keep=True)
+        return _write(path, content, kind, keep=True)
 
 
 def must_be_writable(path: Path, kind: FileKind, inputs: Iterable[Path] = ()) -> None:

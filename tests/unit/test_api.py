@@ -274,3 +274,16 @@ def test_a_data_set_of_nobody_is_mined_like_any_other(
     left, right = clinic_frames(3)
     result = redveil.mine(redveil.load(left[:rows], right, clinic_schema()), 1, **parameters)
     assert result.certificate.epsilon == "1"
+
+
+def test_a_schema_made_in_python_with_half_a_character_is_not_charged(tmp_path: Path) -> None:
+    schema = replace(clinic_schema(), unit="patient \ud83d")
+    dataset = redveil.load(*clinic_frames(100), schema)
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
+        redveil.mine(dataset, epsilon=1, ledger=ledger)
+    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
+        redveil.buy_cuts(dataset, 1, ["HbA1c"], ledger=ledger)
+    with pytest.raises(InputError, match="cannot be written; it contains half a character"):
+        schema.save(tmp_path / "datapackage.json")
+    assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
+from redveil.files import encoded
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -55,7 +56,7 @@ def write_file(text: str) -> None:
             print(printable(text), file=stream)
             return
         stream.flush()
-        stream.buffer.write(f"{text}\n".encode())
+        stream.buffer.write(encoded(f"{text}\n", "standard output"))
 
 
 def write_json(content: object, indent: int | None = 1) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from redveil.cli.console import abandon, standard_output, write_file
-from redveil.errors import InputError
+from redveil.errors import InputError, RedveilError, innermost
 from redveil.file_kind import FileKind
 from redveil.files import must_be_writable, replace_text
 
@@ -58,9 +58,19 @@ def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
 
     The error that is raised then says where.
     """
-    try:
+    with rescuing(text, path):
         return save(text, path, kind)
-    except InputError as error:
+
+
+@contextmanager
+def rescuing(text: str, path: Path) -> Iterator[None]:
+    """If what is paid for cannot be written, put it elsewhere, and say where in the error.
+
+    text: the output, as JSON
+    """
+    try:
+        yield
+    except RedveilError as error:
         problem = str(error)
     except BrokenPipeError:
         abandon(1)
@@ -68,20 +78,26 @@ def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
     except KeyboardInterrupt:
         # Tired of waiting for somebody to read from a pipe.
         problem = f"{path}: stopped while it was being written"
+    except Exception as error:
+        problem = f"{path}: not written (internal error: {innermost(error)}; please report it)"
+    else:
+        return
     raise InputError(f"{problem} (it was paid for, so it is in {_rescued(text)})")
 
 
 def _rescued(text: str) -> str:
     """Put a text where only its owner can read it, or else on standard output; say where."""
+    # In JSON, half a character that UTF-8 cannot encode can be spelled, as "\\ud83d".
+    content = text.encode("utf-8", "backslashreplace")
     try:
         handle, name = tempfile.mkstemp(prefix="redveil-", suffix=".json")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(text.encode())
+                file.write(content)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError:
-        write_file(text.removesuffix("\n"))
+        write_file(content.decode().removesuffix("\n"))
         return "standard output"
     return name

@@ -414,4 +414,6 @@ def _path(given: object) -> str | None:
     if not isinstance(given, str | Path):
         return None
     path, _ = split_sheet(Path(given))
-    return path.name if path.is_absolute() else path.as_posix()
+    shown = path.name if path.is_absolute() else path.as_posix()
+    # A name in another encoding contains bytes that UTF-8 cannot express.
+    return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from redveil.file_kind import FileKind, kind_of
 from redveil.schema.attribute import Attribute
 from redveil.schema.encoding import encoding_fault
 from redveil.schema.field import FieldReader
-from redveil.schema.problem import Problem, misplaced, misspelt, unknown_keys
+from redveil.schema.problem import Problem, misplaced, misspelt, unencodable, unknown_keys
 from redveil.schema.purchase import Purchase
 from redveil.schema.view import Side, Status, View
 
@@ -233,6 +233,7 @@ def _package(raw: Mapping[str, object], file: str, problems: list[Problem]) -> P
     """Read what is declared about the data set as a whole."""
     problems.extend(misspelt(file, "package", raw))
     problems.extend(misplaced(file, raw))
+    problems.extend(unencodable(file, raw))
     extras = raw.get("redveil") or {}
     if not isinstance(extras, Mapping):
         problems.append(Problem(file, "redveil is not an object", "write redveil as {…}"))

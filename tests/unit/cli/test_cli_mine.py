@@ -323,3 +323,23 @@ def test_nor_beside_the_ledger_that_a_link_leads_to(
         assert "this command needs that file itself" in refused.err
         assert is_one_line(refused.err)
     assert not real.exists()
+
+
+@pytest.mark.parametrize("key", ["title", "name"])
+def test_a_schema_with_half_a_character_is_refused_before_anything_is_charged(
+    key: str, clinic_files: Clinic, command: Command
+) -> None:
+    ledger = clinic_files.set_budget(Fraction(5))
+    clinic_files.change_schema(lambda raw: raw.update({key: "clinic \ud83d"}))
+    columns = "--columns", "HbA1c", "-e", "1"
+    for words in (
+        clinic_files.mine,
+        [*clinic_files.mine, "-o", "-"],
+        ["schema", "buy-cuts", clinic_files.left, clinic_files.right, *columns],
+        ["schema", "accept", clinic_files.schema, "--yes"],
+    ):
+        refused = command(*words)
+        assert refused.code == 2
+        assert f"{clinic_files.schema}, {key}: half a character" in refused.err
+        assert is_one_line(refused.err)
+    assert not ledger.exists()

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from redveil.budget.ledger import Ledger
-from redveil.cli.outputs import is_standard_output, save_paid
+from redveil.cli.outputs import is_standard_output, rescuing, save_paid
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
 from redveil.report.result import Result
@@ -293,6 +293,34 @@ def test_what_was_paid_for_is_put_elsewhere_if_it_cannot_be_written(
         assert Result.read(place).certificate.epsilon == "1"
     else:
         assert len(Schema.read(place).bought) == 1
+
+
+@pytest.mark.parametrize("place", ["aside", "standard output"])
+def test_what_cannot_be_encoded_is_rescued_as_well(
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if place == "aside" else "/nowhere"))
+    with pytest.raises(InputError, match="it contains half a character") as caught:
+        save_paid('{"unit": "\ud83d"}\n', tmp_path / "new.json", FileKind.RESULT)
+    saved = rescued(str(caught.value)).read_text() if place == "aside" else capsys.readouterr().out
+    assert json.loads(saved) == {"unit": "\ud83d"}
+
+
+def test_nor_does_a_mistake_of_ours_cost_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with (
+        pytest.raises(
+            InputError, match=r"not written \(internal error: ZeroDivisionError"
+        ) as caught,
+        rescuing("{}\n", tmp_path / "new.json"),
+    ):
+        _ = 1 / 0
+    assert rescued(str(caught.value)).read_text() == "{}\n"
 
 
 def test_if_nothing_can_be_written_it_is_printed(
