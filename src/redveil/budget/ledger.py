@@ -25,7 +25,7 @@ from redveil.budget.charges import (
     total,
 )
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.privacy.loss import Loss, legible
 from redveil.schema.purchase import Purchase
 
 # The columns of the table, and those that a ledger of an earlier version may lack.
@@ -205,7 +205,7 @@ datapackage.ledger.sqlite
 
     def _refuse_missing(self, missing: Sequence[Purchase]) -> None:
         if missing:
-            price = sum(one.epsilon for one in missing)
+            price = legible(sum((one.epsilon for one in missing), Fraction(0)))
             raise InputError(
                 f"{self._path}: the schema lists cut points bought for ε = {price} that are not in "
                 "this ledger; name the ledger that was charged for them with --ledger (ledger=), "
@@ -222,9 +222,10 @@ datapackage.ledger.sqlite
         ):
             if asked and used + asked > whole:
                 others = any(one.identifier not in (None, identifier) for one in charges)
+                left = legible(max(whole - used, Fraction(0)))
                 raise OverBudgetError(
-                    f"{self._path}: {asked} requested, {max(whole - used, Fraction(0))} left "
-                    f"of the {key} of {whole}; spend less, or let the owner raise redveil.{key}"
+                    f"{self._path}: {asked} requested, {left} left of the {key} of "
+                    f"{legible(whole)}; spend less, or let the owner raise redveil.{key}"
                     + " (charges to other data sets of the same name count)"
                     * others
                 )
