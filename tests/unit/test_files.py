@@ -429,3 +429,32 @@ def test_the_kind_of_a_large_file_is_found(tmp_path: Path) -> None:
     assert file_kind(path) is FileKind.SCHEMA
     path.write_text("\ufeff" + RESULT.to_json(), encoding="utf-8")
     assert file_kind(path) is FileKind.RESULT
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_a_descriptor_is_written_to_as_it_was_opened(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_bytes(b"{}\n")
+    with file.open("rb") as reading:
+        path = Path(name.format(reading.fileno()))
+        for refuse in (partial(write_bytes, content=b"[]"), must_be_writable):
+            with pytest.raises(InputError, match="it is not open for writing"):
+                refuse(path, kind=JSON)
+    assert file.read_bytes() == b"{}\n"
+    with file.open("wb") as writing:
+        path = Path(name.format(writing.fileno()))
+        must_be_writable(path, JSON)
+        write_bytes(path, b"[1]", JSON)
+        write_bytes(path, b"[2]", JSON)
+    assert file.read_bytes() == b"[1][2]"
+
+
+def test_a_file_that_changed_since_it_was_read_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text("{}")
+    with pytest.raises(InputError, match="changed since it was read; run the command again"):
+        replace_text(file, "[]", JSON, read=b"[1]")
+    assert file.read_text() == "{}"
+    assert names(tmp_path) == ["a.json"]
+    replace_text(file, "[]", JSON, read=b"{}")
+    assert file.read_text() == "[]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,17 +18,19 @@ from redveil.cli.arguments import (
     Right,
     SchemaFile,
     Strict,
-    find_schema,
+    find_schema_file,
     naming_options,
 )
 from redveil.cli.console import display, say
 from redveil.cli.ledger import announcing, find_ledger, is_found, ledger_files
 from redveil.cli.loading import load_tables
-from redveil.cli.outputs import check_output, is_standard_output, save, save_paid
+from redveil.cli.outputs import check_output, is_standard_output, rescuing, save
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
+from redveil.files import followed, must_be_changeable
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
+from redveil.schema.on_disk import SchemaOnDisk
 from redveil.schema.reader import must_keep
 
 Columns = Annotated[
@@ -79,8 +82,10 @@ def buy_cuts(
     # Refuse bad requests before reading any data.
     with naming_options():
         price = parse_epsilon(epsilon)
-    declared, path = find_schema(schema, left)
-    raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
+    read = find_schema_file(schema, left)
+    declared, path = read.schema, read.path
+    if result is None:
+        must_be_changeable(path)
     target = result or path
     charges = find_ledger(ledger, path)
     check_output(target, FileKind.SCHEMA, [left, right, *ledger_files(charges)])
@@ -89,8 +94,8 @@ def buy_cuts(
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
     if not _left_to_buy(declared, names, again, quiet):
-        if target.resolve() != path.resolve():
-            kept = save(_text(raw), target, FileKind.SCHEMA)
+        if followed(target) != followed(path):
+            kept = save(_text(read.raw), target, FileKind.SCHEMA)
             if not quiet and not is_standard_output(target):
                 _say_written(target, kept)
         return
@@ -106,8 +111,7 @@ def buy_cuts(
             ledger=charges,
             again=again,
         )
-    _write_into(raw, new)
-    kept = save_paid(_text(raw), target, FileKind.SCHEMA)
+    kept = save_purchase(new, read, target)
     if quiet or is_standard_output(target):
         return
     # Shown when it is safe, because whoever reads standard output may be gone.
@@ -158,19 +162,56 @@ def _names(schema: Schema, columns: list[str] | None, heavy_tailed: bool) -> lis
     return [name if name in known else name.strip() for names in listed for name in names]
 
 
-def _write_into(raw: dict[str, Any], new: Schema) -> None:
-    """Add the cut points and the purchase to a descriptor; leave the rest as it is."""
+def save_purchase(new: Schema, read: SchemaOnDisk, target: Path) -> Path | None:
+    """Add bought cut points to a schema file as it is now, and write it to the target.
+
+    Returns where the file that it replaced is kept, None if there was none.
+
+    new:  the schema that was read, with the purchase
+    read: the schema file as it was read
+    """
+    with rescuing(_text(_with_purchase(read.raw, new)), target):
+        # Buying takes time, in which a budget may have been declared, or other cut points bought.
+        now = read.again()
+        _must_fit(new, read, now)
+        text, printed = _text(_with_purchase(now.raw, new)), is_standard_output(target)
+        if not printed:
+            must_keep(target, now.schema.id, now.schema.budget)
+        replaces_itself = not printed and followed(target) == followed(read.path)
+        content = now.content if replaces_itself else None
+        return save(text, target, FileKind.SCHEMA, read=content)
+
+
+def _must_fit(new: Schema, read: SchemaOnDisk, now: SchemaOnDisk) -> None:
+    """Refuse to add cut points to declarations that are no longer those they were bought for."""
+    latest = new.bought[-1]
+    for side in Side:
+        before, after = (
+            {a.name: a for a in one.schema.view(side).attributes if a.name in latest.names(side)}
+            for one in (read, now)
+        )
+        if before != after or now.schema.id != read.schema.id:
+            raise InputError(
+                f"{now.path}: changed while cut points were bought, so they may not fit; add them "
+                "by hand"
+            )
+
+
+def _with_purchase(raw: dict[str, Any], new: Schema) -> dict[str, Any]:
+    """Return a descriptor with the latest purchase and its cut points; the rest is as it was."""
     from redveil.schema.descriptor import describe_purchase
 
-    latest = new.bought[-1]
-    for side, resource in zip(Side, raw["resources"], strict=True):
+    changed, latest = deepcopy(raw), new.bought[-1]
+    for side, resource in zip(Side, changed["resources"], strict=True):
         points = {a.name: a.cuts for a in new.view(side).attributes}
         for field in resource["schema"]["fields"]:
             if field["name"] in latest.names(side):
                 cuts = {"method": "explicit", "values": list(points[field["name"]])}
                 field["redveil"] = {**(field.get("redveil") or {}), "cuts": cuts}
-    bought = [describe_purchase(one) for one in new.bought]
-    raw["redveil"] = {**(raw.get("redveil") or {}), "bought": bought}
+    extras = changed.get("redveil") or {}
+    bought = [*(extras.get("bought") or []), describe_purchase(latest)]
+    changed["redveil"] = {**extras, "bought": bought}
+    return changed
 
 
 def _show(new: Schema) -> None:

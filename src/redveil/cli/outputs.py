@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -39,18 +40,35 @@ def check_output(path: Path, kind: FileKind, inputs: Iterable[Path]) -> None:
     Traceback (most recent call last):
     redveil.errors.InputError: a.csv: this command needs that file itself; name another output file
     """
+    needed = list(inputs)
+    with suppress(OSError):
+        printed = os.fstat(1)
+        if stat.S_ISREG(printed.st_mode) and any(_is_file(one, printed) for one in needed):
+            raise InputError(
+                "standard output goes to a file that this command needs itself; send it elsewhere"
+            )
     if path == STANDARD_OUTPUT:
         with standard_output():
             return
-    must_be_writable(path, kind, inputs)
+    must_be_writable(path, kind, needed)
 
 
-def save(text: str, path: Path, kind: FileKind) -> Path | None:
-    """Write an output; return where the file that it replaced is kept, None if there was none."""
+def _is_file(path: Path, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), status)
+    except (OSError, ValueError):
+        return False
+
+
+def save(text: str, path: Path, kind: FileKind, *, read: bytes | None = None) -> Path | None:
+    """Write an output; return where the file that it replaced is kept, None if there was none.
+
+    read: what was in the file when it was read, if the text was made from that
+    """
     if is_standard_output(path):
         write_file(text.removesuffix("\n"))
         return None
-    return replace_text(path, text, kind)
+    return replace_text(path, text, kind, read=read)
 
 
 def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:

@@ -183,6 +183,25 @@ def test_so_it_is_for_true_values_and_queries(clinic_files: Clinic, command: Com
         assert "Privacy certificate" not in done.stdout
 
 
+@pytest.mark.parametrize("options", ["-o -", "-o result.json", "-q"])
+def test_standard_output_is_not_appended_to_an_input(options: str, clinic_files: Clinic) -> None:
+    before = clinic_files.left.read_bytes()
+    line = " ".join(f"'{one}'" for one in (REDVEIL, *mined(clinic_files)))
+    done = subprocess.run(
+        ["bash", "-c", f"{line} {options} >> '{clinic_files.left}'"],
+        cwd=clinic_files.folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert "standard output goes to a file that this command needs itself" in done.stderr
+    assert clinic_files.left.read_bytes() == before
+    assert clinic_files.names() == THREE_FILES
+
+
 @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "out.json"])
 def test_standard_output_has_other_names(name: str, clinic_files: Clinic) -> None:
     """A file that standard output goes to holds the result, and nothing else."""
