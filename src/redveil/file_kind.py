@@ -48,9 +48,6 @@ _MAGIC: Final = {
     b"<?xml": FileKind.FIGURE,
     b"<svg": FileKind.FIGURE,
 }
-# What may be replaced by a kind, besides the kind itself and an empty file: JSON that is damaged,
-# or has been changed by hand until it is neither a result nor a schema.
-_ALSO_REPLACES: Final = {FileKind.RESULT: FileKind.JSON, FileKind.SCHEMA: FileKind.JSON}
 
 
 def kind_of(content: bytes) -> FileKind:
@@ -97,14 +94,15 @@ def may_replace(new: FileKind, old: FileKind) -> bool:
     >>> may_replace(FileKind.RESULT, FileKind.RESULT), may_replace(FileKind.RESULT, FileKind.CSV)
     (True, False)
     """
-    return old in (new, FileKind.EMPTY, _ALSO_REPLACES.get(new))
+    return old in (new, FileKind.EMPTY)
 
 
 def _json_kind(content: bytes) -> FileKind:
     try:
         read = json.loads(content)
     except (ValueError, RecursionError):
-        return FileKind.JSON
+        # A schema with a slip of the keyboard in it; whoever replaces it has to keep its id.
+        return FileKind.SCHEMA if b'"resources"' in content else FileKind.JSON
     if isinstance(read, dict) and read.get("format") == "redveil-result":
         return FileKind.RESULT
     if isinstance(read, dict) and "resources" in read:

@@ -285,6 +285,9 @@ def test_a_disk_is_not_written_to(tmp_path: Path) -> None:
         ("remember the milk", FileKind.TEXT),
         ('{"resources": []}', FileKind.SCHEMA),
         ("rid\tquery_LHS\tquery_RHS\n", FileKind.QUERIES),
+        ('{"name": "my web project"}', FileKind.JSON),
+        ("[1, 2, 3]", FileKind.JSON),
+        ("{damaged", FileKind.JSON),
     ],
 )
 def test_a_result_replaces_results_only(content: str, kind: FileKind, tmp_path: Path) -> None:
@@ -297,7 +300,9 @@ def test_a_result_replaces_results_only(content: str, kind: FileKind, tmp_path: 
     assert names(tmp_path) == ["mine"]
 
 
-@pytest.mark.parametrize("content", ["", " \n", "{damaged", '{"a": 1}', RESULT.to_json()])
+@pytest.mark.parametrize(
+    "content", ["", " \n", '{"format": "redveil-result", "dam', RESULT.to_json()]
+)
 def test_what_a_result_may_replace(content: str, tmp_path: Path) -> None:
     path = tmp_path / "mine"
     path.write_text(content)
@@ -309,7 +314,8 @@ def test_schemas_and_drafts_replace_schemas_only(tmp_path: Path) -> None:
     frames = clinic_frames(50)
     RESULT.save(tmp_path / "result.json")
     csv.write_csv(frames[0], tmp_path / "patients.csv")
-    for path in (tmp_path / "result.json", tmp_path / "patients.csv"):
+    (tmp_path / "package.json").write_text('{"name": "my web project"}')
+    for path in (tmp_path / name for name in ("result.json", "patients.csv", "package.json")):
         before = path.read_bytes()
         for thing in (clinic_schema(), draft(*frames)):
             with pytest.raises(InputError, match="not replaced, because it is a"):
