@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,8 +95,7 @@ def buy_cuts(
     if not _left_to_buy(declared, names, again, quiet):
         if followed(target) != followed(path):
             kept = save(_text(read.raw), target, FileKind.SCHEMA)
-            if not quiet and not is_standard_output(target):
-                _say_written(target, kept)
+            _say_written(target, kept, quiet=quiet or is_standard_output(target))
         return
     must_be_chargeable(declared, Loss(price), charges)
     dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
@@ -112,16 +110,9 @@ def buy_cuts(
             again=again,
         )
     kept = save_purchase(new, read, target)
-    if quiet or is_standard_output(target):
-        return
     # Shown when it is safe, because whoever reads standard output may be gone.
-    try:
-        _show(new)
-    finally:
-        say(f"recorded in {charges}")
-        if not is_found(charges, target):
-            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
-        _say_written(target, kept)
+    if not quiet and not is_standard_output(target):
+        _report(new, charges, target, kept)
 
 
 def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bool) -> bool:
@@ -144,7 +135,20 @@ def _text(raw: dict[str, Any]) -> str:
     return json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
 
 
-def _say_written(target: Path, kept: Path | None) -> None:
+def _report(new: Schema, charges: Path, target: Path, kept: Path | None) -> None:
+    """Show what was bought, and say where it is, even if it cannot be shown."""
+    try:
+        _show(new)
+    finally:
+        say(f"recorded in {charges}")
+        if not is_found(charges, target):
+            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
+        _say_written(target, kept)
+
+
+def _say_written(target: Path, kept: Path | None, *, quiet: bool = False) -> None:
+    if quiet:
+        return
     if kept:
         say(f"previous schema kept as {kept}")
     say(f"written to {target}")
@@ -201,7 +205,7 @@ def _with_purchase(raw: dict[str, Any], new: Schema) -> dict[str, Any]:
     """Return a descriptor with the latest purchase and its cut points; the rest is as it was."""
     from redveil.schema.descriptor import describe_purchase
 
-    changed, latest = deepcopy(raw), new.bought[-1]
+    changed, latest = json.loads(json.dumps(raw)), new.bought[-1]
     for side, resource in zip(Side, changed["resources"], strict=True):
         points = {a.name: a.cuts for a in new.view(side).attributes}
         for field in resource["schema"]["fields"]:
@@ -211,7 +215,7 @@ def _with_purchase(raw: dict[str, Any], new: Schema) -> dict[str, Any]:
     extras = changed.get("redveil") or {}
     bought = [*(extras.get("bought") or []), describe_purchase(latest)]
     changed["redveil"] = {**extras, "bought": bought}
-    return changed
+    return dict(changed)
 
 
 def _show(new: Schema) -> None:
