@@ -11,8 +11,10 @@ from typing import Final
 # Enough to recognise every kind but JSON, which is read as a whole.
 _HEAD: Final = 2**16
 _OWN_RESULT: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"redveil-result"')
-_QUERY_COLUMN: Final = re.compile(r"(?m)^(?!\s*#).*\bquery_?LHS\b")
+_QUERY_COLUMNS: Final = ({"query_LHS", "query_RHS"}, {"queryLHS", "queryRHS"})
 _DELIMITERS: Final = ",;\t"
+#: In the metadata of figures that we drew: who made them.
+FIGURE_MARK: Final = "redveil figure"
 #: How a list of column names begins.
 NAMES_HEADER: Final = "view\tcolumn\tname\n"
 
@@ -28,6 +30,9 @@ class FileKind(StrEnum):
     NAMES = "a list of column names"
     LEDGER = "a ledger (SQLite database)"
     FIGURE = "a figure"
+    PNG = "a PNG picture"
+    PDF = "a PDF file"
+    XML = "an XML or SVG file"
     CSV = "a CSV file"
     ARFF = "an ARFF file"
     PARQUET = "a Parquet file"
@@ -43,11 +48,12 @@ _MAGIC: Final = {
     b"\xd0\xcf\x11\xe0": FileKind.EXCEL,
     b"\x1f\x8b": FileKind.GZIP,
     b"SQLite format 3\x00": FileKind.LEDGER,
-    b"\x89PNG": FileKind.FIGURE,
-    b"%PDF": FileKind.FIGURE,
-    b"<?xml": FileKind.FIGURE,
-    b"<svg": FileKind.FIGURE,
+    b"\x89PNG": FileKind.PNG,
+    b"%PDF": FileKind.PDF,
+    b"<?xml": FileKind.XML,
+    b"<svg": FileKind.XML,
 }
+_DRAWN: Final = (FileKind.PNG, FileKind.PDF, FileKind.XML)
 
 
 def kind_of(content: bytes) -> FileKind:
@@ -65,7 +71,8 @@ def kind_of(content: bytes) -> FileKind:
         return FileKind.EMPTY
     for magic, kind in _MAGIC.items():
         if content.startswith(magic):
-            return kind
+            is_ours = kind in _DRAWN and FIGURE_MARK.encode() in content
+            return FileKind.FIGURE if is_ours else kind
     if _OWN_RESULT.match(content):
         return FileKind.RESULT
     if content.lstrip()[:1] in (b"{", b"["):
@@ -85,7 +92,11 @@ def file_kind(path: Path) -> FileKind:
     with path.open("rb") as file:
         head = file.read(_HEAD)
         is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
-        return kind_of(head + file.read() if is_json else head)
+        kind = kind_of(head + file.read() if is_json else head)
+        if kind in _DRAWN and (rest := file.read()):
+            # In a PDF file, the metadata come last.
+            return kind_of(head + rest[-_HEAD:])
+        return kind
 
 
 def may_replace(new: FileKind, old: FileKind) -> bool:
@@ -110,12 +121,19 @@ def _json_kind(content: bytes) -> FileKind:
     return FileKind.JSON
 
 
+def _is_queries(text: str) -> bool:
+    """Return whether the first line that is no comment names the columns of clired's files."""
+    lines = (line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#")
+    fields = {field.strip() for field in next(lines, "").split("\t")}
+    return any(columns <= fields for columns in _QUERY_COLUMNS)
+
+
 def _text_kind(head: bytes) -> FileKind:
     if b"\x00" in head:
         return FileKind.BINARY
     # Names are recognised in any encoding that agrees with ASCII.
     text = head.decode("utf-8", errors="replace")
-    if _QUERY_COLUMN.search(text):
+    if _is_queries(text):
         return FileKind.QUERIES
     if text.startswith(NAMES_HEADER):
         return FileKind.NAMES

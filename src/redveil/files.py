@@ -102,7 +102,18 @@ def replace_text(
     ...     replaced[0], replaced[1].name
     (None, 'a.json.1')
     """
-    content = encoded(text, str(path))
+    return replace_bytes(path, encoded(text, str(path)), kind, read=read)
+
+
+def replace_bytes(
+    path: Path, content: bytes, kind: FileKind, *, read: bytes | None = None
+) -> Path | None:
+    """Write bytes, and keep the file that they replace, as `replace_text` does.
+
+    >>> replace_bytes(Path("nowhere/a.png"), b"", FileKind.FIGURE)
+    Traceback (most recent call last):
+    redveil.errors.InputError: nowhere/a.png: cannot be written; check that its folder exists
+    """
     with _explained(path):
         return _write(path, content, kind, keep=True, read=read)
 
@@ -143,9 +154,20 @@ def must_be_changeable(path: Path) -> None:
     Traceback (most recent call last):
     redveil.errors.InputError: /dev/null: cannot be changed in place; name a file by its own name
     """
-    with suppress(OSError, ValueError):
-        if _is_stream(path, path.stat()):
-            raise InputError(f"{path}: cannot be changed in place; name a file by its own name")
+    if is_written_to(path):
+        raise InputError(f"{path}: cannot be changed in place; name a file by its own name")
+
+
+def is_written_to(path: Path) -> bool:
+    """Return whether what is at a path is written to, and not replaced.
+
+    >>> is_written_to(Path("/dev/stdout")), is_written_to(Path("nowhere.json"))
+    (True, False)
+    """
+    try:
+        return _is_stream(path, path.stat())
+    except (OSError, ValueError):
+        return False
 
 
 def is_there(path: Path) -> bool:

@@ -65,8 +65,10 @@ def diagnose(
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
     # Before anything is shown, because whoever reads standard output may be gone.
     if picture is not None:
-        traces(found.traces, picture)
+        kept = traces(found.traces, picture)
     for line in found.lines():
         write(line)
     if picture is not None:
+        if kept:
+            say(f"previous figure kept as {kept}")
         say(f"written to {picture} (NOT PRIVATE)", "bold red")

@@ -51,7 +51,7 @@ def show(
     if queries is not None:
         check_output(queries, FileKind.QUERIES, [result])
         # Before anything is shown, because whoever reads standard output may be gone.
-        listed = write_result_queries(read.document, queries)
+        listed, kept = write_result_queries(read.document, queries)
     if read.document.warning and form is not Format.TABLE:
         say(read.document.warning, "bold red")
     if form is Format.CSV:
@@ -63,6 +63,8 @@ def show(
     else:
         display(result_view(read.document, steps=plan, width=output().width))
     if queries is not None:
+        if kept:
+            say(f"previous queries kept as {kept}")
         say(f"written to {queries}")
         if listed is not None:
             say(f"names that clired cannot read are numbered; {listed} lists them")
