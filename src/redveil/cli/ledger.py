@@ -12,7 +12,7 @@ from typing import Any, Final
 from redveil.budget.charging import must_be_chargeable
 from redveil.cli.arguments import DEFAULT
 from redveil.cli.console import say
-from redveil.errors import InputError, LedgerWarning
+from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.files import followed, is_stream, is_there
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
@@ -111,7 +111,10 @@ def _is_writable(path: Path) -> bool:
 
 @contextmanager
 def announcing() -> Iterator[None]:
-    """Print what is said about a new ledger, however quiet a command is, when the block ends."""
+    """Print what is said about a new ledger, however quiet a command is, when the block ends.
+
+    If the ledger refuses the charge after all, because the disk is full, there is nothing to say.
+    """
     heard: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", LedgerWarning)
@@ -126,6 +129,9 @@ def announcing() -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
+        except (InputError, OverBudgetError):
+            heard.clear()
+            raise
         finally:
             for text in heard:
                 say(text, "bold yellow")
