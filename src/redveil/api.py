@@ -283,12 +283,11 @@ def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) 
 
 def _must_be_minable(dataset: object) -> None:
     """Refuse frames, file names, and views that offer no split, before anything is charged."""
-    from redveil.data.dataset import Dataset
+    from redveil.data.dataset import must_be_loaded
 
-    if not isinstance(dataset, Dataset):
-        raise InputError("mine takes what redveil.load returns; load the two tables first")
+    schema = must_be_loaded(dataset, "mine").schema
     for side in Side:
-        view = dataset.schema.view(side)
+        view = schema.view(side)
         if view.split_count == 0:
             raise InputError(
                 f"{view.name}: no attribute can be split; declare cut points, or two categories"

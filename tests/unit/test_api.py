@@ -13,7 +13,7 @@ import redveil
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
-from redveil.errors import InputError, OverBudgetError, PlanError
+from redveil.errors import InputError, LedgerWarning, OverBudgetError, PlanError
 from redveil.privacy.concentrated import keeps
 from redveil.privacy.loss import Loss, Rho, total
 from redveil.schema import Attribute, Kind, Schema, View
@@ -119,6 +119,11 @@ def test_what_is_confirmed_comes_first_and_without_true_values() -> None:
         (lambda: redveil.mine(clinic(), 1, prune="some"), "prune must be a number"),
         (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.buy_cuts("clinic.csv", 1), "buy_cuts takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.diagnose("clinic.csv", 1), "diagnose takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.load_report("clinic.csv"), "load_report takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.truth("result.json", clinic()), "truth takes a result and what"),  # type: ignore[arg-type]
+        (lambda: redveil.mine(clinic(), 1, result_name=5), "result_name must be a text"),  # type: ignore[arg-type]
         (lambda: redveil.mine(clinic(), 1, max_p_value=-1), "max_p_value must lie"),
         (lambda: redveil.mine(clinic(), 1, min_support=-1), "min_support must not"),
         (lambda: redveil.plan(1, max_disjuncts=0), "max_disjuncts must lie"),
@@ -282,3 +287,23 @@ def test_a_data_set_of_nobody_is_mined_like_any_other(
     left, right = clinic_frames(3)
     result = redveil.mine(redveil.load(left[:rows], right, clinic_schema()), 1, **parameters)
     assert result.certificate.epsilon == "1"
+
+
+def test_a_schema_made_in_python_with_half_a_character_is_not_charged(tmp_path: Path) -> None:
+    schema = replace(clinic_schema(), unit="patient \ud83d")
+    dataset = redveil.load(*clinic_frames(100), schema)
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
+        redveil.mine(dataset, epsilon=1, ledger=ledger)
+    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
+        redveil.buy_cuts(dataset, 1, ["HbA1c"], ledger=ledger)
+    with pytest.raises(InputError, match="cannot be written; it contains half a character"):
+        schema.save(tmp_path / "datapackage.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_can_be_named_by_its_path(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.warns(LedgerWarning):
+        redveil.mine(clinic(), 1, ledger=ledger, result_name=Path("table 2"))  # type: ignore[arg-type]
+    assert Ledger(ledger).charges("clinic", clinic().schema.id)[0].paid_for.result == "table 2"

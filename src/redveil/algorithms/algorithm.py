@@ -21,7 +21,7 @@ from redveil.algorithms.trial import Scouted, Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
-from redveil.privacy.loss import Price, read_count, read_fraction
+from redveil.privacy.loss import Price, how_long, read_count, read_fraction
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.promise import Method, Parameter
 from redveil.schema import Schema
@@ -270,5 +270,5 @@ def _read(name: str, value: object, kind: type) -> Any:
     number = read_fraction(value) if kind is Fraction else read_count(value)
     if number is None:
         wanted = "a number, as in 0.5 or 1/2" if kind is Fraction else "a whole number"
-        raise InputError(f"{name} must be {wanted}")
+        raise InputError(f"{name} must be {wanted}{how_long(value)}")
     return number

@@ -173,8 +173,11 @@ def _run_and_save(
     with announcing(), progress("mining") as report:
         found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
     kept = save_paid(found.to_json(), result, FileKind.RESULT)
-    if not quiet and not is_standard_output(result):
+    if quiet or is_standard_output(result):
+        return
+    try:
         display(result_view(found.document, width=output().width))
+    finally:
         if kept:
             say(f"previous result kept as {kept}")
         if given["ledger"]:
