@@ -43,12 +43,15 @@ LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
 
 def strength(schema: Schema | None, size: float) -> float:
-    """Return the number of entities, scaled to the reference number of splits to choose from."""
+    """Return the number of entities, fewer if there are more splits to choose from than usual.
+
+    Fewer splits make choices easier, but not counts, so they do not count as more entities.
+    """
     entities = max(size, 0.0)
     if schema is None:
         return entities
     pairs = math.prod(schema.view(side).split_count for side in Side)
-    return entities * REFERENCE_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
+    return entities * min(REFERENCE_CHOICE / math.log(2 * max(pairs, 1)), 1.0)
 
 
 def fresh_roots(
@@ -115,9 +118,9 @@ RELATED: Final = {"weakly": 0.05, "usually": USUAL, "strongly": 0.2}
 # What a pair of twin trees of each depth needs, in N·ε, by how strongly the views are related: the
 # leverage of the scout's splits per entity, from LEAST_RELATED on.
 LEAST_RELATED: Final = 0.01
-MOST_PAIRS: Final = 13
+MOST_PAIRS: Final = 9
 # Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
-FEWEST_DEEP_PAIRS: Final = 8
+FEWEST_DEEP_PAIRS: Final = 6
 FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
 STRONGLY_RELATED: Final = 0.15
 
@@ -128,13 +131,13 @@ def needed(depth: int, related: float) -> float:
     related: the leverage of the scout's splits, per entity
 
     >>> [round(needed(depth, 0.1)) for depth in (1, 2, 3)]
-    [330, 800, 3200]
+    [360, 1000, 4000]
     """
     x = max(related, LEAST_RELATED)
     if depth == 1:
-        return min(max(33 / x, 130), 900)
+        return min(max(36 / x, 150), 1_000)
     # Every further level divides the entities once more, and has four times as many cells.
-    return float(min(max(80 / x, 420), 1_400) * 4 ** (depth - 2))
+    return float(min(max(100 / x, 500), 1_600) * 4 ** (depth - 2))
 
 
 # The N·ε of each of so many pairs of twin trees of some depth.
