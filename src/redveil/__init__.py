@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Dataset', 'Diagnosis', 'Draft']
+['Answer', 'Dataset', 'Detectable', 'Diagnosis']
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
     from redveil.data.report import LoadReport
+    from redveil.detecting import detectable
     from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
+    from redveil.report.detection import Detectable
     from redveil.report.result import Result
     from redveil.schema import Schema
 
 __all__ = [
     "Answer",
     "Dataset",
+    "Detectable",
     "Diagnosis",
     "Draft",
     "InputError",
@@ -38,6 +41,7 @@ __all__ = [
     "Result",
     "Schema",
     "buy_cuts",
+    "detectable",
     "diagnose",
     "draft",
     "examine",
@@ -52,6 +56,7 @@ __all__ = [
 _HOMES = {
     "Answer": "redveil.findings.questions",
     "Dataset": "redveil.data.dataset",
+    "Detectable": "redveil.report.detection",
     "Diagnosis": "redveil.diagnosis",
     "Draft": "redveil.data.draft",
     "InputError": "redveil.errors",
@@ -62,6 +67,7 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
+    "detectable": "redveil.detecting",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",

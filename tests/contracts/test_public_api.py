@@ -17,6 +17,7 @@ from support.source import modules, public_definitions
 PUBLIC = {
     "Answer",
     "Dataset",
+    "Detectable",
     "Diagnosis",
     "Draft",
     "InputError",
@@ -27,6 +28,7 @@ PUBLIC = {
     "Result",
     "Schema",
     "buy_cuts",
+    "detectable",
     "diagnose",
     "draft",
     "examine",

@@ -41,7 +41,8 @@ class FixedNoise(SeededRandomness):
         self.asked.append((epsilon, count))
         return np.full(count, self._noise, dtype=np.int64)
 
-    gaussian = laplace
+    def gaussian(self, rho: Fraction, count: int) -> NDArray[np.int64]:
+        return self.laplace(rho, count)
 
 
 class ScriptedRandomness:

@@ -27,6 +27,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, display_table, write, write_json
+from redveil.cli.detection import Asked, Detect, Figure, Study, show_detection
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def plan(
     delta: Delta = None,
     entities: Entities = None,
     schema: SchemaOption = None,
+    detect: Detect = False,
+    study: Study = False,
+    figure: Figure = None,
     algorithm: AlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
@@ -104,6 +108,10 @@ def plan(
         )
         wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None
+    asked = Asked(detect, study, figure)
+    if asked.anything:
+        show_detection(wanted, loss, entities, declared, asked, as_json)
+        return
     if wanted.auto and entities is None:
         _show_cases(tuned_cases(wanted, declared, loss.price, MOST_ENTITIES), loss, as_json)
         return

@@ -254,8 +254,8 @@ def test_a_deepened_pair_has_the_scout_s_receipt_too() -> None:
 
 def stumps(cells: list[list[int]], price: Fraction, *, missing: bool = False) -> LeafTable:
     stuck = (0,) if missing else ()
-    trees = (Tree(side, (0,), stuck) for side in Side)
-    return LeafTable(*trees, np.array(cells), None, None, Prices(price))
+    left, right = (Tree(side, (0,), stuck) for side in Side)
+    return LeafTable(left, right, np.array(cells), None, None, Prices(price))
 
 
 @pytest.mark.parametrize(
