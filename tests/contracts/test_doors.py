@@ -169,7 +169,7 @@ def test_nobody_takes_a_detour_around_a_door(module: str) -> None:
         "copy.deepcopy(receipt)",
         "deepcopy(receipt)",
         "type(receipt)(key, 'count', 1)",
-        "getattr(purse, 'pay_ahead')(step)",
+        "getattr(purse, 'plan_ahead')(step)",
         "getattr(receipt, '_unused')",
     ],
 )

@@ -1,4 +1,4 @@
-"""What `redveil plan --detect` says, tried out by mining: matches above the limit, and far below."""
+"""What `redveil plan --detect` says, tried out by mining: above the limit, and far below it."""
 
 from __future__ import annotations
 

@@ -85,10 +85,7 @@ def plan(
     first pair, the scout, tells, and decides how the rest is spent.
     """
     from redveil.algorithms.catalogue import make_algorithm
-    from redveil.algorithms.tuning import tuned_case, tuned_cases
     from redveil.privacy.loss import parse_loss
-    from redveil.privacy.score import MOST_ENTITIES
-    from redveil.report.text import steps_table
 
     with naming_options():
         wanted = make_algorithm(
@@ -111,11 +108,22 @@ def plan(
     asked = Asked(detect, study, figure)
     if asked.anything:
         show_detection(wanted, loss, entities, declared, asked, as_json)
-        return
+    else:
+        _show_plan(wanted, loss, entities, declared, as_json)
+
+
+def _show_plan(
+    wanted: Algorithm, loss: Loss, entities: int | None, schema: Schema | None, as_json: bool
+) -> None:
+    """Show every step of a run or, if that depends on the number of entities, all cases."""
+    from redveil.algorithms.tuning import tuned_case, tuned_cases
+    from redveil.privacy.score import MOST_ENTITIES
+    from redveil.report.text import steps_table
+
     if wanted.auto and entities is None:
-        _show_cases(tuned_cases(wanted, declared, loss.price, MOST_ENTITIES), loss, as_json)
+        _show_cases(tuned_cases(wanted, schema, loss.price, MOST_ENTITIES), loss, as_json)
         return
-    case = tuned_case(wanted, declared, loss.price, entities or 0)
+    case = tuned_case(wanted, schema, loss.price, entities or 0)
     if as_json:
         _print_json(_promise(loss) | _planned(case))
         return

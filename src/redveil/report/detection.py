@@ -16,8 +16,8 @@ from redveil.report.figures import detection_limits
 EXPLAINED: Final = (
     "The smallest chance-corrected index (0 if unrelated, 1 if the same) of two queries, and in\n"
     "brackets their overlap. Rare: each covers 5 % of the entities; medium: 20 %; common: 50 %.\n"
-    "Found: chosen with odds of 9 : 1 and significant. Confirmed: significant among all comparable\n"
-    "pairs. No data was used."
+    "It is found: chosen with odds of 9 : 1 and significant; and confirmed: significant among all\n"
+    "comparable pairs. If that takes more, it stands after the semicolon. No data was used."
 )
 
 
@@ -72,20 +72,16 @@ class Detectable(Displayed):
 def limits_listing(entities: int, detections: Sequence[Detection]) -> Listing:
     """Return the smallest matches by ε, a row for each."""
     return Listing(
-        ("ε", *(f"{word}: {what}" for word in SHARES for what in ("found", "confirmed"))),
+        ("ε", *SHARES),
         [
             (
                 f"{float(one.loss.epsilon):g}",
-                *(
-                    _cell(match, entities)
-                    for limit in one.limits.values()
-                    for match in (limit.found, limit.confirmed)
-                ),
+                *(_both_cells(limit, entities) for limit in one.limits.values()),
             )
             for one in detections
         ],
         caption=f"What a run with {entities:,} entities would detect",
-        right=tuple(range(1 + 2 * len(SHARES))),
+        right=tuple(range(1 + len(SHARES))),
     )
 
 
@@ -105,6 +101,12 @@ def study_listing(parts: Sequence[Part]) -> Listing:
         caption="A proposal for a study, and what each part would confirm",
         right=tuple(range(1, 2 + len(SHARES))),
     )
+
+
+def _both_cells(limit: Limit, size: float) -> str:
+    """Return what is found and, if that is not enough to be confirmed, what is."""
+    found, confirmed = _cell(limit.found, size), _cell(limit.confirmed, size)
+    return confirmed if found == confirmed else f"{found}; {confirmed}"
 
 
 def _cell(match: Match | None, size: float) -> str:

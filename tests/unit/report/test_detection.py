@@ -36,14 +36,8 @@ def test_the_table_has_a_row_for_each_epsilon_and_a_part_for_each_of_the_study(
 def test_plain_values_are_those_of_the_limits(found: Detectable) -> None:
     plain = json.loads(json.dumps(found.plain()))
     assert plain["entities"] == 5_000
-    assert [one["epsilon"] for one in plain["detect"]] == [
-        "1/100",
-        "3/100",
-        "1/10",
-        "3/10",
-        "1",
-        "3",
-    ]
+    epsilons = [one["epsilon"] for one in plain["detect"]]
+    assert epsilons == ["1/100", "3/100", "1/10", "3/10", "1", "3"]
     first, last = plain["detect"][0], plain["detect"][-1]
     assert first["rare"] == {"share": 0.05, "found": None, "confirmed": None}
     match = found.detections[-1].limits["common"].confirmed
