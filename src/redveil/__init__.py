@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Comparison', 'Dataset', 'Diagnosis']
+['Answer', 'Comparison', 'Dataset', 'Detectable']
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
     from redveil.data.report import LoadReport
+    from redveil.detecting import detectable
     from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
     from redveil.report.compare import Comparison, compare
+    from redveil.report.detection import Detectable
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -30,6 +32,7 @@ __all__ = [
     "Answer",
     "Comparison",
     "Dataset",
+    "Detectable",
     "Diagnosis",
     "Draft",
     "InputError",
@@ -41,6 +44,7 @@ __all__ = [
     "Schema",
     "buy_cuts",
     "compare",
+    "detectable",
     "diagnose",
     "draft",
     "examine",
@@ -56,6 +60,7 @@ _HOMES = {
     "Answer": "redveil.findings.questions",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
+    "Detectable": "redveil.report.detection",
     "Diagnosis": "redveil.diagnosis",
     "Draft": "redveil.data.draft",
     "InputError": "redveil.errors",
@@ -67,6 +72,7 @@ _HOMES = {
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
+    "detectable": "redveil.detecting",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",
