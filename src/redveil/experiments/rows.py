@@ -195,8 +195,8 @@ def _truth(text: str) -> float:
     return 1.0 if text in TRUE else 0.0 if text in FALSE else math.nan
 
 
-def _value(value: bool | float | str, attribute: Attribute) -> float:
-    """Return the number that stands for a literal's value."""
+def _value(value: float | str, attribute: Attribute) -> float:
+    """Return the number that stands for a literal's value; true is 1."""
     if not isinstance(value, str):
         return float(value)
     if value not in attribute.categories:

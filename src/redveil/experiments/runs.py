@@ -182,6 +182,15 @@ def latest(runs: Sequence[Run]) -> list[Run]:
     return list(kept.values())
 
 
+def newest(runs: Sequence[Run]) -> list[Run]:
+    """Return the last run of each number, whatever its settings: where numbers stand for data.
+
+    >>> [run.settings for run in newest([Run("a", "twin", "1", 1, x, 0.5, 0.4) for x in "st"])]
+    ['t']
+    """
+    return list({run.number: run for run in runs}.values())
+
+
 def append(journal: Path, run: Run) -> None:
     """Append a run to the journal in a single write, so that several processes can share it.
 
