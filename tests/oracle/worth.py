@@ -89,7 +89,14 @@ def typed(text: str | None, attribute: AttributePart) -> bool | float | str | No
         return None
     match attribute.kind:
         case "boolean":
-            answers = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+            answers = {
+                "true": True,
+                "yes": True,
+                "1": True,
+                "false": False,
+                "no": False,
+                "0": False,
+            }
             return answers.get(text.lower())
         case "numeric":
             try:

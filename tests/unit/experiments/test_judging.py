@@ -10,6 +10,7 @@ import pytest
 
 import redveil
 from oracle import worth as slow
+from oracle.query_rows import Row
 from redveil.experiments import datasets
 from redveil.experiments.generators import generate
 from redveil.experiments.judging import Judged, fisher, judge, judge_supports, worth
@@ -102,7 +103,7 @@ def test_fishers_tail_counts_ways(table: tuple[int, int, int, int]) -> None:
 # Against the slow twin
 
 
-def agrees(result: redveil.Result, fast: Sequence[Judged], rows: tuple[list[slow.Row], ...]) -> None:
+def agrees(result: redveil.Result, fast: Sequence[Judged], rows: tuple[list[Row], ...]) -> None:
     expected = slow.judge(result, rows[0], rows[1])
     assert len(fast) == len(expected) > 0
     for one, other in zip(fast, expected, strict=True):
@@ -112,7 +113,7 @@ def agrees(result: redveil.Result, fast: Sequence[Judged], rows: tuple[list[slow
 
 def rows_of(
     result: redveil.Result, left: Sequence[Mapping[str, str]], right: Sequence[Mapping[str, str]]
-) -> tuple[list[slow.Row], ...]:
+) -> tuple[list[Row], ...]:
     attributes = result.document.attributes
     return slow.typed_rows(left, attributes.left), slow.typed_rows(right, attributes.right)
 

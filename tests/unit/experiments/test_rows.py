@@ -28,13 +28,15 @@ ROWS = Rows(
 )
 
 
-def literal(attribute: str, op: str, value: object = None) -> dict[str, Any]:
+def literal(attribute: str, op: str, value: float | str | None = None) -> dict[str, Any]:
     known = {} if op == "known" else {"value": value}
     return {"attribute": attribute, "op": op, **known}
 
 
 OLD = literal("age", ">", 40.0)
-ILL = literal("sick", "=", True)
+ILL = {"attribute": "sick", "op": "=", "value": True}
+WELL = {"attribute": "sick", "op": "=", "value": False}
+NOT_ILL = {"attribute": "sick", "op": "!=", "value": True}
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,8 @@ ILL = literal("sick", "=", True)
         (literal("age", "<=", 30.0), "x...", "..x."),
         (literal("age", "known"), "x.x.", ".x.x"),
         (ILL, "x.x.", ".x.."),
-        (literal("sick", "!=", True), ".x..", "x.x."),
-        (literal("sick", "=", False), ".x..", "x.x."),
+        (NOT_ILL, ".x..", "x.x."),
+        (WELL, ".x..", "x.x."),
         (literal("risk", "<=", "mid"), "x.x.", ".x.."),
         (literal("risk", ">", "low"), "xx..", "..x."),
         (literal("city", "=", "1"), "x...", ".x.."),
