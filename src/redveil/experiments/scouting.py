@@ -47,21 +47,23 @@ def strength(result: redveil.Result) -> float | None:
 def related(result: redveil.Result) -> float | None:
     """Return how strongly the views are related, judged by the first pair of trees of depth 1.
 
-    It is the leverage of the two splits per entity, less some of the noise of a cell; None if the
-    first pair is deeper, or there is none.
+    It is the leverage of the two splits per entity, less some of the noise of a cell. None if the
+    first pair is deeper, if there is none, or if the run has a δ, whose noise is of another kind.
 
     >>> -0.25 <= related(_example()) <= 0.25
     True
     """
     pairs = result.document.tree_pairs
-    if not pairs or any(len(tree.splits) > 1 for tree in (pairs[0].left, pairs[0].right)):
+    if result.certificate.rho or not pairs:
+        return None
+    if any(len(tree.splits) > 1 for tree in (pairs[0].left, pairs[0].right)):
         return None
     table = pairs[0].leaf_table
     cells = np.array(table.fitted, dtype=np.float64)
     size = max(float(cells.sum()), 1.0)
     leverage = abs(float(cells[0, 0]) - float(cells[0].sum()) * float(cells[:, 0].sum()) / size)
     price = float(Fraction(table.cells_price))
-    # Of two-sided geometric noise. Prices in ρ are not read.
+    # Of two-sided geometric noise.
     deviation = 1 / (math.sqrt(2) * math.sinh(price / 2))
     return (leverage - CAUTION * deviation) / size
 

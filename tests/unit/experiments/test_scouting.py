@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import redveil
@@ -52,8 +54,9 @@ def test_the_scout_sees_a_strong_relation_and_none(mined: Result) -> None:
     assert nothing < 0.04 < something
 
 
-def test_a_deep_first_pair_is_no_scout() -> None:
-    assert scouting.related(redveil.mine(DATA, 1, depth=2, trials=1)) is None
+@pytest.mark.parametrize("given", [{"depth": 2, "trials": 1}, {"delta": "1e-6"}])
+def test_a_deep_first_pair_or_other_noise_is_no_scout(given: dict[str, Any]) -> None:
+    assert scouting.related(redveil.mine(DATA, 1, **given)) is None
 
 
 def test_all_splits_of_both_views_are_counted(mined: Result) -> None:
