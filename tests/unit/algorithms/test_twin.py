@@ -70,7 +70,7 @@ def test_tuning_anew_for_less_forgets_the_scout() -> None:
     rich = Twin.of().tuned(None, 5_000, Fraction(1))
     assert rich.scout
     poor = rich.tuned(None, 5_000, Fraction(1, 100))
-    assert (poor.depth, poor.trials, poor.scout, poor.again) == (1, 1, 0, False)
+    assert (poor.depth, poor.trials, poor.scout, poor.again) == (1, 1, Fraction(0), False)
     assert poor.plan(Fraction(1, 100)).price == Fraction(1, 100)
 
 
