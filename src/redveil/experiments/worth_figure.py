@@ -19,7 +19,7 @@ SOLID = 0.95
 # Lists of guesses are worth −1 for each; what is below this is drawn here.
 LOWEST = -1.0
 NOTE = (
-    "hollow: more than 5 % have a true p-value above 0.01; at the bottom: worth −1 or less; "
+    "hollow: more than 5 % have a true p-value above 0.01; at the bottom: worth −1 or less\n"
     "dashes: first release (grey) and target (black) of the default"
 )
 
@@ -62,7 +62,7 @@ def _panels(count: int) -> tuple[Any, list[Any]]:
             "figures need Matplotlib; install it with: pip install 'redveil[plots]'"
         ) from None
     rows = math.ceil(count / COLUMNS)
-    figure = Figure(figsize=(3.4 * COLUMNS, 2.5 * rows + 0.7), layout="constrained")
+    figure = Figure(figsize=(3.4 * COLUMNS, 2.5 * rows + 0.9), layout="constrained")
     return figure, list(figure.subplots(rows, COLUMNS, squeeze=False).flat)
 
 
