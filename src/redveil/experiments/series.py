@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -49,7 +50,6 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
     given = settings_of(algorithm, large=subject.large)
     data = loaded or subject.load()
     settings = settings_name(data.dataset, given)
-    warm = False
     for epsilon in task.epsilons:
         row = subject.title, algorithm, epsilon
         done = [r for r in read(task.journal) if r.row == row and r.settings == settings]
@@ -61,10 +61,7 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
                 done_so_far = f"{len(kept)} runs, time limit reached"
                 say(f"{subject.title}, {algorithm}, ε = {epsilon}: {done_so_far}")
                 break
-            if not warm:
-                # Compile the kernels, or read them from their cache, outside the measured time.
-                perform(World("noise", 200).load(), "", algorithm, epsilon, 0, large=False)
-                warm = True
+            _warm_up(algorithm.partition("@")[0])
             run = perform(data, *row, number, large=subject.large)
             append(task.journal, run)
             kept[number] = run.seconds
@@ -72,6 +69,12 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
                 f"{subject.title}, {algorithm}, ε = {epsilon}: run {number}, "
                 f"{run.found} found, {run.seconds:.2f} s"
             )
+
+
+@cache
+def _warm_up(algorithm: str) -> None:
+    """Compile the kernels, or read them from their cache, outside the measured time."""
+    perform(World("noise", 200).load(), "", algorithm, "1", 0, large=False)
 
 
 def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
