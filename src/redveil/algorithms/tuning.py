@@ -164,7 +164,7 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     roots:   how many pairs can begin with attributes not used before
 
     >>> shape_after_scout(0.16, lambda depth, pairs: 2_400 / pairs, 20)
-    Shape(depth=2, pairs=4, again=False)
+    Shape(depth=2, pairs=3, again=False)
     >>> shape_after_scout(0.08, lambda depth, pairs: 2_400 / pairs, 20)
     Shape(depth=1, pairs=5, again=False)
     """
@@ -208,7 +208,7 @@ def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: 
     >>> from redveil.algorithms.twin import Twin
     >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
     >>> [(one.depth, one.trials) for one in case.by_related.values()]
-    [(1, 4), (1, 6), (2, 5)]
+    [(1, 4), (1, 9), (2, 6)]
     """
     tuned = algorithm.tuned(schema, size, price)
     shapes: Mapping[str, Algorithm] = {}

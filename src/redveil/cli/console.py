@@ -179,6 +179,17 @@ def display_table(table: Table) -> None:
     display(table if fits() else stacked(table))
 
 
+def note(text: str) -> None:
+    """Print a remark to standard output, in lines that fit the terminal.
+
+    >>> note("No data was used.")
+    No data was used.
+    """
+    from rich.text import Text
+
+    display(Text(text))
+
+
 def say(text: str, style: str = "") -> None:
     """Print a line to standard error."""
     from rich.text import Text

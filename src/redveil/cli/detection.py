@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.console import display_table, say, write, write_json
+from redveil.cli.console import display_table, note, say, write_json
 from redveil.cli.outputs import check_output
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
@@ -78,6 +78,6 @@ def show_detection(
         if asked.study:
             display_table(study_listing(found.study).rich())
         if asked.detect or asked.study:
-            write(EXPLAINED)
+            note(" ".join(EXPLAINED.split()))
     if asked.figure is not None:
         say(f"written to {asked.figure}")

@@ -31,7 +31,7 @@ from redveil.cli.arguments import (
     VarianceThreshold,
     naming_options,
 )
-from redveil.cli.console import display, display_table, write, write_json
+from redveil.cli.console import display, display_table, note, write, write_json
 from redveil.cli.detection import Asked, Detect, Figure, Study, show_detection
 from redveil.cli.steering import attribute_wishes
 from redveil.schema import Schema, Side
@@ -144,7 +144,7 @@ def _show_plan(
     _say_steering(steering)
     display(steps_table(case.plan.steps))
     if case.by_related:
-        write(_after_the_scout(case))
+        note(_after_the_scout(case))
 
 
 def _steered(
@@ -185,8 +185,8 @@ def _show_cases(
     elif any(one.by_related for one in cases):
         _say_steering(steering)
         display_table(shapes_table(cases))
-        write(
-            "A run buys the size and, from enough entities on, a scout, a pair of trees of depth\n"
+        note(
+            "A run buys the size and, from enough entities on, a scout: a pair of trees of depth "
             "1. What it finds decides how the rest is spent. Use --entities to see every step."
         )
     else:
@@ -197,9 +197,9 @@ def _show_cases(
 def _after_the_scout(case: TunedCase) -> str:
     """Return how the steps would differ, in words."""
     shapes = [f"{word} related, {pairs_of(one)}" for word, one in case.by_related.items()]
-    joined = ";\nif ".join(shapes)
+    joined = "; if ".join(shapes)
     return (
-        "Trial 1 is a scout. What it finds decides how the rest is spent; these are the steps if\n"
+        "Trial 1 is a scout. What it finds decides how the rest is spent; these are the steps if "
         f"the views are usually related. If {joined}."
     )
 

@@ -170,7 +170,8 @@ def stacked(table: Table) -> Group:
     from rich.text import Text
 
     labels = [" ".join(str(column.header).split()) for column in table.columns]
-    parts: list[RenderableType] = []
+    # A table's caption stands above it, and so it does here.
+    parts: list[RenderableType] = [Text(str(table.title), "bold")] if table.title else []
     for cells in zip(*(column.cells for column in table.columns), strict=True):
         title, *facts = (cell if isinstance(cell, Text) else Text(str(cell)) for cell in cells)
         rows = Rows.grid(padding=(0, 2, 0, 0))

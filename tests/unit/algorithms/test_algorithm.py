@@ -257,11 +257,11 @@ def test_a_design_follows_from_the_plan(wanted: Algorithm, epsilon: Fraction) ->
 def test_a_design_is_tuned_to_the_size() -> None:
     few, many = (Twin.of().design(clinic_schema(), size, Fraction(1)) for size in (10, 10**6))
     assert (few.depth, few.tables) == (1, 1)
-    # A scout, and ten pairs of depth 3.
-    assert (many.depth, many.tables) == (1, 11)
+    # A scout, and nine pairs of depth 2.
+    assert (many.depth, many.tables) == (1, 10)
     assert many.choice is not None
     assert many.choice.score is CORRESPONDENCE
-    assert many.choice.price == many.cells_price == Fraction(99, 100) / 20 / 2
+    assert many.choice.price == many.cells_price == Fraction(99, 100) / 25 / 2
     weak = Twin(root_score=RootScore.AGREEMENT).design(clinic_schema(), 10**6, Fraction(1))
     assert weak.choice is not None
     assert weak.choice.score is RootScore.AGREEMENT.matching.score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
@@ -181,8 +182,8 @@ def test_stronger_relations_need_no_more_and_depth_needs_more(x: float, more: fl
 
 
 def test_nothing_needs_endlessly_much() -> None:
-    assert [needed(depth, -1) for depth in (1, 2, 3, 4)] == [900, 1400, 5600, 22400]
-    assert [needed(depth, 0.25) for depth in (1, 2, 3)] == [132, 420, 1680]
+    assert [needed(depth, -1) for depth in (1, 2, 3, 4)] == [1000, 1600, 6400, 25600]
+    assert [needed(depth, 0.25) for depth in (1, 2, 3)] == [150, 500, 2000]
 
 
 @some
@@ -244,8 +245,11 @@ def test_the_reference_choice_changes_nothing() -> None:
     # 2 · 285² candidates are nearly e^12.
     assert strength(boolean_schema(285, 285), 1000) == pytest.approx(1000, rel=1e-3)
     assert strength(None, 1000) == 1000
-    # With two candidates, ln 2 is taken as 1.
-    assert strength(boolean_schema(1, 1), 1000) == pytest.approx(1000 * REFERENCE_CHOICE)
+    # Fewer splits are no more entities, and more splits are fewer.
+    assert strength(boolean_schema(1, 1), 1000) == 1000
+    many = boolean_schema(900, 900)
+    expected = 1000 * REFERENCE_CHOICE / math.log(2 * 900 * 900)
+    assert strength(many, 1000) == pytest.approx(expected)
 
 
 @some

@@ -155,7 +155,7 @@ def test_help_is_in_characters_that_the_terminal_has(words: list[str]) -> None:
         ("mine --counts ", "cells least-squares two-pass"),
         ("mine --sampler ", "exact walk"),
         ("mine --start p", "private"),
-        ("mine --root-score ", "leverage agreement"),
+        ("mine --root-score ", "correspondence leverage agreement"),
         ("mine --pair-score ", "association purity"),
         ("mine --prune ", "auto"),
         ("mine --al", "--algorithm --alternations"),
@@ -238,7 +238,7 @@ def test_a_missing_schema_comes_with_two_remedies(clinic_files: Clinic, command:
         pytest.param(
             RuntimeError("row 7 holds asthma"),
             1,
-            "redveil: internal error (RuntimeError in redveil.algorithms.algorithm, line LINE); "
+            "redveil: internal error (RuntimeError in redveil.algorithms.twin, line LINE); "
             "please report it, and how to reproduce it\n",
             id="internal",
         ),

@@ -102,8 +102,8 @@ def test_the_plan_is_listed_with_its_sum(command: Command) -> None:
     done = command("plan", "--epsilon", "1", "--entities", "5000")
     lines = [line.split() for line in done.out.splitlines()]
     assert done.code == 0
-    assert lines[-1] == ["sum", "1"]
-    assert sum(Fraction(line[-1]) for line in lines[1:-1]) == 1
+    end = lines.index(["sum", "1"])
+    assert sum(Fraction(line[-1]) for line in lines[1:end]) == 1
 
 
 @pytest.mark.parametrize("epsilon", ["1", "0.1", "1/3", "2.5e-3"])
@@ -123,8 +123,7 @@ def test_a_plan_in_json_adds_up_exactly(
 def test_without_a_size_all_cases_are_listed(command: Command) -> None:
     done = command("plan", "--epsilon", "1")
     assert done.code == 0
-    assert "entities from" in done.out
-    assert "leverage" in done.out
+    assert "strongly related" in done.out
     listed = json.loads(command("plan", "--epsilon", "1/7", "--json").out)
     sizes = [case["entities_from"] for case in listed["cases"]]
     assert sizes == sorted(set(sizes))
@@ -142,11 +141,11 @@ def test_all_cases_of_an_alternation_are_listed(
     done = command("plan", "--epsilon", "1", "--algorithm", algorithm, "--trials", trials)
     assert done.code == 0
     assert done.err == ""
-    rows = [line.split() for line in done.out.splitlines() if "leverage" in line]
+    rows = [line.split() for line in done.out.splitlines() if "±" in line]
     # A start alone has no trees to pay for; every other start costs what a table costs.
     assert [row[1] for row in rows] == ["0", "1", "2"]
-    assert [row[6] == "–" for row in rows] == [True, False, False]
-    assert all(row[5] == row[7] for row in rows)
+    assert [row[5] == "–" for row in rows] == [True, False, False]
+    assert all(row[4] == row[6] for row in rows)
 
 
 def test_a_schema_with_more_splits_asks_for_more_entities(
@@ -173,7 +172,7 @@ def test_a_plan_with_a_delta_is_priced_in_rho(command: Command) -> None:
     assert sum(Fraction(step["rho"]) for step in listed["steps"]) == Fraction(listed["rho"])
     shown = command("plan", *options, "--entities", "50000").out.splitlines()
     assert shown[0].split() == ["step", "mechanism", "ρ"]
-    assert shown[-1].split() == ["sum", listed["rho"]]
+    assert ["sum", listed["rho"]] in [line.split() for line in shown]
     assert "ρ: size" in command("plan", *options).out
     assert "ε: size" in command("plan", "--epsilon", "1").out
     refused = command("plan", *options, "--profile", "published")

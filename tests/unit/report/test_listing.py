@@ -98,10 +98,10 @@ def test_a_list_of_short_queries_has_only_these(kind: str) -> None:
 
 
 def test_short_queries_appear_that_longer_ones_had_displaced() -> None:
-    result = mined()
-    new = set(words(result.filter(max_literals=1))) - set(words(result))
-    assert new
-    assert any(literals(one) > 1 for one in result)
+    results = [mined(kind) for kind in KINDS]
+    new = [set(words(one.filter(max_literals=1))) - set(words(one)) for one in results]
+    assert any(new)
+    assert any(literals(one) > 1 for result in results for one in result)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -96,7 +96,7 @@ def test_odd_names_of_what_is_known_are_numbered(name: str, tmp_path: Path) -> N
     attributes = tuple(AttributePart(name=one, kind="boolean") for one in ("Moose", name))
     found = document(redescription_of(Known(name), Known("Moose")))
     declared = AttributesPart(left=attributes, right=attributes)
-    listed = write_result_queries(found.model_copy(update={"attributes": declared}), path)
+    listed, _ = write_result_queries(found.model_copy(update={"attributes": declared}), path)
     names = ["Moose", name]
     ((left, right),) = read_queries(path, None if listed is None else (names, names))
     assert (listed is None) is (name == "a is known")
