@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
-from redveil.errors import InputError
 from redveil.findings.reporting import read_prune
 from redveil.privacy.loss import parse_loss
-from redveil.schema import Schema, Side
+from redveil.schema import Schema
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
@@ -124,6 +123,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     prune: float | str | None = None,
+    within: str | Sequence[str] | None = None,
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
@@ -137,6 +137,9 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     epsilon: the privacy loss ε: `1`, `0.25` or `"1/3"`
     delta:   the δ of (ε, δ)-privacy, as in `1e-6`; 0, pure ε, by default
     profile: hardened, or published: the paper's method, NOT for sensitive data
+
+    within:  a query that tells which entities the result is about, as in `"[sex = F]"`, or several
+        that must all hold; those for which one is unknown are left out
 
     How to search. A parameter that does nothing for the algorithm is refused.
 
@@ -178,6 +181,8 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     Fraction(2, 1)
     """
     from redveil import mining
+    from redveil.algorithms.population import part_of
+    from redveil.query.condition import read_conditions
 
     search = {
         "algorithm": algorithm,
@@ -203,9 +208,13 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     }
     wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
-    _must_be_minable(dataset)
-    charge(dataset.schema, loss, ledger, _paid_for(wanted, reporting, result_name))
-    mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
+    mining.must_be_minable(dataset)
+    part = read_conditions(within, dataset.schema, "within")
+    paid_for = _paid_for(wanted, reporting, result_name).with_part([one.text for one in part])
+    charge(dataset.schema, loss, ledger, paid_for)
+    mined = mining.mine(
+        part_of(dataset, part), wanted, reporting, loss, progress=progress or (lambda _: None)
+    )
     return mining.report(mined)
 
 
@@ -224,17 +233,3 @@ def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) 
     """Return what a run pays for; what the tuning rule sets is not known before it."""
     parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
     return PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
-
-
-def _must_be_minable(dataset: object) -> None:
-    """Refuse frames, file names, and views that offer no split, before anything is charged."""
-    from redveil.data.dataset import Dataset
-
-    if not isinstance(dataset, Dataset):
-        raise InputError("mine takes what redveil.load returns; load the two tables first")
-    for side in Side:
-        view = dataset.schema.view(side)
-        if view.split_count == 0:
-            raise InputError(
-                f"{view.name}: no attribute can be split; declare cut points, or two categories"
-            )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.run import Progress, Run, Sources, run
 from redveil.data.dataset import Dataset
+from redveil.data.origin import Origin
+from redveil.errors import InputError
 from redveil.findings.findings import Findings, find
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
@@ -17,16 +19,21 @@ from redveil.privacy.loss import Loss, Price
 from redveil.privacy.promise import Promise
 from redveil.report.build import build
 from redveil.report.result import Result
+from redveil.schema import Side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mined:
-    """What a run released, and what was inferred from that alone."""
+    """What a run released, and what was inferred from that alone.
+
+    origin: how the rows that it worked on follow from those that were loaded; public
+    """
 
     run: Run
     findings: Findings
     reporting: Reporting
     loss: Loss
+    origin: Origin
 
 
 def mine(
@@ -45,7 +52,7 @@ def mine(
         return ran.algorithm.design(ran.schema, size, price)
 
     findings = find(ran.tables, ran.schema, reporting, designer, loss)
-    return Mined(ran, findings, reporting, loss)
+    return Mined(ran, findings, reporting, loss, dataset.origin)
 
 
 def report(mined: Mined) -> Result:
@@ -58,5 +65,23 @@ def report(mined: Mined) -> Result:
         plan=ran.plan,
         method=ran.algorithm.method(mined.reporting.public()),
         entities=None if entities is None else (entities.estimate, entities.high),
+        part=mined.origin.part,
     )
-    return Result(build(found, promise, ran.schema))
+    return Result(build(found, promise, ran.schema, mined.origin.meanings))
+
+
+def must_be_minable(dataset: object) -> None:
+    """Refuse frames, file names, and views that offer no split, before anything is charged.
+
+    >>> must_be_minable("diagnoses.csv")
+    Traceback (most recent call last):
+    redveil.errors.InputError: mine takes what redveil.load returns; load the two tables first
+    """
+    if not isinstance(dataset, Dataset):
+        raise InputError("mine takes what redveil.load returns; load the two tables first")
+    for side in Side:
+        view = dataset.schema.view(side)
+        if view.split_count == 0:
+            raise InputError(
+                f"{view.name}: no attribute can be split; declare cut points, or two categories"
+            )

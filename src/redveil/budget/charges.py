@@ -43,6 +43,16 @@ class PaidFor:
         known = {name: value for name, value in self.parameters.items() if name not in names}
         return replace(self, parameters=known)
 
+    def with_part(self, within: Sequence[str]) -> PaidFor:
+        """Return it with the queries that tell which entities a run is about, if not all.
+
+        >>> PaidFor("mine").with_part(["[sex = F]"]).parameters
+        {'within': '[sex = F]'}
+        """
+        if not within:
+            return self
+        return replace(self, parameters={**self.parameters, "within": " and ".join(within)})
+
     @classmethod
     def cut_points(cls, one: Purchase, result: str | None = None, **more: Any) -> PaidFor:
         """Return what a purchase of cut points pays for.

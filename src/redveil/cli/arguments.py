@@ -196,6 +196,15 @@ Prune = Annotated[
         panel=EXPERT,
     ),
 ]
+Within = Annotated[
+    list[str] | None,
+    _option(
+        "--within",
+        metavar="<query>",
+        say="Only entities for which this is true, as in '[sex = F]'; several must all be.",
+        panel=FOUND,
+    ),
+]
 
 SchemaFile = Annotated[
     Path | None,

@@ -34,6 +34,7 @@ from redveil.cli.arguments import (
     TreeShare,
     Trials,
     VarianceThreshold,
+    Within,
     find_schema,
     naming_options,
 )
@@ -46,6 +47,7 @@ from redveil.privacy.loss import Loss, parse_loss
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
+    from redveil.schema import Schema
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
@@ -66,6 +68,7 @@ def mine(
     min_jaccard: MinJaccard = 0.1,
     min_support: MinSupport = 10,
     max_support: MaxSupport = 0.8,
+    within: Within = None,
     schema: SchemaFile = None,
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
@@ -112,11 +115,19 @@ def mine(
         loss = parse_loss(epsilon, delta)
         _check(given, loss, limits, prune)
     declared, schema_path = find_schema(schema, left)
+    _check_part(within, declared)
     charges = find_ledger(ledger, schema_path)
     check_output(result, FileKind.RESULT, [left, right, schema_path, *ledger_files(charges)])
     given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
     dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
-    _run_and_save(dataset, loss, given | limits | {"prune": prune}, result, quiet)
+    _run_and_save(dataset, loss, given | limits | {"prune": prune, "within": within}, result, quiet)
+
+
+def _check_part(within: list[str] | None, declared: Schema) -> None:
+    """Refuse a query that the schema does not allow, before reading any data."""
+    from redveil.query.condition import read_conditions
+
+    read_conditions(within, declared, "--within")
 
 
 def _limits(*values: float | None) -> dict[str, Any]:

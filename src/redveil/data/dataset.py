@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from redveil.data.origin import Origin
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.display import Block, Displayed
@@ -18,7 +19,7 @@ class Dataset(Displayed):
     """Two joined views of the same entities. The rows are sealed, even their number.
 
     Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
-    data owner.
+    data owner. `derived` tells how the rows follow from those that were loaded, if they are others.
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> clinic = Schema(
@@ -36,6 +37,12 @@ class Dataset(Displayed):
     schema: Schema
     table: Sealed[Table]
     report: Sealed[LoadReport]
+    derived: Origin | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """How these rows follow from those that were loaded."""
+        return self.derived or Origin(self.schema)
 
     def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"

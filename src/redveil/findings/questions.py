@@ -158,7 +158,8 @@ def _must_be_known(query: Query, table: ReleasedTable, side: Side) -> None:
 
 def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
     """Say which part of a query no table can tell, and what can be asked instead."""
-    splits = [split for tree in trees for split in tree.splits if split is not None]
+    tests = [split for tree in trees for split in tree.splits if split is not None]
+    splits = [literal for test in tests for literal in literals(test)]
     for literal in literals(query):
         name = literal.attribute
         related = [split for split in splits if split.attribute == name]

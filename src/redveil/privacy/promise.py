@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from redveil.privacy.loss import Loss
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side, Status
+
+if TYPE_CHECKING:
+    from redveil.query.condition import Condition
 
 Guarantee = Literal["exact", "asymptotic", "as published; see known limits"]
 AS_PUBLISHED: Final = "as published; see known limits"
@@ -38,6 +41,7 @@ class Promise:
     """What a run promises about the entities of a declared schema.
 
     entities: the noisy number of entities as (estimate, upper bound), if it was released
+    part:     the queries that hold for every entity that the run is about, if not for all
     """
 
     schema: Schema
@@ -45,6 +49,7 @@ class Promise:
     plan: Plan
     method: Method
     entities: tuple[float, float] | None = None
+    part: tuple[Condition, ...] = ()
 
     @property
     def conditions(self) -> tuple[str, ...]:

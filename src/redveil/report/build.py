@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from redveil.findings.discovery import Discovery
 from redveil.findings.estimate import Estimate
@@ -16,6 +18,7 @@ from redveil.query.formula import Query
 from redveil.query.json_form import to_json
 from redveil.query.latex import to_latex
 from redveil.query.leaves import leaf_query, split_literal
+from redveil.query.meaning import spelled_out, substituted
 from redveil.query.simplify import simplified
 from redveil.query.text import to_text
 from redveil.report.document import (
@@ -34,27 +37,36 @@ from redveil.report.document import (
     SupportPart,
     TreePairPart,
     TreePart,
+    WithinPart,
 )
 from redveil.report.nothing_found import explanation
-from redveil.schema import Attribute, Kind, Schema
+from redveil.schema import Attribute, Kind, Schema, Side
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.version import software
 
+# What derived attributes stand for, by side and name.
+Meanings = Mapping[Side, Mapping[str, Query]]
+NO_MEANINGS: Final[Meanings] = {side: {} for side in Side}
 
-def build(findings: Findings, promise: Promise, schema: Schema) -> ResultDocument:
-    """Return the document of a run.
 
-    schema: the schema whose splits the trees are made of
+def build(
+    findings: Findings, promise: Promise, schema: Schema, meanings: Meanings = NO_MEANINGS
+) -> ResultDocument:
+    """Return the document of a run, in which derived attributes are spelled out.
+
+    schema:   the schema whose splits the trees are made of
+    meanings: the query that each derived attribute stands for
     """
     declared, nothing = promise.schema, findings.nothing
+    words = _Words(declared, meanings)
     return ResultDocument(
         certificate=certificate(promise),
         entities=None if findings.entities is None else _interval(findings.entities),
-        redescriptions=tuple(_redescription(one) for one in findings.redescriptions),
+        redescriptions=tuple(_redescription(one, words) for one in findings.redescriptions),
         pruned=tuple(_point(one) for one in findings.pruned),
         tree_pairs=tuple(
-            _tree_pair(table, fitted, schema)
+            _tree_pair(table, fitted, schema, words)
             for table, fitted in zip(findings.tables, findings.estimates, strict=True)
         ),
         message=None if nothing is None else explanation(nothing, promise.loss, declared.unit),
@@ -86,7 +98,30 @@ def certificate(promise: Promise) -> CertificatePart:
         schema_status=schema.status.value,
         conditions=promise.conditions,
         software=software(),
+        within=_within(promise),
     )
+
+
+def _within(promise: Promise) -> WithinPart | None:
+    if not promise.part:
+        return None
+    return WithinPart.model_validate({one.side.value: _query(one.query) for one in promise.part})
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How queries over derived attributes read in terms of declared ones."""
+
+    declared: Schema
+    meanings: Meanings
+
+    def query(self, query: Query, side: Side) -> QueryPart:
+        """Return a query with the same support."""
+        return _query(spelled_out(query, self.meanings[side], self.declared.view(side)))
+
+    def split(self, split: Query, side: Side) -> dict[str, object]:
+        """Return a split with the same value for every entity, as JSON."""
+        return to_json(substituted(split, self.meanings[side]))
 
 
 def _step(step: Step, currency: str) -> StepPart:
@@ -104,11 +139,11 @@ def _step(step: Step, currency: str) -> StepPart:
     )
 
 
-def _redescription(one: Redescription) -> RedescriptionPart:
+def _redescription(one: Redescription, words: _Words) -> RedescriptionPart:
     statistics = one.statistics
     return RedescriptionPart(
-        left=_query(one.left),
-        right=_query(one.right),
+        left=words.query(one.left, Side.LEFT),
+        right=words.query(one.right, Side.RIGHT),
         jaccard=_interval(statistics.jaccard),
         expected_jaccard=statistics.expected_jaccard,
         support=SupportPart(
@@ -160,11 +195,11 @@ def _interval(interval: Interval) -> IntervalPart:
     return IntervalPart(estimate=interval.estimate, low=interval.low, high=interval.high)
 
 
-def _tree_pair(table: LeafTable, fitted: Estimate, schema: Schema) -> TreePairPart:
+def _tree_pair(table: LeafTable, fitted: Estimate, schema: Schema, words: _Words) -> TreePairPart:
     prices = [None if price is None else str(price) for price in table.prices]
     return TreePairPart(
-        left=_tree(table.left, schema),
-        right=_tree(table.right, schema),
+        left=_tree(table.left, schema, words),
+        right=_tree(table.right, schema, words),
         leaf_table=LeafTablePart(
             cells=_rows(table.cells),
             left_margin=None if table.left_margin is None else tuple(table.left_margin.tolist()),
@@ -181,15 +216,16 @@ def _rows(matrix: Any) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def _tree(tree: Tree, schema: Schema) -> TreePart:
+def _tree(tree: Tree, schema: Schema, words: _Words) -> TreePart:
     view = schema.view(tree.side)
     splits = Splits.of(view)
     leaves = [simplified(leaf_query(tree, splits, leaf), order=view.orders) for leaf in tree.leaves]
     return TreePart(
         view=view.name,
         splits=tuple(
-            None if s is None else to_json(split_literal(splits, s, held=True)) for s in tree.splits
+            None if s is None else words.split(split_literal(splits, s, held=True), tree.side)
+            for s in tree.splits
         ),
-        ends=(*(_query(leaf) for leaf in leaves), *(None for _ in tree.stuck)),
+        ends=(*(words.query(leaf, tree.side) for leaf in leaves), *(None for _ in tree.stuck)),
         stuck_at=tree.stuck,
     )

@@ -96,6 +96,9 @@ class CertificatePart(Displayed, Part):
     schema_status: Literal["declared", "draft"]
     conditions: tuple[str, ...] = Field(description="what the promise rests on")
     software: str
+    within: WithinPart | None = Field(
+        default=None, description="which entities the result is about; all of them by default"
+    )
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
@@ -156,6 +159,8 @@ class CertificatePart(Displayed, Part):
             ("spent in", f"{len(self.steps)} steps that add up to exactly {price}"),
             ("method", f"{self.algorithm}{alone} ({self.profile}), {self.software}"),
         ]
+        if self.within is not None:
+            facts.append(("within", " and ".join(one.text for one in self.within.queries)))
         if entities is not None:
             facts.append((plural(self.unit), f"{interval_text(entities, 0)} (noisy)"))
         facts += [
@@ -174,6 +179,18 @@ class CertificatePart(Displayed, Part):
     def _shown(self) -> Iterator[Block]:
         yield self.listing()
         yield Folded("Steps and prices", steps_listing(self.steps))
+
+
+class WithinPart(Part):
+    """The part of the population that a result is about: where one query a view is true, or two."""
+
+    left: QueryPart | None = None
+    right: QueryPart | None = None
+
+    @property
+    def queries(self) -> tuple[QueryPart, ...]:
+        """The queries that hold for every entity."""
+        return tuple(one for one in (self.left, self.right) if one is not None)
 
 
 class QueryPart(Part):

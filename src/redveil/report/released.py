@@ -12,7 +12,7 @@ from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.findings.questions import ReleasedTable
 from redveil.privacy.loss import Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
-from redveil.query.formula import Literal
+from redveil.query.formula import Query, literals
 from redveil.query.json_form import from_json
 from redveil.report.document import AttributePart, ResultDocument, TreePairPart, TreePart
 from redveil.schema import Attribute, Kind, Side
@@ -99,16 +99,20 @@ def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> Re
     if len(part.splits) > MOST_NODES:
         raise ValueError("the tree is too deep")
     splits = [None if one is None else from_json(one) for one in part.splits]
-    tests: list[Literal | None] = []
     for node, split in enumerate(splits):
         if split is not None:
-            if not isinstance(split, Literal) or (node and splits[(node - 1) // 2] is None):
-                raise ValueError("a split is not a literal")
-            check_literal(split, attributes)
-        tests.append(split if isinstance(split, Literal) else None)
-    inner = tuple(None if test is None else node for node, test in enumerate(tests))
+            if node and splits[(node - 1) // 2] is None:
+                raise ValueError("a split has no split above it")
+            _check(split, attributes)
+    inner = tuple(None if split is None else node for node, split in enumerate(splits))
     if any(node not in inner for node in part.stuck_at):
         raise ValueError("a leaf is listed in stuck_at")
     if len(set(part.stuck_at)) != len(part.stuck_at):
         raise ValueError("a place to be stuck at is named twice")
-    return ReleasedTree(Tree(side, inner, part.stuck_at), tuple(tests), attributes)
+    return ReleasedTree(Tree(side, inner, part.stuck_at), tuple(splits), attributes)
+
+
+def _check(split: Query, attributes: Mapping[str, Attribute]) -> None:
+    """Refuse a split that the attributes do not allow."""
+    for literal in literals(split):
+        check_literal(literal, attributes)

@@ -13,6 +13,7 @@ from redveil.data.synthetic import clinic_schema
 from redveil.errors import QueryError, ResultError
 from redveil.findings.estimate import estimate
 from redveil.query.coverage import ReleasedTree, coverage
+from redveil.query.formula import Literal
 from redveil.query.text import parse_text
 from redveil.report.document import ResultDocument
 from redveil.report.released import released_tables
@@ -56,7 +57,7 @@ def test_a_file_alone_holds_everything_that_questions_need(name: str, tmp_path: 
 
 def reachable(tree: ReleasedTree) -> np.ndarray:
     """Return where an entity can end: not where a value is missing that was seen above."""
-    inner = {n: split.attribute for n, split in enumerate(tree.splits) if split is not None}
+    inner = {n: s.attribute for n, s in enumerate(tree.splits) if isinstance(s, Literal)}
     return np.array(
         [
             end not in tree.tree.stuck
@@ -164,8 +165,9 @@ def _foreign_split(pair: Json) -> None:
     pair["left"]["splits"][0]["attribute"] = "shoe size"
 
 
-def _no_literal(pair: Json) -> None:
-    pair["left"]["splits"][0] = {"not": pair["left"]["splits"][0]}
+def _foreign_part_of_a_split(pair: Json) -> None:
+    foreign = {"attribute": "shoe size", "op": "<=", "value": 40}
+    pair["left"]["splits"][0] = {"and": [pair["left"]["splits"][0], foreign]}
 
 
 def _no_query(pair: Json) -> None:
@@ -195,7 +197,7 @@ def _too_deep(pair: Json) -> None:
         _endless_counts,
         _short_margin,
         _foreign_split,
-        _no_literal,
+        _foreign_part_of_a_split,
         _no_query,
         _headless,
         _stuck_at_a_leaf,

@@ -1,0 +1,80 @@
+"""Derived attributes: a public query over one view as a Boolean attribute.
+
+Its value for an entity is the query's value on that entity's row: true, false, or missing where the
+query is unknown. So every algorithm works on a derived attribute as on a declared one.
+Proof: algorithms/population.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from redveil.data.dataset import Dataset
+from redveil.data.table import MISSING, CodedColumn, Column, Table
+from redveil.query.formula import Query, attributes, evaluate
+from redveil.query.text import to_text
+from redveil.schema import Attribute, Kind, Side, View
+from redveil.sealed import within
+
+# Derived attributes, each with the query that it stands for.
+Derived = tuple[tuple[Attribute, Query], ...]
+
+
+def with_derived(
+    dataset: Dataset, queries: Mapping[Side, Sequence[Query]], *, keep: bool
+) -> Dataset:
+    """Return the data set with an attribute for each query, the last ones of its view.
+
+    queries: over the declared attributes of a view, by side; a side without any stays as it is
+    keep:    whether a view with derived attributes keeps the declared ones
+
+    >>> from redveil.data.synthetic import wide_dataset
+    >>> from redveil.query.text import parse_text
+    >>> dataset = wide_dataset(100, 2, 2)
+    >>> query = parse_text(f"![{dataset.schema.left.names[0]}]")
+    >>> derived = with_derived(dataset, {Side.LEFT: [query]}, keep=False)
+    >>> len(derived.schema.left.attributes), len(derived.schema.right.attributes)
+    (1, 2)
+    """
+    schema, table = dataset.schema, dataset.table
+    meanings = dict(dataset.origin.meanings)
+    views = {side: schema.view(side) for side in Side}
+    for side, given in queries.items():
+        if given:
+            derived = _attributes(views[side], given)
+            kept = views[side].attributes if keep else ()
+            added = tuple(attribute for attribute, _ in derived)
+            views[side] = replace(views[side], attributes=(*kept, *added))
+            meanings[side] = {one.name: query for one, query in derived}
+            table = within(partial(_derive, side, derived), table)
+    origin = replace(dataset.origin, meanings=meanings)
+    changed = replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT])
+    return Dataset(changed, table, dataset.report, origin)
+
+
+def _attributes(view: View, queries: Sequence[Query]) -> Derived:
+    """Declare an attribute for each query. It can be missing if one that it asks for can be."""
+    required = {one.name for one in view.attributes if one.required}
+    taken, found = set(view.names), []
+    for query in queries:
+        name = to_text(query)
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        always = required.issuperset(attributes(query))
+        found.append((Attribute(name, Kind.BOOLEAN, required=always), query))
+    return tuple(found)
+
+
+def _derive(side: Side, derived: Derived, table: Table) -> Table:
+    columns: dict[str, Column] = dict(table.view(side))
+    for attribute, query in derived:
+        truth = evaluate(query, table.view(side))
+        codes = np.where(truth.unknown, MISSING, truth.true).astype(np.uint8)
+        columns[attribute.name] = CodedColumn(attribute, codes)
+    left, right = (columns, table.right) if side is Side.LEFT else (table.left, columns)
+    return Table(table.rows, left, right)

@@ -1,0 +1,33 @@
+"""How a data set follows from the one that was loaded: a part of it, or with derived attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from redveil.schema import Schema, Side
+
+if TYPE_CHECKING:
+    from redveil.query.condition import Condition
+    from redveil.query.formula import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is public about the way from the loaded data set to this one.
+
+    declared: the schema of the loaded data set
+    part:     the queries that hold for every entity of this one, at most one for each view
+    meanings: the query that each derived attribute stands for, by side and name
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> Origin(clinic_schema()).part
+    ()
+    """
+
+    declared: Schema
+    part: tuple[Condition, ...] = ()
+    meanings: Mapping[Side, Mapping[str, Query]] = field(
+        default_factory=lambda: {side: {} for side in Side}
+    )
