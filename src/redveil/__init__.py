@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.buying import buy_cuts
+    from redveil.conversation import describe
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
@@ -38,6 +39,7 @@ __all__ = [
     "Result",
     "Schema",
     "buy_cuts",
+    "describe",
     "diagnose",
     "draft",
     "examine",
@@ -62,6 +64,7 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
+    "describe": "redveil.conversation",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",

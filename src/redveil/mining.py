@@ -66,6 +66,7 @@ def report(mined: Mined) -> Result:
         method=ran.algorithm.method(mined.reporting.public()),
         entities=None if entities is None else (entities.estimate, entities.high),
         part=mined.origin.part,
+        given=mined.origin.given,
     )
     return Result(build(found, promise, ran.schema, mined.origin.meanings))
 

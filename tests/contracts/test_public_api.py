@@ -27,6 +27,7 @@ PUBLIC = {
     "Result",
     "Schema",
     "buy_cuts",
+    "describe",
     "diagnose",
     "draft",
     "examine",

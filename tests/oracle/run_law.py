@@ -26,6 +26,7 @@ from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
 from oracle.twin_law import Twins, trials_law, twin_law
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler
+from redveil.algorithms.describe import Describe, TreeScore
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.algorithms.twin import RootScore, Twin
@@ -80,7 +81,7 @@ def costs(how: Algorithm, epsilon: Fraction) -> Costs:
     def table(price: Fraction) -> tuple[Fraction, ...]:
         return tuple(price * percent / 100 for percent in PERCENT[how.counts])
 
-    if isinstance(how, Twin | TreePair):
+    if isinstance(how, Twin | TreePair | Describe):
         trees = share * how.tree_share
         return Costs((), (trees / levels,) * levels, 1, table(share - trees), 1)
     assert isinstance(how, Alternation)
@@ -122,7 +123,25 @@ class Run:
         """Return the law of all trials."""
         if isinstance(self.how, Twin):
             return trials_law(self.entities, self.root, self.costs.tree, self.how.trials)
+        if isinstance(self.how, Describe):
+            law: Law = {(): 0.0}
+            for _ in range(self.how.trials):
+                law = then(law, self._describing)
+            return law
         return together([self.trial()] * self.how.trials)
+
+    def _describing(self, before: Sequence[Outcome]) -> Law:
+        """Return the law of a tree on the right that describes the only split on the left."""
+        assert isinstance(self.how, Describe)
+        assert len(self.entities.views.view(LEFT).attributes) == 1
+        (price,) = self.costs.tree
+        roots = [pair[RIGHT][0] for one in before for pair in _tables_of_trial(one)]
+        used = {self.entities.views.attribute(RIGHT, root) for root in roots if root is not None}
+        if self.how.tree_score is TreeScore.AGREEMENT:
+            return twin_law(self.entities, AGREEMENT, (price,), ((), used))
+        target = attribute_target(LEFT, 0)
+        law = drawn_law(self.entities, RIGHT, target, self.how.depth, price, used)
+        return renamed(law, lambda tree: (("pair", (0,), tree),))
 
     def trial(self) -> Law:
         """Return the law of one trial of an algorithm whose trials are independent."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from redveil.data.dataset import Dataset
 from redveil.data.table import MISSING, CodedColumn, Column, Table
+from redveil.query.condition import Condition
 from redveil.query.formula import Query, attributes, evaluate
 from redveil.query.text import to_text
 from redveil.schema import Attribute, Kind, Side, View
@@ -25,12 +26,17 @@ Derived = tuple[tuple[Attribute, Query], ...]
 
 
 def with_derived(
-    dataset: Dataset, queries: Mapping[Side, Sequence[Query]], *, keep: bool
+    dataset: Dataset,
+    queries: Mapping[Side, Sequence[Query]],
+    *,
+    keep: bool,
+    given: tuple[Condition, ...] = (),
 ) -> Dataset:
     """Return the data set with an attribute for each query, the last ones of its view.
 
     queries: over the declared attributes of a view, by side; a side without any stays as it is
     keep:    whether a view with derived attributes keeps the declared ones
+    given:   the queries that the question starts from, as a certificate names them
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> from redveil.query.text import parse_text
@@ -43,15 +49,15 @@ def with_derived(
     schema, table = dataset.schema, dataset.table
     meanings = dict(dataset.origin.meanings)
     views = {side: schema.view(side) for side in Side}
-    for side, given in queries.items():
-        if given:
-            derived = _attributes(views[side], given)
+    for side, asked in queries.items():
+        if asked:
+            derived = _attributes(views[side], asked)
             kept = views[side].attributes if keep else ()
             added = tuple(attribute for attribute, _ in derived)
             views[side] = replace(views[side], attributes=(*kept, *added))
             meanings[side] = {one.name: query for one, query in derived}
             table = within(partial(_derive, side, derived), table)
-    origin = replace(dataset.origin, meanings=meanings)
+    origin = replace(dataset.origin, meanings=meanings, given=given)
     changed = replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT])
     return Dataset(changed, table, dataset.report, origin)
 

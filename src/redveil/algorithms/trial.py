@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from redveil.algorithms.leaf_counts import Counts, Grown, count_leaves
+from redveil.algorithms.leaf_counts import Counts, Given, Grown, count_leaves
 from redveil.algorithms.profile import Targets
 from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.plan import Purse
@@ -31,7 +31,7 @@ class Trial:
 
     def measure(
         self,
-        grown: Mapping[Side, Grown],
+        grown: Mapping[Side, Grown | Given],
         counts: Counts,
         number: int = 1,
         trial: int | None = None,

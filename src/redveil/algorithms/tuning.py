@@ -35,6 +35,13 @@ ALTERNATIONS: Final = (0, 6_000, 10_000)
 # Below this N·ε, agreement finds something more often; above it, leverage finds something better.
 LEVERAGE_FROM: Final = 800
 
+# The N·ε from which a tree that describes a given query gets one more level, and a run one more
+# tree. There are fewer splits to choose from, which `strength` allows for.
+DESCRIBING_DEPTHS: Final = (0, 1_200)
+DESCRIBING_TREES: Final = (0, 8_000, 16_000, 24_000)
+# Below this N·ε, one split is chosen by agreement; above it, a tree is drawn by its purity.
+GINI_FROM: Final = 500
+
 
 def strength(schema: Schema | None, size: float) -> float:
     """Return the number of entities, scaled to the reference number of splits to choose from."""

@@ -13,6 +13,9 @@ from redveil.schema import Side
 from redveil.schema.purchase import Purchase
 
 MINE: Final = "mine"
+DESCRIBE: Final = "describe"
+REFINE: Final = "refine"
+CONFIRM: Final = "confirm"
 BUY_CUTS: Final = "buy-cuts"
 
 
@@ -20,7 +23,7 @@ BUY_CUTS: Final = "buy-cuts"
 class PaidFor:
     """What a charge pays for. Public values only; known before the run.
 
-    purpose:    the command, "mine" or "buy-cuts"
+    purpose:    the command: "mine", "describe", "refine", "confirm" or "buy-cuts"
     result:     the name under which the result is kept, if it is known
     algorithm:  the algorithm, of a run
     parameters: its parameters, as plain values; of a purchase, the columns

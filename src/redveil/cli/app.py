@@ -10,6 +10,7 @@ from redveil.cli.ask import ask
 from redveil.cli.audit import audit
 from redveil.cli.budget import budget
 from redveil.cli.demo import demo
+from redveil.cli.describe import describe
 from redveil.cli.diagnose import diagnose
 from redveil.cli.help import WIDEST, ReadableCommand, ReadableGroup
 from redveil.cli.mine import NOTES, mine
@@ -22,7 +23,7 @@ from redveil.cli.truth import truth
 TAGLINE: Final = "Find out what two tables have in common, without releasing a row."
 # As one uses them.
 ORDER: Final = (
-    *("schema", "plan", "mine", "show", "ask", "budget", "truth"),
+    *("schema", "plan", "mine", "describe", "show", "ask", "budget", "truth"),
     *("diagnose", "audit", "plot", "demo"),
 )
 
@@ -45,7 +46,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
 app.command(cls=ReadableCommand, epilog=NOTES)(mine)
-for command in (show, ask, plan, budget, truth, diagnose, audit, demo):
+for command in (describe, show, ask, plan, budget, truth, diagnose, audit, demo):
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")

@@ -38,15 +38,14 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.console import display, output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
-from redveil.cli.loading import load_tables
-from redveil.cli.outputs import check_output, is_standard_output, save_paid
-from redveil.file_kind import FileKind
+from redveil.cli.console import say
+from redveil.cli.paid_run import Tables, destination, run_and_save
 from redveil.privacy.loss import Loss, parse_loss
 
 if TYPE_CHECKING:
-    from redveil.data.dataset import Dataset
+    from collections.abc import Callable
+
+    from redveil.report.result import Result
     from redveil.schema import Schema
 
 #: Below the options in `redveil mine --help`.
@@ -114,13 +113,19 @@ def mine(
     with naming_options():
         loss = parse_loss(epsilon, delta)
         _check(given, loss, limits, prune)
-    declared, schema_path = find_schema(schema, left)
-    _check_part(within, declared)
-    charges = find_ledger(ledger, schema_path)
-    check_output(result, FileKind.RESULT, [left, right, schema_path, *ledger_files(charges)])
-    given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
-    dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
-    _run_and_save(dataset, loss, given | limits | {"prune": prune, "within": within}, result, quiet)
+    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    _check_part(within, tables.schema)
+    where = destination(result, tables, ledger, loss)
+    given |= limits | {"prune": prune, "within": within, "ledger": where.ledger}
+    dataset = tables.load()
+
+    def run(report: Callable[[float], None]) -> Result:
+        from redveil.api import mine as run_mine
+
+        around: dict[str, Any] = {"result_name": where.name, "progress": report}
+        return run_mine(dataset, loss.epsilon, delta=loss.delta, **given, **around)
+
+    run_and_save("mining", run, where)
 
 
 def _check_part(within: list[str] | None, declared: Schema) -> None:
@@ -144,23 +149,3 @@ def _check(given: dict[str, Any], loss: Loss, limits: dict[str, Any], prune: str
     how.reporting(how.constraints(**limits), read_prune(prune))
     if how.warning:
         say(how.warning, "bold red")
-
-
-def _run_and_save(
-    dataset: Dataset, loss: Loss, given: dict[str, Any], result: Path, quiet: bool
-) -> None:
-    """Mine, save the result, and show it."""
-    from redveil.api import mine as run
-    from redveil.report.text import result_view
-
-    given["result_name"] = None if is_standard_output(result) else result.name
-    with announcing(), progress("mining") as report:
-        found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
-    kept = save_paid(found.to_json(), result, FileKind.RESULT)
-    if not quiet and not is_standard_output(result):
-        display(result_view(found.document, width=output().width))
-        if kept:
-            say(f"previous result kept as {kept}")
-        if given["ledger"]:
-            say(f"recorded in {given['ledger']}")
-        say(f"written to {result}")

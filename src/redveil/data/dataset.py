@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from redveil.data.origin import Origin
 from redveil.data.report import LoadReport
@@ -12,6 +14,9 @@ from redveil.display import Block, Displayed
 from redveil.schema import Schema, Side
 from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed
+
+if TYPE_CHECKING:
+    from redveil.report.result import Result
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,6 +48,13 @@ class Dataset(Displayed):
     def origin(self) -> Origin:
         """How these rows follow from those that were loaded."""
         return self.derived or Origin(self.schema)
+
+    def describe(self, query: str, epsilon: str | float | Fraction, **given: Any) -> Result:
+        """Describe a query of one view by queries of the other: see `redveil.describe`."""
+        # The public function: what it needs is built on data sets.
+        import redveil
+
+        return redveil.describe(self, query, epsilon, **given)
 
     def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"

@@ -42,6 +42,7 @@ class Promise:
 
     entities: the noisy number of entities as (estimate, upper bound), if it was released
     part:     the queries that hold for every entity that the run is about, if not for all
+    given:    the queries that a person gave to start from, if any
     """
 
     schema: Schema
@@ -50,6 +51,7 @@ class Promise:
     method: Method
     entities: tuple[float, float] | None = None
     part: tuple[Condition, ...] = ()
+    given: tuple[Condition, ...] = ()
 
     @property
     def conditions(self) -> tuple[str, ...]:

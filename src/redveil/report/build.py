@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import Interval
 from redveil.privacy.plan import Step
 from redveil.privacy.promise import Promise
+from redveil.query.condition import Condition
 from redveil.query.formula import Query
 from redveil.query.json_form import to_json
 from redveil.query.latex import to_latex
@@ -26,6 +27,7 @@ from redveil.report.document import (
     AttributesPart,
     CertificatePart,
     DiscoveryPart,
+    GivenPart,
     IntervalPart,
     LeafTablePart,
     PointPart,
@@ -37,7 +39,6 @@ from redveil.report.document import (
     SupportPart,
     TreePairPart,
     TreePart,
-    WithinPart,
 )
 from redveil.report.nothing_found import explanation
 from redveil.schema import Attribute, Kind, Schema, Side
@@ -98,14 +99,15 @@ def certificate(promise: Promise) -> CertificatePart:
         schema_status=schema.status.value,
         conditions=promise.conditions,
         software=software(),
-        within=_within(promise),
+        given=_given(promise.given),
+        within=_given(promise.part),
     )
 
 
-def _within(promise: Promise) -> WithinPart | None:
-    if not promise.part:
+def _given(conditions: Sequence[Condition]) -> GivenPart | None:
+    if not conditions:
         return None
-    return WithinPart.model_validate({one.side.value: _query(one.query) for one in promise.part})
+    return GivenPart.model_validate({one.side.value: _query(one.query) for one in conditions})
 
 
 @dataclass(frozen=True, slots=True)

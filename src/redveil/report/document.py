@@ -96,7 +96,11 @@ class CertificatePart(Displayed, Part):
     schema_status: Literal["declared", "draft"]
     conditions: tuple[str, ...] = Field(description="what the promise rests on")
     software: str
-    within: WithinPart | None = Field(
+    given: GivenPart | None = Field(
+        default=None,
+        description="the queries that a person gave, if any; nothing was paid for them",
+    )
+    within: GivenPart | None = Field(
         default=None, description="which entities the result is about; all of them by default"
     )
 
@@ -159,6 +163,8 @@ class CertificatePart(Displayed, Part):
             ("spent in", f"{len(self.steps)} steps that add up to exactly {price}"),
             ("method", f"{self.algorithm}{alone} ({self.profile}), {self.software}"),
         ]
+        if self.given is not None:
+            facts.append(("given", " and ".join(one.text for one in self.given.queries)))
         if self.within is not None:
             facts.append(("within", " and ".join(one.text for one in self.within.queries)))
         if entities is not None:
@@ -181,8 +187,8 @@ class CertificatePart(Displayed, Part):
         yield Folded("Steps and prices", steps_listing(self.steps))
 
 
-class WithinPart(Part):
-    """The part of the population that a result is about: where one query a view is true, or two."""
+class GivenPart(Part):
+    """Queries that a person gave, one for each view or for one of them."""
 
     left: QueryPart | None = None
     right: QueryPart | None = None
