@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.buying import buy_cuts
-    from redveil.conversation import describe
+    from redveil.conversation import describe, refine
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
@@ -47,6 +47,7 @@ __all__ = [
     "load_report",
     "mine",
     "plan",
+    "refine",
     "truth",
 ]
 
@@ -72,6 +73,7 @@ _HOMES = {
     "load_report": "redveil.owner",
     "mine": "redveil.api",
     "plan": "redveil.api",
+    "refine": "redveil.conversation",
     "truth": "redveil.owner",
 }
 

@@ -10,13 +10,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from redveil.budget.charges import DESCRIBE, PaidFor
+from redveil.budget.charges import DESCRIBE, REFINE, PaidFor
 from redveil.budget.charging import charge
+from redveil.errors import InputError
 from redveil.privacy.loss import parse_loss
+from redveil.schema import Schema, Side
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
     from redveil.data.dataset import Dataset
+    from redveil.query.condition import Condition
     from redveil.report.result import Result
 
 
@@ -99,6 +102,124 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     )
     mined = mining.mine(derived, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
+
+
+def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
+    result: Result,
+    dataset: Dataset,
+    epsilon: str | float | Fraction,
+    *,
+    of: int = 1,
+    delta: str | float | Fraction | None = None,
+    depth: int | None = None,
+    tree_share: str | float | Fraction | None = None,
+    max_p_value: float = 0.01,
+    min_jaccard: float = 0.1,
+    min_support: int = 10,
+    max_support: float = 0.8,
+    max_disjuncts: int | None = None,
+    result_name: str | None = None,
+    ledger: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Refine one redescription of a result: search below its two queries, with privacy.
+
+    The two queries are released already, so nothing is paid for them: they are the roots of twin
+    trees, and all of ε goes to the levels below and to one leaf table. The new result is one like
+    any other. It is about the same part of the population as the old one.
+
+    result:  the result that has the redescription
+    dataset: what `load` returned, usually for the same tables
+    epsilon: the privacy loss ε, which adds to that of the old result
+    of:      the number of the redescription in the list, from 1
+    delta:   the δ of (ε, δ)-privacy; 0, pure ε, by default
+    depth:   depth of the trees, the given level included; by default 2 or 3, by the noisy number of
+        entities in the old result
+    tree_share: share of ε for trees and not for counts, 1/2 by default
+
+    What to report, and what surrounds the run, is as for `mine`: max_p_value, min_jaccard,
+    min_support, max_support, max_disjuncts, result_name, ledger, progress.
+
+    >>> from redveil import load, mine
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> clinic = load(*clinic_frames(2000), clinic_schema())
+    >>> first = mine(clinic, epsilon=5)
+    >>> refine(first, clinic, epsilon=2, of=1).certificate.algorithm
+    'refine'
+    """
+    from redveil import mining
+    from redveil.algorithms.derived import with_derived
+    from redveil.algorithms.population import part_of
+    from redveil.algorithms.refine import Refine, refining_depth
+
+    limits = {
+        "max_p_value": max_p_value,
+        "min_jaccard": min_jaccard,
+        "min_support": min_support,
+        "max_support": max_support,
+        "max_disjuncts": max_disjuncts,
+    }
+    mining.must_be_minable(dataset)
+    roots = _listed(result, of, dataset.schema)
+    part = _part_of(result, dataset.schema)
+    wanted = Refine.of(**_given({"depth": depth, "tree_share": tree_share}))
+    loss = parse_loss(epsilon, delta)
+    if depth is None:
+        size = 0.0 if result.document.entities is None else result.document.entities.estimate
+        rule = refining_depth(dataset.schema, size, loss.price, wanted.tree_share)
+        wanted = Refine.of(depth=rule, tree_share=wanted.tree_share)
+    reporting = wanted.profile.reporting(wanted.profile.constraints(**limits), None)
+    texts = {one.side.value: one.text for one in roots}
+    parameters = _parameters(wanted) | reporting.public() | texts
+    paid_for = PaidFor(REFINE, result_name, wanted.name, parameters)
+    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    queries = {one.side: [one.query] for one in roots}
+    derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
+    mined = mining.mine(derived, wanted, reporting, loss, progress=progress or (lambda _: None))
+    return mining.report(mined)
+
+
+def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:
+    """Return the two queries of a redescription, by its number from 1."""
+    must_be_a_result(result)
+    if not isinstance(number, int) or not 1 <= number <= len(result):
+        listed = f"a number from 1 to {len(result)}" if len(result) else "a result that lists one"
+        raise InputError(f"of: the result has no such redescription; use {listed}")
+    one = result.redescriptions[number - 1]
+    pairs = (Side.LEFT, one.left), (Side.RIGHT, one.right)
+    return tuple(known_condition(side, query.tree, schema, "of") for side, query in pairs)
+
+
+def _part_of(result: Result, schema: Schema) -> tuple[Condition, ...]:
+    """Return the part of the population that a result is about."""
+    within = result.certificate.within
+    if within is None:
+        return ()
+    pairs = (Side.LEFT, within.left), (Side.RIGHT, within.right)
+    return tuple(
+        known_condition(side, query.tree, schema, "within") for side, query in pairs if query
+    )
+
+
+def must_be_a_result(result: object) -> None:
+    """Refuse a file name in the place of a result.
+
+    >>> must_be_a_result("result.json")
+    Traceback (most recent call last):
+    redveil.errors.InputError: give a result: read the file with redveil.Result.read
+    """
+    from redveil.report.result import Result as Kind
+
+    if not isinstance(result, Kind):
+        raise InputError("give a result: read the file with redveil.Result.read")
+
+
+def known_condition(side: Side, tree: dict[str, Any], schema: Schema, name: str) -> Condition:
+    """Return a query of a result file, or refuse one that a schema does not allow."""
+    from redveil.query.condition import check_condition
+    from redveil.query.json_form import from_json
+
+    return check_condition(side, from_json(tree), schema, name)
 
 
 def _given(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from redveil.algorithms.run import Progress, Run, Sources, run
 from redveil.data.dataset import Dataset
 from redveil.data.origin import Origin
 from redveil.errors import InputError
+from redveil.findings.discovery import given_choices
 from redveil.findings.findings import Findings, find
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
@@ -51,8 +52,10 @@ def mine(
     def designer(size: float, price: Price) -> Design:
         return ran.algorithm.design(ran.schema, size, price)
 
-    findings = find(ran.tables, ran.schema, reporting, designer, loss)
-    return Mined(ran, findings, reporting, loss, dataset.origin)
+    origin = dataset.origin
+    choices = given_choices(origin.given, origin.declared) if origin.searched else 0.0
+    findings = find(ran.tables, ran.schema, reporting, designer, loss, choices)
+    return Mined(ran, findings, reporting, loss, origin)
 
 
 def report(mined: Mined) -> Result:

@@ -35,6 +35,7 @@ PUBLIC = {
     "load_report",
     "mine",
     "plan",
+    "refine",
     "truth",
 }
 HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp")

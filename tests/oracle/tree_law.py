@@ -89,7 +89,9 @@ def drawn_law(
     fresh = {
         tree: weight
         for tree, weight in base.items()
-        if tree and entities.views.attribute(side, tree[0]) not in used
+        if tree
+        and (root := tree[0]) is not None
+        and entities.views.attribute(side, root) not in used
     }
     base = fresh or base
     return exponential({tree: units(tree) for tree in base}, TREE_GINI, price, base)

@@ -25,7 +25,7 @@ from redveil.privacy.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
 from support.neighbours import Losses, Members, Neighbourhood
 from support.seeded import FixedNoise, SeededRandomness
-from support.toys import ASKED, EXACT, NARROW, WALKS, WIDE, Toy, kinds_of
+from support.toys import ASKED, EXACT, NARROW, PAIRED, WALKS, WIDE, Toy, kinds_of
 
 # So large that a few entities determine the choices.
 EPSILON = Fraction(24)
@@ -42,8 +42,9 @@ KINDS_AND_SIZES = {
     "narrow": ((kinds_of(NARROW), 2), (plain(NARROW), 3)),
     "wide": ((kinds_of(WIDE), 1), (plain(WIDE), 2)),
     "asked": ((kinds_of(ASKED), 2), (plain(ASKED), 3)),
+    "paired": ((kinds_of(PAIRED), 1), (plain(PAIRED), 2)),
 }
-NAMES = {id(NARROW): "narrow", id(WIDE): "wide", id(ASKED): "asked"}
+NAMES = {id(NARROW): "narrow", id(WIDE): "wide", id(ASKED): "asked", id(PAIRED): "paired"}
 # Which share of what the trees cost is lost in the worst of these cases.
 REACHED = {
     "twin": 0.57,
@@ -62,6 +63,7 @@ REACHED = {
     "describe, agreement": 0.99,
     "describe, two levels": 0.65,
     "describe, two trees": 0.54,
+    "refine": 0.96,
 }
 
 
@@ -191,6 +193,7 @@ WORST = {
         ((1,), (1, 1)),
         0.97,
     ),
+    "refine": Worst({((2, 1), (1, 1)): 66, ((0, 1), (1, 1)): 2}, ((2, 1), (0, 1)), 0.999),
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import redveil
 from redveil.budget.ledger import Ledger
+from redveil.data.synthetic import wide_dataset
 from redveil.errors import InputError
 from redveil.privacy.loss import Loss, total
 from redveil.query.formula import attributes
@@ -111,3 +112,91 @@ def test_several_trees_begin_with_different_attributes() -> None:
     pairs = result.document.tree_pairs
     roots = [pair.right.splits[0] for pair in pairs]
     assert len({root["attribute"] for root in roots if root is not None}) == len(pairs) == 3
+
+
+@pytest.fixture(scope="module")
+def first() -> redveil.Result:
+    result = redveil.mine(clinic(), 20, depth=1, trials=2)
+    assert len(result) >= 2
+    return result
+
+
+@pytest.mark.parametrize("of", [1, 2])
+def test_the_two_queries_of_a_redescription_are_the_roots(first: redveil.Result, of: int) -> None:
+    refined = first.refine(clinic(), 20, of=of)
+    old = first.redescriptions[of - 1]
+    (pair,) = refined.document.tree_pairs
+    assert (pair.left.splits[0], pair.right.splits[0]) == (old.left.tree, old.right.tree)
+    assert refined.ask(old.left.text, old.right.text).statistics.jaccard.estimate == pytest.approx(
+        old.jaccard.estimate, abs=0.02
+    )
+    given = refined.certificate.given
+    assert given is not None
+    assert [one.text for one in given.queries] == [old.left.text, old.right.text]
+    assert {step.mechanism for step in refined.certificate.steps} == {"choose", "count"}
+    # The size is known from before, so it is not bought again.
+    assert "size" not in [step.kind for step in refined.certificate.steps]
+
+
+def test_refinements_are_true_of_the_data(first: redveil.Result) -> None:
+    compared = redveil.truth(clinic().refine(first, 100, depth=3), clinic())
+    assert len(compared) > 0
+    for one in compared:
+        assert one.true is not None
+        assert one.jaccard.estimate == pytest.approx(one.true.jaccard, abs=0.01)
+        assert one.support.both.estimate == pytest.approx(one.true.support.both, abs=10)
+
+
+def test_a_refinement_can_be_refined(first: redveil.Result) -> None:
+    deeper = first.refine(clinic(), 30)
+    longest = max(range(len(deeper)), key=lambda i: len(deeper.redescriptions[i].left.text))
+    again = deeper.refine(clinic(), 30, of=longest + 1)
+    assert again.certificate.algorithm == "refine"
+    compared = redveil.truth(again, clinic())
+    for one in compared:
+        assert one.true is not None
+        assert one.support.left.estimate == pytest.approx(one.true.support.left, abs=15)
+
+
+def test_earlier_choices_count_as_comparable_pairs(first: redveil.Result) -> None:
+    old, new = first.document, first.refine(clinic(), 20, depth=2).document
+    assert old.false_discoveries is not None
+    assert new.false_discoveries is not None
+    assert new.false_discoveries.comparable > old.false_discoveries.comparable + 3
+
+
+def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    first = redveil.mine(clinic(), 20, depth=1, trials=1, within="[age > 30]")
+    refined = redveil.refine(first, clinic(), "1/2", ledger=ledger)
+    assert refined.certificate.within == first.certificate.within
+    (charge,) = Ledger(ledger).charges("clinic")
+    assert charge.paid_for.purpose == "refine"
+    known = {
+        "left": first.redescriptions[0].left.text,
+        "right": first.redescriptions[0].right.text,
+        "within": "[age > 30]",
+        "depth": 2,
+    }
+    assert known.items() <= charge.paid_for.parameters.items()
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"of": 0}, r"^of: the result has no such redescription; use a number from 1 to "),
+        ({"of": 99}, r"^of: the result has no such redescription"),
+        ({"of": "first"}, r"^of: the result has no such redescription"),
+        ({"depth": 1}, "depth must be 2 or more"),
+        ({"result": "result.json"}, "give a result: read the file with redveil.Result.read"),
+        ({"dataset": wide_dataset(50, 2, 2)}, r"^of: no attribute "),
+    ],
+)
+def test_what_cannot_be_refined_is_refused_before_anything_is_charged(
+    given: dict[str, Any], problem: str, first: redveil.Result, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    usual: dict[str, Any] = {"result": first, "dataset": clinic(), "epsilon": 1, "ledger": ledger}
+    with pytest.raises(InputError, match=problem):
+        redveil.refine(**(usual | given))
+    assert not ledger.exists()

@@ -31,12 +31,14 @@ def with_derived(
     *,
     keep: bool,
     given: tuple[Condition, ...] = (),
+    searched: bool = False,
 ) -> Dataset:
     """Return the data set with an attribute for each query, the last ones of its view.
 
-    queries: over the declared attributes of a view, by side; a side without any stays as it is
-    keep:    whether a view with derived attributes keeps the declared ones
-    given:   the queries that the question starts from, as a certificate names them
+    queries:  over the declared attributes of a view, by side; a side without any stays as it is
+    keep:     whether a view with derived attributes keeps the declared ones
+    given:    the queries that the question starts from, as a certificate names them
+    searched: whether these queries were found by a search of the same rows
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> from redveil.query.text import parse_text
@@ -57,7 +59,7 @@ def with_derived(
             views[side] = replace(views[side], attributes=(*kept, *added))
             meanings[side] = {one.name: query for one, query in derived}
             table = within(partial(_derive, side, derived), table)
-    origin = replace(dataset.origin, meanings=meanings, given=given)
+    origin = replace(dataset.origin, meanings=meanings, given=given, searched=searched)
     changed = replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT])
     return Dataset(changed, table, dataset.report, origin)
 

@@ -56,6 +56,12 @@ class Dataset(Displayed):
 
         return redveil.describe(self, query, epsilon, **given)
 
+    def refine(self, result: Result, epsilon: str | float | Fraction, **given: Any) -> Result:
+        """Refine one redescription of a result: see `redveil.refine`."""
+        import redveil
+
+        return redveil.refine(result, self, epsilon, **given)
+
     def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"
         for side in Side:

@@ -20,6 +20,7 @@ class Origin:
     declared: the schema of the loaded data set
     part:     the queries that hold for every entity of this one, at most one for each view
     given:    the queries that a question starts from, at most one for each view
+    searched: whether these queries were found by a search of the same rows
     meanings: the query that each derived attribute stands for, by side and name
 
     >>> from redveil.data.synthetic import clinic_schema
@@ -30,6 +31,7 @@ class Origin:
     declared: Schema
     part: tuple[Condition, ...] = ()
     given: tuple[Condition, ...] = ()
+    searched: bool = False
     meanings: Mapping[Side, Mapping[str, Query]] = field(
         default_factory=lambda: {side: {} for side in Side}
     )

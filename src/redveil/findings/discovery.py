@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from redveil.findings.critical_values import union_count
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import CONFIDENCE
+from redveil.query.condition import Condition
 from redveil.query.formula import Query, literal_count
 from redveil.schema import Schema
 from redveil.trees.tree import Tree
@@ -39,8 +40,22 @@ class Discovery:
     unconfirmed: tuple[int, ...] = ()
 
 
+def given_choices(given: Iterable[Condition], schema: Schema) -> float:
+    """Return log10 of how many pairs of queries as long as the given ones there are.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> from redveil.query.condition import read_condition
+    >>> round(given_choices([read_condition("[gout]", clinic_schema(), "")], clinic_schema()), 2)
+    2.03
+    """
+    return sum(_as_long(one.query, max(schema.view(one.side).split_count, 1)) for one in given)
+
+
 def false_discoveries(
-    found: Sequence[Redescription], tables: Sequence[LeafTable], schema: Schema
+    found: Sequence[Redescription],
+    tables: Sequence[LeafTable],
+    schema: Schema,
+    choices: float = 0.0,
 ) -> Discovery | None:
     """Bound the share of reported redescriptions whose two queries are unrelated.
 
@@ -50,11 +65,16 @@ def false_discoveries(
     or with all that trees of its shape could have yielded, whichever are fewer. Multiplied by their
     number, no true p-value of an unrelated pair is below 1 %, with probability 99 %. So in 94 % of
     all runs no confirmed pair is false; the others are counted as if they were.
+
+    choices: log10 of how many pairs an earlier search of the same rows chose from, if the trees
+             begin with its choice
     """
     if not found:
         return None
     log_tables = math.log10(len(tables))
-    comparable = [_comparable(one, tables[one.table], schema, log_tables) for one in found]
+    comparable = [
+        choices + _comparable(one, tables[one.table], schema, log_tables) for one in found
+    ]
     # Logarithms: there are more pairs than a float can count.
     unconfirmed = tuple(
         place

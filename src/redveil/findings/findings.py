@@ -75,12 +75,14 @@ def find(
     reporting: Reporting,
     designer: Designer,
     loss: Loss,
+    choices: float = 0.0,
 ) -> Findings:
     """Extract, prune and rank.
 
     schema:   the schema whose splits the trees are made of
     designer: what a run with the same parameters would measure, by size and price
     loss:     what the run was allowed to lose
+    choices:  log10 of how many pairs of queries an earlier search of the same rows chose from
     """
     noise_aware = reporting.noise_aware
     # The paper makes no claims about all tables together.
@@ -113,7 +115,7 @@ def find(
         estimates=estimates,
         redescriptions=best,
         pruned=tuple(pruned),
-        discovery=false_discoveries(best, tables, schema) if noise_aware else None,
+        discovery=false_discoveries(best, tables, schema, choices) if noise_aware else None,
         nothing=nothing,
     )
 

@@ -53,7 +53,22 @@ the right view; use attributes of one view
         given, rest = _prefixed(text)
         query = parse_text(rest)
         side = given or _side_of(query, schema)
-        declared = {one.name: one for one in schema.view(side).attributes}
+    except QueryError as error:
+        raise QueryError(f"{name}: {error}") from None
+    return check_condition(side, query, schema, name)
+
+
+def check_condition(side: Side, query: Query, schema: Schema, name: str) -> Condition:
+    """Return a query over a view, or refuse one that the schema does not allow.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> check_condition(Side.RIGHT, parse_text("[gout]"), clinic_schema(), "of")
+    Traceback (most recent call last):
+    redveil.errors.QueryError: of: no attribute gout; use one of HbA1c, fasting glucose, eGFR, \
+creatinine, haemoglobin, TSH, uric acid, NT-proBNP, …
+    """
+    declared = {one.name: one for one in schema.view(side).attributes}
+    try:
         for literal in literals(query):
             check_literal(literal, declared)
     except QueryError as error:

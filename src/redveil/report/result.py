@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from redveil.data.dataset import Dataset
     from redveil.findings.questions import Answer
 
 
@@ -149,6 +151,13 @@ class Result:
         queries = parse_side(left, Side.LEFT), parse_side(right, Side.RIGHT)
         found = answer(*queries, released_tables(self.document))
         return replace(found, unit=self.certificate.unit)
+
+    def refine(self, dataset: Dataset, epsilon: str | float | Fraction, **given: Any) -> Result:
+        """Refine one redescription of this result: see `redveil.refine`."""
+        # The public function: what it needs is built on results.
+        import redveil
+
+        return redveil.refine(self, dataset, epsilon, **given)
 
     def to_json(self) -> str:
         """Return the result file's text."""

@@ -73,6 +73,9 @@ class Twins:
         return {side: _attribute(splits[side], self.tree(side).splits[0]) for side in Side}
 
 
+BEFORE_GROWTH: Final = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
+
+
 def grow_twins(
     data: PreparedData,
     root: Matching,
@@ -80,14 +83,15 @@ def grow_twins(
     steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
+    start: Twins = BEFORE_GROWTH,
 ) -> Released[Twins]:
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
     root:  what the first choice is scored by; those below are scored by agreement, which is
            sharper for the same price (docs/decisions/0009).
     avoid: attributes that the roots leave alone, so that several pairs of twins differ.
+    start: what to grow from, if a person gave the first splits; public.
     """
-    start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
     grown: Released[Twins] | None = None
     for step in steps:
         if data.stop[0]:
