@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.buying import buy_cuts
-    from redveil.conversation import describe, refine
+    from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
@@ -39,6 +39,7 @@ __all__ = [
     "Result",
     "Schema",
     "buy_cuts",
+    "confirm",
     "describe",
     "diagnose",
     "draft",
@@ -65,6 +66,7 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
+    "confirm": "redveil.conversation",
     "describe": "redveil.conversation",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from redveil.budget.charges import DESCRIBE, REFINE, PaidFor
+from redveil.budget.charges import CONFIRM, DESCRIBE, REFINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
 from redveil.privacy.loss import parse_loss
@@ -177,6 +177,66 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
     mined = mining.mine(derived, wanted, reporting, loss, progress=progress or (lambda _: None))
     return mining.report(mined)
+
+
+def confirm(
+    result: Result,
+    dataset: Dataset,
+    epsilon: str | float | Fraction,
+    *,
+    delta: str | float | Fraction | None = None,
+    result_name: str | None = None,
+    ledger: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Measure the list of a result again, on other entities, with differential privacy.
+
+    Nothing is searched for, so all of ε goes to counts: one table for each table that the list was
+    read from. The new result has the same list, in the same order, with new numbers. `before` of
+    each redescription has the old Jaccard index and the difference; all these intervals hold
+    together with probability 95 %. They are about these entities and the earlier ones, not about
+    populations that both are samples of. A redescription is confirmed if its p-value is below 1 %
+    when multiplied by the length of the list. That holds if the list was found without looking at
+    these entities: a new cohort, or a part that was set aside.
+
+    result:  the result whose list is to be confirmed
+    dataset: what `load` returned for the new tables; the schema must allow the listed queries
+    epsilon: the privacy loss ε for the new entities
+    delta:   the δ of (ε, δ)-privacy; 0, pure ε, by default
+    result_name, ledger, progress: as for `mine`
+
+    >>> from redveil import load, mine
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> first = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=5)
+    >>> again = confirm(first, load(*clinic_frames(1000), clinic_schema()), epsilon=2)
+    >>> [one.left.text for one in again] == [one.left.text for one in first]
+    True
+    """
+    from redveil import mining
+    from redveil.algorithms.confirm import Confirm
+    from redveil.algorithms.derived import with_derived
+    from redveil.algorithms.population import part_of
+    from redveil.query.condition import check_condition
+    from redveil.report.retest import compared, retest
+
+    must_be_a_result(result)
+    mining.must_be_minable(dataset)
+    arranged = retest(result.document)
+    wanted = Confirm.measuring(arranged.pairs)
+    for side, queries in arranged.queries.items():
+        for query in queries:
+            check_condition(side, query, dataset.schema, "the list")
+    part = _part_of(result, dataset.schema)
+    loss = parse_loss(epsilon, delta)
+    parameters = _parameters(wanted) | {"redescriptions": len(result)}
+    paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
+    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    derived = with_derived(
+        part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True
+    )
+    report = progress or (lambda _: None)
+    measured = mining.confirm(derived, wanted, arranged.listed, loss, progress=report)
+    return compared(mining.report(measured), result)
 
 
 def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:

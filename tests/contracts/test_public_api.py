@@ -27,6 +27,7 @@ PUBLIC = {
     "Result",
     "Schema",
     "buy_cuts",
+    "confirm",
     "describe",
     "diagnose",
     "draft",

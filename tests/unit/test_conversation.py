@@ -15,7 +15,7 @@ from redveil.errors import InputError
 from redveil.privacy.loss import Loss, total
 from redveil.query.formula import attributes
 from redveil.query.text import parse_text
-from support.clinic import clinic
+from support.clinic import NOTHING, clinic, mined_clinic
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,134 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_charged(
     usual: dict[str, Any] = {"result": first, "dataset": clinic(), "epsilon": 1, "ledger": ledger}
     with pytest.raises(InputError, match=problem):
         redveil.refine(**(usual | given))
+    assert not ledger.exists()
+
+
+def many(depth: int = 2) -> redveil.Result:
+    """Return a list with queries of all shapes over attributes that may be missing."""
+    document = mined_clinic(seed=3, depth=depth, trials=2, alternations=2).document
+    # So few that at ε = 100 their tables have no noise.
+    some = document.redescriptions[:: -(-len(document.redescriptions) // 24)]
+    return redveil.Result(document.model_copy(update={"redescriptions": some}))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_without_noise_a_confirmation_is_the_truth(depth: int) -> None:
+    first = many(depth)
+    cohort = clinic(1500)
+    again = redveil.confirm(first, cohort, 100)
+    compared = redveil.truth(again, cohort)
+    assert len(compared) == len(first) >= (5 if depth > 1 else 1)
+    for old, one in zip(first, compared, strict=True):
+        assert one.true is not None
+        assert (one.left, one.right) == (old.left, old.right)
+        assert one.support.left.estimate == pytest.approx(one.true.support.left, abs=1e-6)
+        assert one.support.right.estimate == pytest.approx(one.true.support.right, abs=1e-6)
+        assert one.support.both.estimate == pytest.approx(one.true.support.both, abs=1e-6)
+        assert one.jaccard.estimate == pytest.approx(one.true.jaccard, abs=1e-9)
+
+
+def test_differences_are_those_of_the_two_results() -> None:
+    first = many()
+    again = redveil.confirm(first, clinic(1500), 5)
+    for old, one in zip(first, again, strict=True):
+        before = one.before
+        assert before is not None
+        assert before.jaccard.estimate == pytest.approx(old.jaccard.estimate)
+        change = one.jaccard.estimate - old.jaccard.estimate
+        assert before.difference.estimate == pytest.approx(change)
+        # All intervals hold together, so they are wider than those of either result alone.
+        assert before.jaccard.low <= old.jaccard.low + 1e-9
+        assert before.jaccard.high >= old.jaccard.high - 1e-9
+        low, high = one.jaccard.low - before.jaccard.high, one.jaccard.high - before.jaccard.low
+        assert (before.difference.low, before.difference.high) == pytest.approx((low, high))
+
+
+def test_intervals_of_differences_hold_on_the_data() -> None:
+    missed = 0
+    for seed in range(1, 9):
+        first = redveil.truth(mined_clinic(seed=seed), clinic())
+        again = redveil.truth(redveil.confirm(first, clinic(1500), 1), clinic(1500))
+        inside = []
+        for old, one in zip(first, again, strict=True):
+            assert one.before is not None
+            assert one.true is not None
+            assert old.true is not None
+            change = one.true.jaccard - old.true.jaccard
+            inside.append(one.before.difference.low <= change <= one.before.difference.high)
+        missed += not all(inside)
+    # They are conservative: even one miss of eight would have a chance of 5 % each, at most.
+    assert missed <= 2
+
+
+def test_a_confirmation_takes_no_more_tables_than_the_list_was_read_from() -> None:
+    first = many()
+    again = redveil.confirm(first, clinic(1500), 1)
+    used = {one.source.tree_pair for one in first}
+    per_table = -(-len(first) // 8) + len(used)
+    assert len(again.certificate.steps) == len(again.document.tree_pairs) <= per_table
+    assert {step.mechanism for step in again.certificate.steps} == {"count"}
+    assert total(step.price for step in again.certificate.steps) == 1
+
+
+def test_what_is_listed_can_be_asked_again(tmp_path: Path) -> None:
+    redveil.confirm(many(), clinic(1500), 5).save(tmp_path / "again.json")
+    again = redveil.Result.read(tmp_path / "again.json")
+    for one in again:
+        answer = again.ask(one.left.text, one.right.text)
+        if answer.table == one.source.tree_pair:
+            assert answer.statistics.jaccard.estimate == pytest.approx(one.jaccard.estimate)
+    assert all(pair.left.unknown_is_false for pair in again.document.tree_pairs)
+
+
+def test_a_confirmation_can_be_confirmed_and_refined() -> None:
+    again = redveil.confirm(many(), clinic(1500), 20)
+    third = redveil.confirm(again, clinic(1000), 100)
+    compared = redveil.truth(third, clinic(1000))
+    for one in compared:
+        assert one.true is not None
+        assert one.jaccard.estimate == pytest.approx(one.true.jaccard, abs=1e-9)
+    assert again.refine(clinic(), 5, of=2).certificate.algorithm == "refine"
+
+
+def test_a_p_value_is_multiplied_by_the_length_of_the_list() -> None:
+    again = redveil.confirm(many(), clinic(1500), 3)
+    known = again.document.false_discoveries
+    assert known is not None
+    expected = [i for i, one in enumerate(again) if one.p_value * len(again) > 0.01]
+    assert list(known.unconfirmed) == expected
+    assert known.confirmed == len(again) - len(expected)
+
+
+def test_old_and_new_are_shown_and_exported() -> None:
+    again = redveil.confirm(many(), clinic(1500), 5)
+    assert "difference [95 %]" in str(again)
+    table = again.to_arrow().to_pydict()
+    first = again.redescriptions[0].before
+    assert first is not None
+    assert table["jaccard_before"][0] == first.jaccard.estimate
+    assert table["difference_low"][0] == first.difference.low
+    assert "jaccard_before" not in many().to_arrow().column_names
+
+
+def test_a_confirmation_is_charged_and_about_the_same_part(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    first = redveil.mine(clinic(), 20, depth=1, trials=1, within="[age > 30]")
+    again = redveil.confirm(first, clinic(1500), "1/5", ledger=ledger)
+    assert again.certificate.within == first.certificate.within
+    (charge,) = Ledger(ledger).charges("clinic")
+    assert (charge.paid_for.purpose, charge.loss) == ("confirm", Loss(Fraction(1, 5)))
+    known = {"redescriptions": len(first), "within": "[age > 30]"}
+    assert known.items() <= charge.paid_for.parameters.items()
+
+
+def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    nothing = mined_clinic(NOTHING)
+    with pytest.raises(InputError, match="lists no redescription, so there is nothing to confirm"):
+        redveil.confirm(nothing, clinic(), 1, ledger=ledger)
+    with pytest.raises(InputError, match=r"^the list: no attribute "):
+        redveil.confirm(many(), wide_dataset(50, 2, 2), 1, ledger=ledger)
+    with pytest.raises(InputError, match="read the file with"):
+        redveil.confirm("result.json", clinic(), 1, ledger=ledger)  # type: ignore[arg-type]
     assert not ledger.exists()

@@ -32,6 +32,7 @@ def with_derived(
     keep: bool,
     given: tuple[Condition, ...] = (),
     searched: bool = False,
+    unknown_is_false: bool = False,
 ) -> Dataset:
     """Return the data set with an attribute for each query, the last ones of its view.
 
@@ -39,6 +40,7 @@ def with_derived(
     keep:     whether a view with derived attributes keeps the declared ones
     given:    the queries that the question starts from, as a certificate names them
     searched: whether these queries were found by a search of the same rows
+    unknown_is_false: whether an attribute is false, and not missing, where its query is unknown
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> from redveil.query.text import parse_text
@@ -53,27 +55,36 @@ def with_derived(
     views = {side: schema.view(side) for side in Side}
     for side, asked in queries.items():
         if asked:
-            derived = _attributes(views[side], asked)
+            derived = _attributes(views[side], asked, required=unknown_is_false)
             kept = views[side].attributes if keep else ()
             added = tuple(attribute for attribute, _ in derived)
             views[side] = replace(views[side], attributes=(*kept, *added))
             meanings[side] = {one.name: query for one, query in derived}
             table = within(partial(_derive, side, derived), table)
-    origin = replace(dataset.origin, meanings=meanings, given=given, searched=searched)
+    origin = replace(
+        dataset.origin,
+        meanings=meanings,
+        given=given,
+        searched=searched,
+        unknown_is_false=unknown_is_false,
+    )
     changed = replace(schema, left=views[Side.LEFT], right=views[Side.RIGHT])
     return Dataset(changed, table, dataset.report, origin)
 
 
-def _attributes(view: View, queries: Sequence[Query]) -> Derived:
-    """Declare an attribute for each query. It can be missing if one that it asks for can be."""
-    required = {one.name for one in view.attributes if one.required}
+def _attributes(view: View, queries: Sequence[Query], *, required: bool) -> Derived:
+    """Declare an attribute for each query. It can be missing if one that it asks for can be.
+
+    required: whether it cannot be missing in any case
+    """
+    known = {one.name for one in view.attributes if one.required}
     taken, found = set(view.names), []
     for query in queries:
         name = to_text(query)
         while name in taken:
             name += "'"
         taken.add(name)
-        always = required.issuperset(attributes(query))
+        always = required or known.issuperset(attributes(query))
         found.append((Attribute(name, Kind.BOOLEAN, required=always), query))
     return tuple(found)
 
@@ -82,7 +93,8 @@ def _derive(side: Side, derived: Derived, table: Table) -> Table:
     columns: dict[str, Column] = dict(table.view(side))
     for attribute, query in derived:
         truth = evaluate(query, table.view(side))
-        codes = np.where(truth.unknown, MISSING, truth.true).astype(np.uint8)
+        unknown = 0 if attribute.required else MISSING
+        codes = np.where(truth.unknown, unknown, truth.true).astype(np.uint8)
         columns[attribute.name] = CodedColumn(attribute, codes)
     left, right = (columns, table.right) if side is Side.LEFT else (table.left, columns)
     return Table(table.rows, left, right)

@@ -22,6 +22,7 @@ class Origin:
     given:    the queries that a question starts from, at most one for each view
     searched: whether these queries were found by a search of the same rows
     meanings: the query that each derived attribute stands for, by side and name
+    unknown_is_false: whether derived attributes are false where their queries are unknown
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> Origin(clinic_schema()).part
@@ -35,3 +36,4 @@ class Origin:
     meanings: Mapping[Side, Mapping[str, Query]] = field(
         default_factory=lambda: {side: {} for side in Side}
     )
+    unknown_is_false: bool = False

@@ -33,7 +33,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 Outcomes: TypeAlias = int
 # The bins that remain possible, by attribute.
 Possible: TypeAlias = Mapping[str, tuple[int, ...]]
-# Queries, each with the value that it has.
+# Queries, each with the values that it can have.
 Known: TypeAlias = tuple[tuple[Query, Outcomes], ...]
 
 TRUE: Final = 1
@@ -49,7 +49,7 @@ class ReleasedTree:
     """A tree with its splits as queries, and the attributes of its view.
 
     `splits[n]` is the query at inner node n, and None at a leaf. It is a literal, unless a person
-    gave it.
+    gave it. `unknown_is_false`: entities for which a split is unknown go where it is false.
 
     >>> sick = Literal("sick", "=", value=True)
     >>> from redveil.schema import Side
@@ -62,6 +62,7 @@ class ReleasedTree:
     tree: Tree
     splits: tuple[Query | None, ...]
     attributes: Mapping[str, Attribute]
+    unknown_is_false: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +141,7 @@ def _verdicts(
             continue
         outcomes = _outcomes(query, bins, possible)
         decided = outcomes == TRUE or not outcomes & TRUE
-        if decided and all(found == value for found, value in values):
+        if decided and all(not found & ~value for found, value in values):
             seen.add(outcomes == TRUE)
             continue
         # If every literal had a single value, so would the queries.
@@ -195,6 +196,7 @@ class _Bins:
     def __init__(self, query: Query, released: ReleasedTree) -> None:
         self._tree = released.tree
         self._splits = released.splits
+        self._fails = FALSE | UNKNOWN if released.unknown_is_false else FALSE
         by_name: dict[str, dict[Literal, None]] = {}
         for literal in (*literals(query), *_split_literals(released.splits)):
             check_literal(literal, released.attributes)
@@ -222,7 +224,7 @@ class _Bins:
         """Return the bins that an entity at an end can have, and what else is known of it."""
         possible = dict(self._all)
         known: list[tuple[Query, Outcomes]] = []
-        values = [(node, TRUE if held else FALSE) for node, held in self._tree.ancestors(end)]
+        values = [(node, TRUE if held else self._fails) for node, held in self._tree.ancestors(end)]
         if self._tree.split(end) is not None:
             values.append((end, UNKNOWN))
         for node, value in values:
@@ -238,7 +240,7 @@ class _Bins:
         self, possible: dict[str, tuple[int, ...]], split: Literal, outcome: Outcomes
     ) -> None:
         row, name = self._rows[split], split.attribute
-        possible[name] = tuple(bin_ for bin_ in possible[name] if row[bin_] == outcome)
+        possible[name] = tuple(bin_ for bin_ in possible[name] if row[bin_] & outcome)
 
 
 def _split_literals(splits: Sequence[Query | None]) -> Iterator[Literal]:

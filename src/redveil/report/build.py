@@ -52,15 +52,21 @@ NO_MEANINGS: Final[Meanings] = {side: {} for side in Side}
 
 
 def build(
-    findings: Findings, promise: Promise, schema: Schema, meanings: Meanings = NO_MEANINGS
+    findings: Findings,
+    promise: Promise,
+    schema: Schema,
+    meanings: Meanings = NO_MEANINGS,
+    *,
+    unknown_is_false: bool = False,
 ) -> ResultDocument:
     """Return the document of a run, in which derived attributes are spelled out.
 
     schema:   the schema whose splits the trees are made of
     meanings: the query that each derived attribute stands for
+    unknown_is_false: whether derived attributes are false where their queries are unknown
     """
     declared, nothing = promise.schema, findings.nothing
-    words = _Words(declared, meanings)
+    words = _Words(declared, meanings, unknown_is_false)
     return ResultDocument(
         certificate=certificate(promise),
         entities=None if findings.entities is None else _interval(findings.entities),
@@ -116,6 +122,7 @@ class _Words:
 
     declared: Schema
     meanings: Meanings
+    unknown_is_false: bool
 
     def query(self, query: Query, side: Side) -> QueryPart:
         """Return a query with the same support."""
@@ -222,12 +229,22 @@ def _tree(tree: Tree, schema: Schema, words: _Words) -> TreePart:
     view = schema.view(tree.side)
     splits = Splits.of(view)
     leaves = [simplified(leaf_query(tree, splits, leaf), order=view.orders) for leaf in tree.leaves]
+    # No query is true where another one is false or unknown.
+    said = [
+        not words.unknown_is_false or all(held for _, held in tree.path(leaf))
+        for leaf in tree.leaves
+    ]
+    ends = [
+        words.query(leaf, tree.side) if one else None
+        for leaf, one in zip(leaves, said, strict=True)
+    ]
     return TreePart(
         view=view.name,
         splits=tuple(
             None if s is None else words.split(split_literal(splits, s, held=True), tree.side)
             for s in tree.splits
         ),
-        ends=(*(words.query(leaf, tree.side) for leaf in leaves), *(None for _ in tree.stuck)),
+        ends=(*ends, *(None for _ in tree.stuck)),
         stuck_at=tree.stuck,
+        unknown_is_false=words.unknown_is_false,
     )

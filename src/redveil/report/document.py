@@ -259,6 +259,16 @@ class SourcePart(Part):
     right_ends: tuple[int, ...]
 
 
+class BeforePart(Part):
+    """What an earlier result said of the same two queries, and how the new one differs.
+
+    These intervals and the new ones hold together with probability 95 %.
+    """
+
+    jaccard: IntervalPart
+    difference: IntervalPart = Field(description="the new Jaccard index less the old one")
+
+
 class RedescriptionPart(Part):
     """Two queries and how well they match, as far as the noise lets us know."""
 
@@ -270,6 +280,9 @@ class RedescriptionPart(Part):
     p_value: float = Field(description="the largest that is consistent with the noise")
     p_value_estimate: float = Field(description="at the estimates")
     source: SourcePart
+    before: BeforePart | None = Field(
+        default=None, description="what an earlier result said, in a confirmation"
+    )
     true: TruePart | None = None
 
     def __str__(self) -> str:
@@ -297,6 +310,9 @@ class TreePart(Part):
         description="leaf queries, then null for each node where a missing value can stop an entity"
     )
     stuck_at: tuple[int, ...]
+    unknown_is_false: bool = Field(
+        default=False, description="whether an unknown split counts as false, as in a confirmation"
+    )
 
 
 class LeafTablePart(Part):

@@ -109,7 +109,8 @@ def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> Re
         raise ValueError("a leaf is listed in stuck_at")
     if len(set(part.stuck_at)) != len(part.stuck_at):
         raise ValueError("a place to be stuck at is named twice")
-    return ReleasedTree(Tree(side, inner, part.stuck_at), tuple(splits), attributes)
+    tree = Tree(side, inner, part.stuck_at)
+    return ReleasedTree(tree, tuple(splits), attributes, part.unknown_is_false)
 
 
 def _check(split: Query, attributes: Mapping[str, Attribute]) -> None:

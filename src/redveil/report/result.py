@@ -166,6 +166,9 @@ class Result:
             # Only an owner's evaluation has true values; a private file does not mention them.
             if redescription["true"] is None:
                 del redescription["true"]
+            # Only a confirmation compares with an earlier result.
+            if redescription["before"] is None:
+                del redescription["before"]
         return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
     def save(self, path: str | Path) -> None:
