@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
     from redveil.algorithms.names import (
         AlgorithmName,
+        AnyAlgorithmName,
         CountsName,
         PairScoreName,
         ProfileName,
@@ -36,7 +37,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     schema: Schema | None = None,
     *,
     delta: str | float | Fraction | None = None,
-    algorithm: AlgorithmName | None = None,
+    algorithm: AnyAlgorithmName | None = None,
     profile: ProfileName | None = None,
     depth: int | None = None,
     trials: int | None = None,
@@ -66,8 +67,9 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     entities: about how many entities the data has
     schema:   the schema, for its number of splits
 
-    All other parameters are those of `mine`. Those that decide what is reported are checked, but
-    they do not change the plan.
+    All other parameters are those of `mine`; `algorithm` can also be describe, refine or confirm.
+    With confirm, `trials` is the number of tables that the list was read from. Those that decide
+    what is reported are checked, but they do not change the plan.
 
     >>> [step.name for step in plan(1, entities=1000).steps]
     ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
@@ -94,7 +96,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
         "max_support": max_support,
         "max_disjuncts": max_disjuncts,
     }
-    wanted, _ = _understood(search, limits, prune)
+    wanted, _ = _understood(search, limits, prune, questions=True)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     return wanted.tuned(schema, entities, loss.price).plan(loss.price)
 
@@ -219,12 +221,19 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 
 
 def _understood(
-    search: dict[str, Any], limits: dict[str, float | None], prune: object
+    search: dict[str, Any],
+    limits: dict[str, float | None],
+    prune: object,
+    *,
+    questions: bool = False,
 ) -> tuple[Algorithm, Reporting]:
-    """Return how to search and what to report, or refuse a parameter."""
-    from redveil.algorithms.catalogue import make_algorithm
+    """Return how to search and what to report, or refuse a parameter.
 
-    wanted = make_algorithm(**search)
+    questions: whether describe, refine and confirm are offered, too
+    """
+    from redveil.algorithms.catalogue import ALGORITHMS, EVERYTHING, make_algorithm
+
+    wanted = make_algorithm(**search, among=EVERYTHING if questions else ALGORITHMS)
     limited = wanted.profile.constraints(**limits)
     return wanted, wanted.profile.reporting(limited, read_prune(prune))
 

@@ -19,7 +19,9 @@ import polars as pl
 
 import redveil
 from redveil import sealed as sealed_module
-from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
+from redveil.algorithms.confirm import Confirm
+from redveil.algorithms.derived import with_derived
 from redveil.algorithms.population import part_of
 from redveil.data.binning import BinnedTable, BinnedView
 from redveil.data.report import LoadReport
@@ -28,8 +30,10 @@ from redveil.findings.reporting import Reporting
 from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
 from redveil.query.condition import read_conditions
-from redveil.schema import Attribute, Kind, Schema, View
+from redveil.query.text import parse_text
+from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed
+from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
 
 #: How many entities the marked tables have. No line, price or parameter has this number.
@@ -103,14 +107,29 @@ RUNS: Final[dict[str, dict[str, Any]]] = {
         "walk_steps": 10,
     },
     "tree-pair": {"algorithm": "tree-pair", "depth": 1, "trials": 1, "walk_steps": 10},
+    "describe": {"algorithm": "describe", "depth": 2, "trials": 2},
+    "describe, tuned": {"algorithm": "describe"},
+    "refine": {"algorithm": "refine", "depth": 2, "tree_share": "2/3"},
+    "confirm": {"algorithm": "confirm", "trials": 1},
 }  # fmt: skip
+#: A given pair of queries, which is refined, or measured again.
+GIVEN: Final = {
+    Side.LEFT: [parse_text("[age > 40] & ![gout]")],
+    Side.RIGHT: [parse_text("[urate <= 100]")],
+}
 
 
 def asked(name: str, entities: int) -> redveil.Dataset:
     """Return the tables as a run asks for them."""
     if name.endswith("of a part"):
         schema = marked_schema()
-        return part_of(marked(entities), read_conditions("[age > 41]", schema, "within"))
+        return part_of(marked(entities), read_conditions("[age > 40]", schema, "within"))
+    if name.startswith("describe"):
+        return with_derived(marked(entities), {Side.LEFT: GIVEN[Side.LEFT]}, keep=False)
+    if name == "refine":
+        return with_derived(marked(entities), GIVEN, keep=True)
+    if name == "confirm":
+        return with_derived(marked(entities), GIVEN, keep=False, unknown_is_false=True)
     return marked(entities)
 
 
@@ -120,7 +139,9 @@ def mine_marked(
     entities: int = ENTITIES,
 ) -> Mined:
     """Run an algorithm with noise that repeats, so that no noisy number is a mark by chance."""
-    algorithm, loss = make_algorithm(**RUNS[name]), Loss(Fraction(1))
+    algorithm, loss = make_algorithm(**RUNS[name], among=EVERYTHING), Loss(Fraction(1))
+    if isinstance(algorithm, Confirm):
+        algorithm = Confirm.measuring(((Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))),))
     return mine(asked(name, entities), algorithm, Reporting(), loss, SeededRandomness, progress)
 
 

@@ -89,12 +89,24 @@ def _attributes(view: View, queries: Sequence[Query], *, required: bool) -> Deri
     return tuple(found)
 
 
+def derived_column(
+    attribute: Attribute, query: Query, columns: Mapping[str, Column]
+) -> CodedColumn:
+    """Return the values of a derived attribute, each from the entity's own row. Private.
+
+    attribute: if it is required, it is false where the query is unknown
+    columns:   the declared attributes of the view
+    """
+    truth = evaluate(query, columns)
+    unknown = 0 if attribute.required else MISSING
+    codes = np.where(truth.unknown, unknown, truth.true).astype(np.uint8)
+    return CodedColumn(attribute, codes)
+
+
 def _derive(side: Side, derived: Derived, table: Table) -> Table:
-    columns: dict[str, Column] = dict(table.view(side))
+    declared = table.view(side)
+    columns: dict[str, Column] = dict(declared)
     for attribute, query in derived:
-        truth = evaluate(query, table.view(side))
-        unknown = 0 if attribute.required else MISSING
-        codes = np.where(truth.unknown, unknown, truth.true).astype(np.uint8)
-        columns[attribute.name] = CodedColumn(attribute, codes)
+        columns[attribute.name] = derived_column(attribute, query, declared)
     left, right = (columns, table.right) if side is Side.LEFT else (table.left, columns)
     return Table(table.rows, left, right)

@@ -85,6 +85,10 @@ AlgorithmName = Annotated[
         "--algorithm", say="Mining algorithm [default: twin; published: alt-expm]", panel=EXPERT
     ),
 ]
+AnyAlgorithmName = Annotated[
+    names.AnyAlgorithmName | None,
+    _option("--algorithm", say="Algorithm, or another command [default: twin]", panel=EXPERT),
+]
 Depth = Annotated[
     int | None,
     _option(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from redveil.cli.arguments import (
-    AlgorithmName,
     Alternations,
+    AnyAlgorithmName,
     CountsName,
     Delta,
     Depth,
@@ -45,6 +45,7 @@ TUNED_HEADS: Final = {
     "alternations": "alternations",
     "depth": "depth",
     "root_score": "root score",
+    "tree_score": "tree score",
 }
 
 Entities = Annotated[
@@ -60,7 +61,7 @@ def plan(
     delta: Delta = None,
     entities: Entities = None,
     schema: SchemaOption = None,
-    algorithm: AlgorithmName = None,
+    algorithm: AnyAlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
     trials: Trials = None,
@@ -80,7 +81,7 @@ def plan(
     Some defaults follow from a noisy number of entities, which a run buys first. Without
     --entities, all cases are listed.
     """
-    from redveil.algorithms.catalogue import make_algorithm
+    from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
     from redveil.algorithms.tuning import tuned_cases
     from redveil.privacy.loss import parse_loss
     from redveil.privacy.score import MOST_ENTITIES
@@ -101,6 +102,7 @@ def plan(
             root_score=root_score,
             pair_score=pair_score,
             variance_threshold=variance_threshold,
+            among=EVERYTHING,
         )
         wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None
