@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.findings.reporting import read_prune
-from redveil.privacy.loss import parse_loss
+from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from redveil.data.dataset import Dataset
     from redveil.findings.reporting import Reporting
+    from redveil.mining import Mined
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
 
@@ -183,8 +184,6 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     Fraction(2, 1)
     """
     from redveil import mining
-    from redveil.algorithms.population import part_of
-    from redveil.query.condition import read_conditions
 
     search = {
         "algorithm": algorithm,
@@ -210,14 +209,31 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     }
     wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
+    paid_for = _paid_for(wanted, reporting, result_name)
+    mined = _mined(dataset, wanted, reporting, loss, within, ledger, paid_for, progress)
+    return mining.report(mined)
+
+
+def _mined(
+    dataset: Dataset,
+    wanted: Algorithm,
+    reporting: Reporting,
+    loss: Loss,
+    within: str | Sequence[str] | None,
+    ledger: str | Path | None,
+    paid_for: PaidFor,
+    progress: Callable[[float], None] | None,
+) -> Mined:
+    """Charge, then mine a part of the population, or all of it."""
+    from redveil import mining
+    from redveil.algorithms.population import part_of
+    from redveil.query.condition import read_conditions
+
     mining.must_be_minable(dataset)
     part = read_conditions(within, dataset.schema, "within")
-    paid_for = _paid_for(wanted, reporting, result_name).with_part([one.text for one in part])
-    charge(dataset.schema, loss, ledger, paid_for)
-    mined = mining.mine(
-        part_of(dataset, part), wanted, reporting, loss, progress=progress or (lambda _: None)
-    )
-    return mining.report(mined)
+    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    asked = part_of(dataset, part)
+    return mining.mine(asked, wanted, reporting, loss, progress=progress or (lambda _: None))
 
 
 def _understood(

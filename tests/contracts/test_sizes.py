@@ -16,6 +16,9 @@ LONGEST_SEALED = 149
 REFERENCE_PAGES = {
     ("api.py", "mine"),
     ("api.py", "plan"),
+    ("conversation.py", "confirm"),
+    ("conversation.py", "describe"),
+    ("conversation.py", "refine"),
     ("diagnosis.py", "diagnose"),
     ("schema/model.py", "with_attribute"),
 }

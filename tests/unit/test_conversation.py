@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 import redveil
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import wide_dataset
-from redveil.errors import InputError
+from redveil.errors import InputError, PlanError
 from redveil.privacy.loss import Loss, total
 from redveil.query.formula import attributes
 from redveil.query.text import parse_text
@@ -330,3 +333,37 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
     with pytest.raises(InputError, match="read the file with"):
         redveil.confirm("result.json", clinic(), 1, ledger=ledger)  # type: ignore[arg-type]
     assert not ledger.exists()
+
+
+@pytest.mark.parametrize("question", ["describe", "refine", "confirm"])
+def test_a_question_that_fails_stays_charged(
+    question: str, first: redveil.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+
+    def fails(*_: object) -> None:
+        raise PlanError("out of order")
+
+    monkeypatch.setattr("redveil.mining.run", fails)
+    questions: dict[str, Callable[..., redveil.Result]] = {
+        "describe": partial(redveil.describe, clinic(), "[gout]"),
+        "refine": partial(redveil.refine, first, clinic()),
+        "confirm": partial(redveil.confirm, first, clinic()),
+    }
+    with pytest.raises(PlanError):
+        questions[question]("1/3", ledger=ledger)
+    assert Ledger(ledger).spent("clinic") == Loss(Fraction(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("method", "function"),
+    [
+        (redveil.Dataset.describe, redveil.describe),
+        (redveil.Dataset.refine, redveil.refine),
+        (redveil.Result.refine, redveil.refine),
+    ],
+)
+def test_methods_take_what_the_functions_take(method: Any, function: Any) -> None:
+    of_method, of_function = (inspect.signature(one).parameters for one in (method, function))
+    by_name = {name: one for name, one in of_function.items() if one.kind is one.KEYWORD_ONLY}
+    assert {n: p for n, p in of_method.items() if p.kind is p.KEYWORD_ONLY} == by_name

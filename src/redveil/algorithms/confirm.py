@@ -1,4 +1,7 @@
-"""Confirm: leaf tables of trees that are given. Nothing is chosen, so all of ε goes to counts."""
+"""Confirm: leaf tables of trees that are given. Nothing is chosen, so all of ε goes to counts.
+
+Proof: algorithms/confirm.md.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 The given query is the only attribute of its view (`algorithms/derived.py`), so that the choices are
 among one view's splits only. With little to spend, one split is chosen by how well it agrees with
 the given query. With more, a whole tree of up to two levels is drawn by how well it predicts it.
+Proof: algorithms/describe.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 The roots are public, so they cost nothing; the levels below them are chosen as those of other twin
 trees are. The given queries are the last attributes of their views (`algorithms/derived.py`).
+Proof: algorithms/refine.md.
 """
 
 from __future__ import annotations

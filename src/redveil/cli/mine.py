@@ -39,12 +39,13 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import say
-from redveil.cli.paid_run import Tables, destination, run_and_save
+from redveil.cli.paid_run import Destination, Tables, destination, run_and_save
 from redveil.privacy.loss import Loss, parse_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redveil.data.dataset import Dataset
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -117,7 +118,11 @@ def mine(
     _check_part(within, tables.schema)
     where = destination(result, tables, ledger, loss)
     given |= limits | {"prune": prune, "within": within, "ledger": where.ledger}
-    dataset = tables.load()
+    _run(tables.load(), loss, given, where)
+
+
+def _run(dataset: Dataset, loss: Loss, given: dict[str, Any], where: Destination) -> None:
+    """Mine, save the result, and show it."""
 
     def run(report: Callable[[float], None]) -> Result:
         from redveil.api import mine as run_mine

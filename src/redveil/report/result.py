@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
@@ -152,12 +152,45 @@ class Result:
         found = answer(*queries, released_tables(self.document))
         return replace(found, unit=self.certificate.unit)
 
-    def refine(self, dataset: Dataset, epsilon: str | float | Fraction, **given: Any) -> Result:
+    def refine(  # noqa: PLR0913 - the parameters of the public function
+        self,
+        dataset: Dataset,
+        epsilon: str | float | Fraction,
+        *,
+        of: int = 1,
+        delta: str | float | Fraction | None = None,
+        depth: int | None = None,
+        tree_share: str | float | Fraction | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        result_name: str | None = None,
+        ledger: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
         """Refine one redescription of this result: see `redveil.refine`."""
         # The public function: what it needs is built on results.
         import redveil
 
-        return redveil.refine(self, dataset, epsilon, **given)
+        return redveil.refine(
+            self,
+            dataset,
+            epsilon,
+            of=of,
+            delta=delta,
+            depth=depth,
+            tree_share=tree_share,
+            max_p_value=max_p_value,
+            min_jaccard=min_jaccard,
+            min_support=min_support,
+            max_support=max_support,
+            max_disjuncts=max_disjuncts,
+            result_name=result_name,
+            ledger=ledger,
+            progress=progress,
+        )
 
     def to_json(self) -> str:
         """Return the result file's text."""
