@@ -29,6 +29,7 @@ class Confirm(Algorithm):
 
     pairs: the trees, left and right; public
 
+    >>> from fractions import Fraction
     >>> stump = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))
     >>> [step.name for step in Confirm.measuring((stump,)).plan(Fraction(1)).steps]
     ['trial 1, leaf table 1, cells']

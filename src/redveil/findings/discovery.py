@@ -46,7 +46,7 @@ def given_choices(given: Iterable[Condition], schema: Schema) -> float:
     >>> from redveil.data.synthetic import clinic_schema
     >>> from redveil.query.condition import read_condition
     >>> round(given_choices([read_condition("[gout]", clinic_schema(), "")], clinic_schema()), 2)
-    2.03
+    2.17
     """
     return sum(_as_long(one.query, max(schema.view(one.side).split_count, 1)) for one in given)
 

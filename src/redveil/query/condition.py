@@ -62,10 +62,9 @@ def check_condition(side: Side, query: Query, schema: Schema, name: str) -> Cond
     """Return a query over a view, or refuse one that the schema does not allow.
 
     >>> from redveil.data.synthetic import clinic_schema
-    >>> check_condition(Side.RIGHT, parse_text("[gout]"), clinic_schema(), "of")
+    >>> check_condition(Side.LEFT, parse_text("[gout = 3]"), clinic_schema(), "of")
     Traceback (most recent call last):
-    redveil.errors.QueryError: of: no attribute gout; use one of HbA1c, fasting glucose, eGFR, \
-creatinine, haemoglobin, TSH, uric acid, NT-proBNP, …
+    redveil.errors.QueryError: of: [gout = 3]: gout is Boolean; write [gout] or ![gout]
     """
     declared = {one.name: one for one in schema.view(side).attributes}
     try:
