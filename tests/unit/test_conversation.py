@@ -12,13 +12,20 @@ from typing import Any
 import pytest
 
 import redveil
+from redveil.algorithms.derived import with_derived
+from redveil.algorithms.refine import Refine
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import wide_dataset
 from redveil.errors import InputError, PlanError
+from redveil.findings.discovery import given_choices
+from redveil.findings.reporting import Reporting
+from redveil.mining import mine
 from redveil.privacy.loss import Loss, total
+from redveil.query.condition import read_condition
 from redveil.query.formula import attributes
 from redveil.query.text import parse_text
 from support.clinic import NOTHING, clinic, mined_clinic
+from support.seeded import SeededRandomness
 
 
 @pytest.mark.parametrize(
@@ -161,11 +168,22 @@ def test_a_refinement_can_be_refined(first: redveil.Result) -> None:
         assert one.support.left.estimate == pytest.approx(one.true.support.left, abs=15)
 
 
-def test_earlier_choices_count_as_comparable_pairs(first: redveil.Result) -> None:
-    old, new = first.document, first.refine(clinic(), 20, depth=2).document
-    assert old.false_discoveries is not None
-    assert new.false_discoveries is not None
-    assert new.false_discoveries.comparable > old.false_discoveries.comparable + 3
+def test_earlier_choices_count_as_comparable_pairs() -> None:
+    given = tuple(
+        read_condition(text, clinic().schema, "of")
+        for text in ("![diabetes type 2]", "[fasting glucose <= 115]")
+    )
+    queries = {one.side: [one.query] for one in given}
+
+    def comparable(*, searched: bool) -> float:
+        derived = with_derived(clinic(), queries, keep=True, given=given, searched=searched)
+        mined = mine(derived, Refine(), Reporting(), Loss(Fraction(20)), SeededRandomness)
+        assert mined.findings.discovery is not None
+        return mined.findings.discovery.comparable
+
+    more = comparable(searched=True) - comparable(searched=False)
+    assert more == pytest.approx(given_choices(given, clinic().schema))
+    assert more > 4
 
 
 def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None:
