@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.buying import buy_cuts
+    from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
@@ -41,6 +42,8 @@ __all__ = [
     "Schema",
     "buy_cuts",
     "compare",
+    "confirm",
+    "describe",
     "diagnose",
     "draft",
     "examine",
@@ -48,6 +51,7 @@ __all__ = [
     "load_report",
     "mine",
     "plan",
+    "refine",
     "truth",
 ]
 
@@ -67,6 +71,8 @@ _HOMES = {
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
+    "confirm": "redveil.conversation",
+    "describe": "redveil.conversation",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",
@@ -74,6 +80,7 @@ _HOMES = {
     "load_report": "redveil.owner",
     "mine": "redveil.api",
     "plan": "redveil.api",
+    "refine": "redveil.conversation",
     "truth": "redveil.owner",
 }
 

@@ -29,6 +29,8 @@ PUBLIC = {
     "Schema",
     "buy_cuts",
     "compare",
+    "confirm",
+    "describe",
     "diagnose",
     "draft",
     "examine",
@@ -36,6 +38,7 @@ PUBLIC = {
     "load_report",
     "mine",
     "plan",
+    "refine",
     "truth",
 }
 HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp")

@@ -52,9 +52,16 @@ def twin_law(
     entities: Entities, root: Scored, prices: Sequence[Fraction], used: Used, rule: Rule = ANY
 ) -> Law:
     """Return the law of a pair of twin trees, one level per price; agreement below the root."""
-    law: Law = {BEFORE_GROWTH: 0.0}
+    return grown_from(BEFORE_GROWTH, entities, root, prices, used)
+
+
+def grown_from(
+    start: Twins, entities: Entities, first: Scored, prices: Sequence[Fraction], used: Used
+) -> Law:
+    """Return the law of twin trees that are grown from some others; agreement below the first."""
+    law: Law = {start: 0.0}
     for level, price in enumerate(prices):
-        scored = AGREEMENT if level else root
+        scored = AGREEMENT if level else first
         grown: Law = {
             (now, chosen): log + more
             for now, log in law.items()

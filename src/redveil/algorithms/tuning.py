@@ -41,6 +41,13 @@ SCOUT_SHARE: Final = Fraction(1, 5)
 SCOUT_BOUNDS: Final = 300, 400
 LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
+# The N·ε from which a tree that describes a given query gets one more level, and a run one more
+# tree. There are fewer splits to choose from, which `strength` allows for.
+DESCRIBING_DEPTHS: Final = (0, 1_200)
+DESCRIBING_TREES: Final = (0, 8_000, 16_000, 24_000)
+# Below this N·ε, one split is chosen by agreement; above it, a tree is drawn by its purity.
+GINI_FROM: Final = 500
+
 
 def strength(schema: Schema | None, size: float) -> float:
     """Return the number of entities, scaled to the reference number of splits to choose from."""

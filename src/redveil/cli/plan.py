@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from redveil.cli.arguments import (
-    AlgorithmName,
     Alternations,
+    AnyAlgorithmName,
     CountsName,
     Delta,
     Depth,
@@ -51,6 +51,7 @@ TUNED_HEADS: Final = {
     "alternations": "alternations",
     "depth": "depth",
     "root_score": "root score",
+    "tree_score": "tree score",
 }
 
 Entities = Annotated[
@@ -70,7 +71,7 @@ def plan(
     only: Only = None,
     require: Require = None,
     unmatched: Unmatched = None,
-    algorithm: AlgorithmName = None,
+    algorithm: AnyAlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
     trials: Trials = None,
@@ -90,7 +91,7 @@ def plan(
     Some defaults follow from a noisy number of entities, which a run buys first. Without
     --entities, all cases are listed.
     """
-    from redveil.algorithms.catalogue import make_algorithm
+    from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
     from redveil.algorithms.tuning import tuned_cases
     from redveil.privacy.loss import parse_loss
     from redveil.privacy.score import MOST_ENTITIES
@@ -111,6 +112,7 @@ def plan(
             root_score=root_score,
             pair_score=pair_score,
             variance_threshold=variance_threshold,
+            among=EVERYTHING,
         )
         wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None
