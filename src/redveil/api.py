@@ -71,6 +71,8 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
 
     The price is the same for every data set. How it is spent follows, by a public rule, from the
     noisy number of entities and from the schema's number of splits: give the number you expect.
+    Twin trees begin with a scout if there are enough entities, and what the scout finds decides the
+    rest; the plan assumes that the views are usually related (`algorithms.tuning.USUAL`).
     With `delta`, prices are in ρ, and add up to the largest ρ that keeps (ε, δ).
 
     epsilon:  the privacy loss ε
@@ -82,7 +84,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     what is reported are checked, but they do not change the plan. Those that name attributes need
     the schema.
 
-    >>> [step.name for step in plan(1, entities=1000).steps]
+    >>> [step.name for step in plan(1, entities=400).steps]
     ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
     """
     search = {
@@ -310,4 +312,6 @@ def _steered(
 def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) -> PaidFor:
     """Return what a run pays for; what the tuning rule sets is not known before it."""
     parameters = {"profile": wanted.profile.name, **wanted.public(), **reporting.public()}
-    return PaidFor(MINE, result_name, wanted.name, parameters).without(wanted.auto)
+    # What is left to the tuning rule is not known yet, nor what follows from it.
+    unknown = (*wanted.auto, *wanted.derived) if wanted.auto else ()
+    return PaidFor(MINE, result_name, wanted.name, parameters).without(unknown)

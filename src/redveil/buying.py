@@ -51,9 +51,10 @@ def buy_cuts(
     (Fraction(1, 10), ('creatinine',))
     """
     from redveil.algorithms.cut_points import CutPointRequest, bought_cuts
+    from redveil.data.dataset import must_be_loaded
     from redveil.privacy.randomness import SystemRandomness
 
-    price, schema = parse_epsilon(epsilon), dataset.schema
+    price, schema = parse_epsilon(epsilon), must_be_loaded(dataset, "buy_cuts").schema
     most = checked_count(cuts)
     chosen = chosen_columns(schema, columns, again=again)
     wanted = [CutPointRequest(side, one) for side in Side for one in chosen[side]]

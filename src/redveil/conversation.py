@@ -90,7 +90,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
         "max_support": max_support,
         "max_disjuncts": max_disjuncts,
     }
-    mining.must_be_minable(dataset)
+    mining.must_be_minable(dataset, DESCRIBE)
     asked = read_condition(query, dataset.schema, "query")
     part = read_conditions(within, dataset.schema, "within")
     wanted = Describe.of(given_side=asked.side, **_given(given))
@@ -162,7 +162,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
         "max_support": max_support,
         "max_disjuncts": max_disjuncts,
     }
-    mining.must_be_minable(dataset)
+    mining.must_be_minable(dataset, REFINE)
     roots = _listed(result, of, dataset.schema)
     part = _part_of(result, dataset.schema)
     wanted = Refine.of(**_given({"depth": depth, "tree_share": tree_share}))
@@ -225,7 +225,7 @@ def confirm(
     from redveil.report.retest import compared, retest
 
     must_be_a_result(result)
-    mining.must_be_minable(dataset)
+    mining.must_be_minable(dataset, CONFIRM)
     arranged = retest(result.document)
     wanted = Confirm.measuring(arranged.pairs)
     for side, queries in arranged.queries.items():

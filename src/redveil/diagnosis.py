@@ -24,7 +24,7 @@ from redveil.algorithms.names import (
 from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.data.binning import bin_table
-from redveil.data.dataset import Dataset
+from redveil.data.dataset import Dataset, must_be_loaded
 from redveil.display import Block, Displayed, Listing, Note
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
@@ -154,7 +154,7 @@ def diagnose(  # noqa: PLR0913 - one keyword for each parameter, so that editors
         pair_score=pair_score,
         start=start,
     )
-    observed = wanted.profile.observed(dataset)
+    observed = wanted.profile.observed(must_be_loaded(dataset, "diagnose"))
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
     data = PreparedData.of(schema, table, wanted.needs)

@@ -16,8 +16,10 @@ _OWN_LIST: Final = re.compile(
     rb"left,right,jaccard,|<div class='redveil'>"
     rb"|\\begin\{tabular\}\{[lr]+\}\s\\toprule\s(\\# & )?left & right & Jaccard"
 )
-_QUERY_COLUMN: Final = re.compile(r"(?m)^(?!\s*#).*\bquery_?LHS\b")
+_QUERY_COLUMNS: Final = ({"query_LHS", "query_RHS"}, {"queryLHS", "queryRHS"})
 _DELIMITERS: Final = ",;\t"
+#: In the metadata of figures that we drew: who made them.
+FIGURE_MARK: Final = "redveil figure"
 #: How a list of column names begins.
 NAMES_HEADER: Final = "view\tcolumn\tname\n"
 
@@ -34,6 +36,9 @@ class FileKind(StrEnum):
     NAMES = "a list of column names"
     LEDGER = "a ledger (SQLite database)"
     FIGURE = "a figure"
+    PNG = "a PNG picture"
+    PDF = "a PDF file"
+    XML = "an XML or SVG file"
     CSV = "a CSV file"
     ARFF = "an ARFF file"
     PARQUET = "a Parquet file"
@@ -49,14 +54,12 @@ _MAGIC: Final = {
     b"\xd0\xcf\x11\xe0": FileKind.EXCEL,
     b"\x1f\x8b": FileKind.GZIP,
     b"SQLite format 3\x00": FileKind.LEDGER,
-    b"\x89PNG": FileKind.FIGURE,
-    b"%PDF": FileKind.FIGURE,
-    b"<?xml": FileKind.FIGURE,
-    b"<svg": FileKind.FIGURE,
+    b"\x89PNG": FileKind.PNG,
+    b"%PDF": FileKind.PDF,
+    b"<?xml": FileKind.XML,
+    b"<svg": FileKind.XML,
 }
-# What may be replaced by a kind, besides the kind itself and an empty file: JSON that is damaged,
-# or has been changed by hand until it is neither a result nor a schema.
-_ALSO_REPLACES: Final = {FileKind.RESULT: FileKind.JSON, FileKind.SCHEMA: FileKind.JSON}
+_DRAWN: Final = (FileKind.PNG, FileKind.PDF, FileKind.XML)
 
 
 def kind_of(content: bytes) -> FileKind:
@@ -74,7 +77,8 @@ def kind_of(content: bytes) -> FileKind:
         return FileKind.EMPTY
     for magic, kind in _MAGIC.items():
         if content.startswith(magic):
-            return kind
+            is_ours = kind in _DRAWN and FIGURE_MARK.encode() in content
+            return FileKind.FIGURE if is_ours else kind
     if _OWN_RESULT.match(content):
         return FileKind.RESULT
     if _OWN_LIST.match(content):
@@ -96,7 +100,11 @@ def file_kind(path: Path) -> FileKind:
     with path.open("rb") as file:
         head = file.read(_HEAD)
         is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
-        return kind_of(head + file.read() if is_json else head)
+        kind = kind_of(head + file.read() if is_json else head)
+        if kind in _DRAWN and (rest := file.read()):
+            # In a PDF file, the metadata come last.
+            return kind_of(head + rest[-_HEAD:])
+        return kind
 
 
 def may_replace(new: FileKind, old: FileKind) -> bool:
@@ -105,14 +113,15 @@ def may_replace(new: FileKind, old: FileKind) -> bool:
     >>> may_replace(FileKind.RESULT, FileKind.RESULT), may_replace(FileKind.RESULT, FileKind.CSV)
     (True, False)
     """
-    return old in (new, FileKind.EMPTY, _ALSO_REPLACES.get(new))
+    return old in (new, FileKind.EMPTY)
 
 
 def _json_kind(content: bytes) -> FileKind:
     try:
         read = json.loads(content)
     except (ValueError, RecursionError):
-        return FileKind.JSON
+        # A schema with a slip of the keyboard in it; whoever replaces it has to keep its id.
+        return FileKind.SCHEMA if b'"resources"' in content else FileKind.JSON
     if isinstance(read, dict) and read.get("format") == "redveil-result":
         return FileKind.RESULT
     if isinstance(read, dict) and "resources" in read:
@@ -120,12 +129,19 @@ def _json_kind(content: bytes) -> FileKind:
     return FileKind.JSON
 
 
+def _is_queries(text: str) -> bool:
+    """Return whether the first line that is no comment names the columns of clired's files."""
+    lines = (line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#")
+    fields = {field.strip() for field in next(lines, "").split("\t")}
+    return any(columns <= fields for columns in _QUERY_COLUMNS)
+
+
 def _text_kind(head: bytes) -> FileKind:
     if b"\x00" in head:
         return FileKind.BINARY
     # Names are recognised in any encoding that agrees with ASCII.
     text = head.decode("utf-8", errors="replace")
-    if _QUERY_COLUMN.search(text):
+    if _is_queries(text):
         return FileKind.QUERIES
     if text.startswith(NAMES_HEADER):
         return FileKind.NAMES

@@ -22,7 +22,10 @@ from redveil.errors import InputError
 from redveil.file_kind import FileKind, file_kind, may_replace
 
 # Names of open files of this process: to replace what they stand for would cut the process off.
-_DESCRIPTOR: Final = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
+_DESCRIPTOR: Final = re.compile(
+    r"/dev/(?:fd/(\d+)|stdin|stdout|stderr)|/proc/(?:self|(\d+))/fd/(\d+)"
+)
+_STANDARD: Final = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 # The most that a check before a run tries to write; larger results are rare.
 _PROBE_BYTES: Final = 2**20
 _TEMPORARY: Final = ".redveil-"
@@ -38,6 +41,7 @@ _REASONS: Final = {
     errno.ENOTDIR: "check that its folder exists",
     errno.ENAMETOOLONG: "the name is too long; shorten it",
     errno.ELOOP: f"its symbolic links lead in a circle; {_ELSEWHERE}",
+    errno.EBADF: f"it is not open for writing; {_ELSEWHERE}",
     errno.EPIPE: "the other end of the pipe was closed",
     errno.ENXIO: f"nothing can be written there; {_ELSEWHERE}",
 }
@@ -51,7 +55,24 @@ def write_text(path: Path, text: str, kind: FileKind) -> None:
     ...     (Path(folder) / "a.json").read_text(encoding="utf-8")
     '{"ε": 1}'
     """
-    write_bytes(path, text.encode("utf-8"), kind)
+    write_bytes(path, encoded(text, str(path)), kind)
+
+
+def encoded(text: str, place: str) -> bytes:
+    """Return a text as UTF-8, or refuse it if it contains half a character.
+
+    >>> encoded(chr(0xD83D), "a.json")
+    Traceback (most recent call last):
+    redveil.errors.InputError: a.json: cannot be written; it contains half a character (a lone \
+surrogate), so correct the names that it is made of
+    """
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{place}: cannot be written; it contains half a character (a lone surrogate), so "
+            "correct the names that it is made of"
+        ) from None
 
 
 def write_bytes(path: Path, content: bytes, kind: FileKind) -> None:
@@ -65,19 +86,36 @@ def write_bytes(path: Path, content: bytes, kind: FileKind) -> None:
         _write(path, content, kind, keep=False)
 
 
-def replace_text(path: Path, text: str, kind: FileKind) -> Path | None:
+def replace_text(
+    path: Path, text: str, kind: FileKind, *, read: bytes | None = None
+) -> Path | None:
     """Write text, and keep the file that it replaces; return where, None if there was none.
 
     The earlier file may have been paid for, or edited by hand. It stays in place until the new one
     has been written completely.
+
+    read: what was in the file when it was read, if the text was made from that; nothing is replaced
+          if something else is in it now
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     replaced = [replace_text(Path(folder) / "a.json", "{}", FileKind.JSON) for _ in "12"]
     ...     replaced[0], replaced[1].name
     (None, 'a.json.1')
     """
+    return replace_bytes(path, encoded(text, str(path)), kind, read=read)
+
+
+def replace_bytes(
+    path: Path, content: bytes, kind: FileKind, *, read: bytes | None = None
+) -> Path | None:
+    """Write bytes, and keep the file that they replace, as `replace_text` does.
+
+    >>> replace_bytes(Path("nowhere/a.png"), b"", FileKind.FIGURE)
+    Traceback (most recent call last):
+    redveil.errors.InputError: nowhere/a.png: cannot be written; check that its folder exists
+    """
     with _explained(path):
-        return _write(path, text.encode("utf-8"), kind, keep=True)
+        return _write(path, content, kind, keep=True, read=read)
 
 
 def must_be_writable(path: Path, kind: FileKind, inputs: Iterable[Path] = ()) -> None:
@@ -97,10 +135,9 @@ def must_be_writable(path: Path, kind: FileKind, inputs: Iterable[Path] = ()) ->
             )
     with _explained(path):
         if _is_stream(path, _checked(path, kind)):
-            if not os.access(path, os.W_OK):
-                raise PermissionError(errno.EACCES, "")
+            _must_be_open(path)
             return
-        target = _followed(path)
+        target = followed(path)
         # The name under which an earlier file would be kept must be possible, too.
         with suppress(FileNotFoundError):
             target.with_name(f"{target.name}.1").stat()
@@ -110,18 +147,66 @@ def must_be_writable(path: Path, kind: FileKind, inputs: Iterable[Path] = ()) ->
             os.fsync(file.fileno())
 
 
-def _write(path: Path, content: bytes, kind: FileKind, *, keep: bool) -> Path | None:
+def must_be_changeable(path: Path) -> None:
+    """Refuse what a changed copy cannot take the place of: a pipe, a device, a descriptor.
+
+    >>> must_be_changeable(Path("/dev/null"))
+    Traceback (most recent call last):
+    redveil.errors.InputError: /dev/null: cannot be changed in place; name a file by its own name
+    """
+    if is_written_to(path):
+        raise InputError(f"{path}: cannot be changed in place; name a file by its own name")
+
+
+def is_written_to(path: Path) -> bool:
+    """Return whether what is at a path is written to, and not replaced.
+
+    >>> is_written_to(Path("/dev/stdout")), is_written_to(Path("nowhere.json"))
+    (True, False)
+    """
+    try:
+        return _is_stream(path, path.stat())
+    except (OSError, ValueError):
+        return False
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is something at a path, or may be, in a folder that cannot be searched.
+
+    >>> is_there(Path("nowhere.json"))
+    False
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether there is a pipe, a terminal or another device at a path.
+
+    >>> is_stream(Path("/dev/null")), is_stream(Path("nowhere.json"))
+    (True, False)
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _write(
+    path: Path, content: bytes, kind: FileKind, *, keep: bool, read: bytes | None = None
+) -> Path | None:
     """Write to a path, whatever it stands for; return where an earlier file is kept."""
     earlier = _checked(path, kind)
     if _is_stream(path, earlier):
-        # Unbuffered and never truncating: a descriptor may stand for a file with output in it.
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND)
-        with os.fdopen(handle, "ab", buffering=0) as stream:
-            left = memoryview(content)
-            while left:
-                left = left[stream.write(left) or 0 :]
+        _write_to_stream(path, content)
         return None
-    target = _followed(path)
+    target = followed(path)
     # A file keeps its permissions; mkstemp itself lets only the owner read.
     mode = 0o666 & ~_umask() if earlier is None else stat.S_IMODE(earlier.st_mode)
     # Not named after the path, whose name may be as long as names can be.
@@ -133,6 +218,7 @@ def _write(path: Path, content: bytes, kind: FileKind, *, keep: bool) -> Path | 
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(mode)
+        _must_contain(target, read, path)
         if keep and earlier is not None and earlier.st_size:
             kept = _keep(target)
         Path(temporary).replace(target)
@@ -167,12 +253,59 @@ def _is_stream(path: Path, status: os.stat_result | None) -> bool:
     """Return whether to write to what is there, instead of replacing it."""
     if status is None:
         return False
-    return not stat.S_ISREG(status.st_mode) or _DESCRIPTOR.fullmatch(str(path)) is not None
+    return not stat.S_ISREG(status.st_mode) or _own_descriptor(path) is not None
 
 
-def _followed(path: Path) -> Path:
-    """Return the file that a path stands for, at the end of all symbolic links."""
-    return Path(os.path.realpath(path))
+def _must_contain(target: Path, read: bytes | None, path: Path) -> None:
+    """Refuse to replace a file that has changed since it was read."""
+    if read is not None and target.read_bytes() != read:
+        raise InputError(f"{path}: changed since it was read; run the command again")
+
+
+def _write_to_stream(path: Path, content: bytes) -> None:
+    """Write to what is there, from where it stands; a file with output in it keeps that."""
+    own = _own_descriptor(path)
+    # Not opened by its name, which would open a file again that was opened for reading only.
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND) if own is None else os.dup(own)
+    # Unbuffered and never truncating.
+    with os.fdopen(handle, "wb", buffering=0) as stream:
+        left = memoryview(content)
+        while left:
+            left = left[stream.write(left) or 0 :]
+
+
+def _must_be_open(path: Path) -> None:
+    """Refuse a pipe, a device or a descriptor that cannot be written to."""
+    own = _own_descriptor(path)
+    if own is None:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+        return
+    from fcntl import F_GETFL, fcntl
+
+    if fcntl(own, F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        raise OSError(errno.EBADF, "")
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """Return the number of an open file of this process by its name, None for other paths."""
+    found = _DESCRIPTOR.fullmatch(str(path))
+    if found is None or found[2] not in (None, str(os.getpid())):
+        return None
+    return _STANDARD.get(str(path), int(found[1] or found[3] or 0))
+
+
+def followed(path: Path) -> Path:
+    """Return the file that a path stands for, at the end of all symbolic links.
+
+    >>> followed(Path("/dev/../dev")).as_posix()
+    '/dev'
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        # The working folder has been deleted.
+        return path
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -180,7 +313,7 @@ def _is_same(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other) and stat.S_ISREG(path.stat().st_mode)
     except OSError:
-        return _followed(path) == _followed(other)
+        return followed(path) == followed(other)
 
 
 def _keep(target: Path) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.confirm import Confirm
 from redveil.algorithms.run import Progress, Run, Sources, run
-from redveil.data.dataset import Dataset
+from redveil.data.dataset import Dataset, must_be_loaded
 from redveil.data.origin import Origin
 from redveil.errors import InputError
 from redveil.findings.confirmation import Retested, confirmation, read_off
@@ -56,8 +56,8 @@ def mine(
     """Run on sealed data, then infer findings from the released leaf tables alone."""
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
 
-    def designer(size: float, price: Price) -> Design:
-        return ran.algorithm.design(ran.schema, size, price)
+    def designer(size: float, price: Price) -> tuple[Design, ...]:
+        return ran.algorithm.designs(ran.schema, size, price)
 
     origin = dataset.origin
     # Whoever calls: what is required, and the schema's groups, hold for what is reported.
@@ -148,17 +148,18 @@ def confirm(
     return Mined(ran, findings, Reporting(), loss, origin)
 
 
-def must_be_minable(dataset: object) -> None:
+def must_be_minable(dataset: object, function: str = "mine") -> None:
     """Refuse frames, file names, and views that offer no split, before anything is charged.
+
+    function: what was called
 
     >>> must_be_minable("diagnoses.csv")
     Traceback (most recent call last):
     redveil.errors.InputError: mine takes what redveil.load returns; load the two tables first
     """
-    if not isinstance(dataset, Dataset):
-        raise InputError("mine takes what redveil.load returns; load the two tables first")
+    schema = must_be_loaded(dataset, function).schema
     for side in Side:
-        view = dataset.schema.view(side)
+        view = schema.view(side)
         if view.split_count == 0:
             raise InputError(
                 f"{view.name}: no attribute can be split; declare cut points, or two categories"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from redveil.data.dataset import Dataset
+from redveil.data.dataset import Dataset, must_be_loaded
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
-from redveil.errors import ResultError
+from redveil.errors import InputError, ResultError
 from redveil.findings.binomial import binomial_p_values
 from redveil.findings.fisher import fisher_p_value
 from redveil.findings.statistics import SignificanceTest
@@ -36,7 +36,7 @@ def load_report(dataset: Dataset) -> LoadReport:
     >>> load_report(redveil.load(*clinic_frames(50), clinic_schema())).joined
     50
     """
-    return open_for_owner(dataset.report)
+    return open_for_owner(must_be_loaded(dataset, "load_report").report)
 
 
 def truth(result: Result, dataset: Dataset) -> Result:
@@ -48,6 +48,9 @@ def truth(result: Result, dataset: Dataset) -> Result:
     >>> redveil.truth(redveil.mine(dataset, epsilon=1), dataset).document.warning[:11]
     'NOT PRIVATE'
     """
+    if not isinstance(result, Result):
+        raise InputError("truth takes a result and what redveil.load returns, in this order")
+    must_be_loaded(dataset, "truth")
     if result.certificate.schema_digest != dataset.schema.digest:
         raise ResultError("the result was mined with another schema; load the data with that one")
     table = _about(result, open_for_owner(dataset.table))

@@ -40,6 +40,54 @@ def agreement(left: Sides, right: Sides, size: int, weight: Fraction) -> Fractio
     return min(first, second) - weight * (size - first - second)
 
 
+def correspondence(left: Sides, right: Sides, size: int, odds: Fraction) -> Fraction:
+    """Return what the matched and the unmatched sides are worth at some odds of the first side.
+
+    Up to odds of one half, the first matched entities count 2, the second 2r² and all others −2r;
+    between a half and 2, 1/r, r and −1; beyond, the two sides change places.
+    """
+    first, second = len(left[0] & right[0]), len(left[1] & right[1])
+    rest = size - first - second
+    if odds <= Fraction(1, 2):
+        return 2 * (first + odds**2 * second - odds * rest)
+    if odds <= 2:
+        return first / odds + odds * second - rest
+    return 2 * (first / odds**2 + second - rest / odds)
+
+
+def correspondence_units(grid_bits: int, shares: int) -> ScoreOf:
+    """Return the smallest over the odds of all shares between 0 and 1, in units of 2^-grid_bits.
+
+    What each entity is worth is rounded towards 0; at the share 1 the odds are infinite, and only
+    the second sides count.
+    """
+
+    def worth(odds: Fraction | None, left: Sides, right: Sides) -> int:
+        """Return what one entity on these sides is worth."""
+        if odds is None:
+            return 2 * 2**grid_bits if left[1] & right[1] else 0
+        return int(correspondence(left, right, 1, odds) * 2**grid_bits)
+
+    one, none = frozenset({0}), frozenset[int]()
+    each = [Fraction(k, shares) for k in range(shares + 1)]
+    odds = [share / (1 - share) if share < 1 else None for share in each]
+    worths = [
+        (
+            worth(r, (one, none), (one, none)),
+            worth(r, (none, one), (none, one)),
+            worth(r, (one, none), (none, one)),
+        )
+        for r in odds
+    ]
+
+    def units(left: Sides, right: Sides, size: int) -> int:
+        first, second = len(left[0] & right[0]), len(left[1] & right[1])
+        rest = size - first - second
+        return min(x * first + y * second + z * rest for x, y, z in worths)
+
+    return units
+
+
 def leverage_units(grid_bits: int) -> ScoreOf:
     """Return the leverage in units of 2^-grid_bits, rounded down."""
     return lambda left, right, size: math.floor(leverage(left, right, size) * 2**grid_bits)

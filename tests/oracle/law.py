@@ -26,6 +26,7 @@ SPLIT_GINI: Final = Scored(2 + Fraction(4, GRID), GRID)
 TREE_GINI: Final = Scored(2 + Fraction(2, GRID), GRID)
 LEVERAGE: Final = Scored(2 + Fraction(2, GRID), GRID)
 AGREEMENT: Final = Scored(Fraction(3, 2), 2)
+CORRESPONDENCE: Final = Scored(Fraction(3), GRID)
 PAIR_PURITY: Final = Scored(3 + Fraction(6, GRID), GRID)
 ASSOCIATION: Final = Scored(Fraction(7, 2) + Fraction(6, 2 * GRID), 2 * GRID)
 

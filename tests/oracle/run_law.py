@@ -6,7 +6,7 @@ The division of the price is written here from the documentation, not taken from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -21,10 +21,21 @@ from oracle.entities import (
     attribute_target,
     leaf_target,
 )
-from oracle.law import AGREEMENT, LEVERAGE, Law, Outcome, Scored, renamed, then, together, uniform
+from oracle.law import (
+    AGREEMENT,
+    CORRESPONDENCE,
+    LEVERAGE,
+    Law,
+    Outcome,
+    Scored,
+    renamed,
+    then,
+    together,
+    uniform,
+)
 from oracle.splits import splits_of
 from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
-from oracle.twin_law import Rule, Twins, grown_from, trials_law, twin_law
+from oracle.twin_law import Rule, Twins, trials_law, twin_law
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler
 from redveil.algorithms.describe import Describe, TreeScore
@@ -41,6 +52,13 @@ PERCENT: Final = {
     Counts.CELLS: (100,),
     Counts.TWO_PASS: (50, 50),
     Counts.LEAST_SQUARES: (50, 25, 25),
+}
+
+
+SCORES: Final = {
+    RootScore.CORRESPONDENCE: CORRESPONDENCE,
+    RootScore.LEVERAGE: LEVERAGE,
+    RootScore.AGREEMENT: AGREEMENT,
 }
 
 
@@ -67,6 +85,24 @@ class Costs:
     def counted(self) -> Fraction:
         """The price of all counts."""
         return self.tables * sum(self.table, Fraction(0))
+
+
+def all_costs(how: Algorithm, epsilon: Fraction) -> list[Costs]:
+    """Return the prices of the parts of every trial.
+
+    They are the same for all, but for a scout. It gets its share, for one level; the others share
+    the rest equally. The pair that deepens a scout has one level less to pay for.
+    """
+    if not isinstance(how, Twin) or not how.scout:
+        return [costs(how, epsilon)] * how.trials
+    scout = costs(replace(how, scout=Fraction(0), trials=1, depth=1), epsilon * how.scout)
+    rest, others = epsilon * (1 - how.scout), how.trials - 1
+    other = costs(replace(how, scout=Fraction(0), trials=others), rest)
+    second = other
+    if how.depth > 1:
+        levels = how.depth - 1
+        second = replace(other, tree=(sum(other.tree, Fraction(0)) / levels,) * levels)
+    return [scout, second, *[other] * (others - 1)]
 
 
 def costs(how: Algorithm, epsilon: Fraction) -> Costs:
@@ -116,14 +152,14 @@ class Run:
 
     @cached_property
     def costs(self) -> Costs:
-        """The prices of a trial's parts."""
+        """The prices of a trial's parts, which are the same for all trials but with a scout."""
         return costs(self.how, self.epsilon)
 
     @property
     def root(self) -> Scored:
         """The score of the first choice of twins."""
         assert isinstance(self.how, Twin | Alternation)
-        return AGREEMENT if self.how.root_score is RootScore.AGREEMENT else LEVERAGE
+        return SCORES[self.how.root_score]
 
     @property
     def rule(self) -> Rule:
@@ -145,8 +181,16 @@ class Run:
     def law(self) -> Law:
         """Return the law of all trials."""
         if isinstance(self.how, Twin):
-            prices, trials = self.costs.tree, self.how.trials
-            return trials_law(self.entities, self.root, prices, trials, self.rule)
+            deepens = self.how.scout > 0 and self.how.depth > 1
+            levels = [one.tree for one in all_costs(self.how, self.epsilon)]
+            return trials_law(
+                self.entities,
+                self.root,
+                levels,
+                self.rule,
+                deepens=deepens,
+                again=self.how.again,
+            )
         if isinstance(self.how, Refine):
             return then({(): 0.0}, self._refining)
         if isinstance(self.how, Describe):
@@ -160,7 +204,7 @@ class Run:
         """Return the law of twin trees that are grown from the last split of each view."""
         last = [len(splits_of(self.entities.views.view(side))) - 1 for side in BOTH]
         start = Twins(((last[LEFT],), (last[RIGHT],)), ((1, 1), (2, 2)))
-        return grown_from(start, self.entities, AGREEMENT, self.costs.tree, ((), ()))
+        return twin_law(self.entities, CORRESPONDENCE, self.costs.tree, ((), ()), self.rule, start)
 
     def _describing(self, before: Sequence[Outcome]) -> Law:
         """Return the law of a tree on the right that describes the only split on the left."""
@@ -240,6 +284,11 @@ class Run:
         return Walk(
             self.how.depth, LIMIT if self.endless else self.how.walk_length, self.costs.tree[0]
         )
+
+
+def table_prices(how: Algorithm, epsilon: Fraction) -> list[tuple[Fraction, ...]]:
+    """Return the prices of the parts of every table of a run, in order."""
+    return [one.table for one in all_costs(how, epsilon) for _ in range(one.tables)]
 
 
 def tables_of(outcome: Outcome) -> tuple[Pair, ...]:

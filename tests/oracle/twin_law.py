@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from oracle.entities import (
@@ -19,7 +21,17 @@ from oracle.entities import (
     grafted,
     path_to,
 )
-from oracle.law import AGREEMENT, GRID, Law, Scored, exponential, renamed, then, together
+from oracle.law import (
+    AGREEMENT,
+    CORRESPONDENCE,
+    GRID,
+    Law,
+    Scored,
+    exponential,
+    renamed,
+    then,
+    together,
+)
 
 NodePair = tuple[int, int]
 Choice = tuple[int, int, int] | None  # whether the sides cross, left split, right split
@@ -49,19 +61,20 @@ BEFORE_GROWTH = Twins(((), ()), ((0, 0),))
 
 
 def twin_law(
-    entities: Entities, root: Scored, prices: Sequence[Fraction], used: Used, rule: Rule = ANY
+    entities: Entities,
+    root: Scored,
+    prices: Sequence[Fraction],
+    used: Used,
+    rule: Rule = ANY,
+    begun: Twins = BEFORE_GROWTH,
 ) -> Law:
-    """Return the law of a pair of twin trees, one level per price; agreement below the root."""
-    return grown_from(BEFORE_GROWTH, entities, root, prices, used)
+    """Return the law of a pair of twin trees, one level per price; correspondence below the root.
 
-
-def grown_from(
-    start: Twins, entities: Entities, first: Scored, prices: Sequence[Fraction], used: Used
-) -> Law:
-    """Return the law of twin trees that are grown from some others; agreement below the first."""
-    law: Law = {start: 0.0}
+    begun: what is grown already
+    """
+    law: Law = {begun: 0.0}
     for level, price in enumerate(prices):
-        scored = AGREEMENT if level else first
+        scored = root if level == 0 and begun is BEFORE_GROWTH else CORRESPONDENCE
         grown: Law = {
             (now, chosen): log + more
             for now, log in law.items()
@@ -72,24 +85,38 @@ def grown_from(
 
 
 def trials_law(
-    entities: Entities, root: Scored, prices: Sequence[Fraction], trials: int, rule: Rule = ANY
+    entities: Entities,
+    root: Scored,
+    prices: Sequence[Sequence[Fraction]],
+    rule: Rule = ANY,
+    *,
+    deepens: bool = False,
+    again: bool = False,
 ) -> Law:
-    """Return the law of several pairs; roots avoid the attributes of earlier roots."""
+    """Return the law of several pairs; roots avoid the attributes of earlier roots.
+
+    prices:  of the levels of each pair
+    deepens: whether the second pair begins with the first, which is then a scout's
+    again:   whether the second may have the roots of the first
+    """
 
     def next_pair(earlier: tuple[Twins, ...]) -> Law:
+        levels = prices[len(earlier)]
+        if deepens and len(earlier) == 1:
+            return twin_law(entities, root, levels, ((), ()), rule, earlier[0])
         used = [
             {
                 entities.views.attribute(side, split)
-                for one in earlier
+                for one in earlier[int(again) :]
                 for split in one.trees[side][:1]
                 if split is not None
             }
             for side in BOTH
         ]
-        return twin_law(entities, root, prices, used, rule)
+        return twin_law(entities, root, levels, used, rule)
 
     law: Law = {(): 0.0}
-    for _ in range(trials):
+    for _ in prices:
         law = then(law, next_pair)
     return law
 
@@ -157,17 +184,40 @@ def may_stand(
 def score_units(
     views: Views, scored: Scored, choice: tuple[int, int, int], here: Sequence[Entity]
 ) -> int:
-    """Return the leverage or the agreement of a choice among some entities, in units."""
+    """Return the score of a choice among some entities, in units."""
     crossed, left, right = choice
     answers = [(views.answer(LEFT, left, one), views.answer(RIGHT, right, one)) for one in here]
     first, size = (True, not crossed), len(here)
     matched = answers.count(first)
+    second = answers.count((False, bool(crossed)))
+    rest = size - matched - second
+    if scored is CORRESPONDENCE:
+        return min(x * matched + y * second + z * rest for x, y, z in worths())
     if scored is AGREEMENT:
-        second = answers.count((False, bool(crossed)))
-        return 2 * min(matched, second) - (size - matched - second)
+        return 2 * min(matched, second) - rest
     lefts = sum(one is True for one, _ in answers)
     rights = sum(other is first[1] for _, other in answers)
     return GRID * (matched * size - lefts * rights) // size if size else 0
+
+
+@cache
+def worths() -> list[tuple[int, int, int]]:
+    """Return what a matched entity on either side and an unmatched one count, at every odds.
+
+    In units, towards 0. With odds r of the first side to the second: 2, 2r² and −2r if r is at most
+    a half; 1/r, r and −1 up to 1; beyond, the two sides change places.
+    """
+    found = []
+    for percent in range(0, 101, 5):
+        less = min(percent, 100 - percent)
+        r = Fraction(less, 100 - less)
+        low = r <= Fraction(1, 2)
+        first, second, rest = (Fraction(2), 2 * r * r, -2 * r) if low else (1 / r, r, Fraction(-1))
+        if percent > 50:
+            first, second = second, first
+        x, y, z = (math.trunc(GRID * one) for one in (first, second, rest))
+        found.append((x, y, z))
+    return found
 
 
 def extended(now: Twins, chosen: Sequence[Choice]) -> Twins:

@@ -24,15 +24,24 @@ from redveil.errors import InputError
 from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
+from redveil.trees import twin as twin_trees
 from redveil.trees.rules import HARDENED_RULES as RULES
-from redveil.trees.scores import ASSOCIATION, LEVERAGE, SPLIT_GINI, TREE_GINI, agreement
-from redveil.trees.twin import Matching
+from redveil.trees.scores import (
+    ASSOCIATION,
+    CORRESPONDENCE,
+    LEVERAGE,
+    SPLIT_GINI,
+    TREE_GINI,
+    agreement,
+)
 from support.command_line import caller
 from support.seeded import SeededRandomness
 
 CLAIMED = Loss(Fraction(1))
 HARDENED = {(case.algorithm.name, case.spent_on): case for case in cases(profile="hardened")}
 COUNTS = HARDENED["twin", "mostly counts"]
+SCOUT = HARDENED["twin", "scout, mostly counts"]
+BY_CORRESPONDENCE = HARDENED["twin", "trees, by correspondence"]
 BY_AGREEMENT = HARDENED["twin", "trees, by agreement"]
 BY_LEVERAGE = HARDENED["twin", "trees, by leverage"]
 SPLITS = HARDENED["alt-expm", "trees and counts"]
@@ -136,9 +145,15 @@ def test_the_bound_says_something_about_trees() -> None:
     assert found.pair == BY_AGREEMENT.own_pair
 
 
+def test_the_bound_says_something_about_runs_with_a_scout() -> None:
+    found = audit(SCOUT, CLAIMED, 400, seeded())
+    assert 0.15 < found.bound <= 1
+    assert not found.alarming
+
+
 @pytest.mark.parametrize(
     "case",
-    [case for case in HARDENED.values() if case not in (COUNTS, BY_AGREEMENT)],
+    [case for case in HARDENED.values() if case not in (COUNTS, BY_AGREEMENT, SCOUT)],
     ids=lambda case: f"{case.algorithm.name} {case.spent_on}",
 )
 def test_every_correct_algorithm_passes(case: Case) -> None:
@@ -179,6 +194,20 @@ def test_a_count_without_noise_is_caught() -> None:
     assert "its left leaf" in found.event
 
 
+def test_a_shape_that_depends_on_the_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault: what follows a scout is decided by the data, and not by what was released."""
+    run = seeded()
+
+    def peek(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
+        strong = 0.2 if rows(dataset) % 2 else 0.01
+        monkeypatch.setattr("redveil.algorithms.twin.related", lambda _: strong)
+        return run(dataset, algorithm, loss)
+
+    found = audit(SCOUT, CLAIMED, FEWEST, peek)
+    assert found.bound > 1.5
+    assert found.alarming
+
+
 def test_an_error_that_depends_on_the_rows_is_caught() -> None:
     found = audit(COUNTS, CLAIMED, 800, that_refuses_the_few())
     assert found.bound > 1.5
@@ -196,14 +225,19 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
     """A fault: every width is too small by a factor."""
     wrong = {
         score.name: replace(score, change=score.change / factor)
-        for score in (agreement(1), LEVERAGE, SPLIT_GINI, TREE_GINI, ASSOCIATION)
+        for score in (
+            agreement(1),
+            CORRESPONDENCE,
+            LEVERAGE,
+            SPLIT_GINI,
+            TREE_GINI,
+            ASSOCIATION,
+        )
     }
-    by_agreement, by_leverage = (
-        Matching(wrong["agreement 1/2"], 1),
-        Matching(wrong["leverage"], None),
-    )
-    monkeypatch.setattr("redveil.algorithms.twin.BY_AGREEMENT", by_agreement)
-    monkeypatch.setattr("redveil.algorithms.twin.BY_LEVERAGE", by_leverage)
+    for name in ("BY_AGREEMENT", "BY_CORRESPONDENCE", "BY_LEVERAGE"):
+        right = getattr(twin_trees, name)
+        fault = replace(right, score=wrong[right.score.name])
+        monkeypatch.setattr(f"redveil.algorithms.twin.{name}", fault)
     rules = replace(
         RULES,
         split=wrong["split Gini"],
@@ -217,13 +251,14 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
 @pytest.mark.parametrize(
     ("case", "factor", "runs"),
     [
-        (BY_AGREEMENT, 2, 1000),
+        (BY_CORRESPONDENCE, 2, 1000),
+        pytest.param(BY_AGREEMENT, 2, 1000, marks=pytest.mark.slow),
         pytest.param(BY_LEVERAGE, 3, 1600, marks=pytest.mark.slow),
         (TREE_PAIRS, 2, 1600),
         pytest.param(SPLITS, 4, 1600, marks=pytest.mark.slow),
         pytest.param(WHOLE_TREES, 6, 1200, marks=pytest.mark.slow),
     ],
-    ids=["agreement", "leverage", "association", "split Gini", "tree Gini"],
+    ids=["correspondence", "agreement", "leverage", "association", "split Gini", "tree Gini"],
 )
 def test_a_width_that_is_understated_is_caught(
     monkeypatch: pytest.MonkeyPatch, case: Case, factor: int, runs: int
@@ -260,5 +295,5 @@ def test_the_whole_audit_in_processes(
     done = caller(monkeypatch, capsys)("audit", "--json")
     assert done.code == 0
     found = json.loads(done.out)
-    assert len(found) == 11
+    assert len(found) == 13
     assert all(one["violation"] == (one["profile"] == "published") for one in found)

@@ -69,7 +69,7 @@ def test_what_is_said_to_suffice_does_and_a_part_of_it_does_not(
     match = Match(0.5, share)
     dataset = planted(size, match)
     required = required_budget(
-        lambda entities, price: make_algorithm().design(dataset.schema, entities, price),
+        lambda entities, price: make_algorithm().designs(dataset.schema, entities, price),
         Constraints(),
         split_counts(dataset.schema),
         size,

@@ -15,11 +15,11 @@ from functools import partial
 
 import pytest
 
-from oracle.entities import Entities
+from oracle.entities import Entities, Views
 from oracle.law import Law, merged
-from oracle.run_law import Pair, Run, costs, tables_of
+from oracle.run_law import Pair, Run, all_costs, table_prices, tables_of
 from redveil.algorithms.algorithm import Algorithm
-from redveil.algorithms.twin import Twin
+from redveil.algorithms.twin import Twin, related
 from redveil.findings.leaf_table import LeafTable
 from support.enumeration import (
     ONE_BY_ONE,
@@ -34,7 +34,7 @@ from support.enumeration import (
 )
 from support.seeded import SeededRandomness
 from support.surprise import surprise
-from support.toys import EXACT, NARROW, WALKS, entities_of
+from support.toys import EXACT, NARROW, WALKS, WIDE, entities_of
 
 EPSILON = Fraction(10)
 UNLIKELY = 1e-4
@@ -76,10 +76,11 @@ def test_every_path_through_a_run_has_its_exact_probability(name: str, size: int
 def must_count(way: Way, entities: Entities, how: Algorithm) -> None:
     """Require that a path's tables count all entities, with noise at the price of every part."""
     noises = iter(way.noises)
-    for table, pair in zip(way.tables, way.pairs, strict=True):
+    prices = table_prices(how, EPSILON)
+    for table, pair, paid in zip(way.tables, way.pairs, prices, strict=True):
         assert nodes_counted(table) == entities.cells(*pair)
         parts = [table.cells, table.left_margin, table.right_margin]
-        for part, price in zip(parts, costs(how, EPSILON).table, strict=False):
+        for part, price in zip(parts, paid, strict=False):
             assert part is not None
             assert next(noises) == (price, part.size)
         for axis, margin in ((1, table.left_margin), (0, table.right_margin)):
@@ -90,13 +91,11 @@ def must_count(way: Way, entities: Entities, how: Algorithm) -> None:
 @pytest.mark.parametrize("name", [*EXACT, *WALKS])
 def test_plans_cost_what_the_oracle_says(name: str) -> None:
     how = (EXACT | WALKS)[name].how
-    book = costs(how, EPSILON)
-    assert (
-        price_of(how, EPSILON, "choose") + price_of(how, EPSILON, "walk")
-        == book.chosen * how.trials
-    )
-    assert price_of(how, EPSILON, "count") == book.counted * how.trials
-    assert (book.chosen + book.counted) * how.trials == EPSILON
+    book = all_costs(how, EPSILON)
+    chosen, counted = sum(one.chosen for one in book), sum(one.counted for one in book)
+    assert price_of(how, EPSILON, "choose") + price_of(how, EPSILON, "walk") == chosen
+    assert price_of(how, EPSILON, "count") == counted
+    assert chosen + counted == EPSILON
 
 
 def nudge(table: LeafTable, entities: Entities, pair: Pair) -> int:
@@ -141,6 +140,7 @@ DRAWS = {
     "twin, required": 600,
     "twin, unmatched, two trials": 2500,
     "twin, steered, two levels": 800,
+    "twin, two levels": 400,
     "alt-expm": 450,
     "alt-expm, random start": 400,
     "alt-expm, two levels": 250,
@@ -155,7 +155,7 @@ DRAWS = {
 @pytest.mark.parametrize("name", [*EXACT, *WALKS])
 def test_runs_that_draw_follow_their_law(name: str) -> None:
     toy = (EXACT | WALKS)[name]
-    entities, price = entities_of(toy.views, 10, seed=2), costs(toy.how, EPSILON).table[0]
+    entities, price = entities_of(toy.views, 10, seed=2), table_prices(toy.how, EPSILON)[-1][0]
     trees, both = Counter[Hashable](), Counter[Hashable]()
     for ran in runs_of(entities, toy.how, EPSILON, DRAWS.get(name, 200)):
         pairs = ran.pairs
@@ -169,32 +169,30 @@ def test_runs_that_draw_follow_their_law(name: str) -> None:
     assert surprise(both, chances(law, price / 3)) < UNLIKELY
 
 
-# At this ε, a hundredth of which is 1, a noisy size of a few entities decides between four plans.
+# At this ε, a hundredth of which is 1, a noisy size of a few entities decides between many plans:
+# one choice, or a scout, for a share that falls with the size, and another choice.
 LAVISH = Fraction(100)
 UNTUNED = Twin.of(tree_share="1/40")
 SIZE_PRICE, REST = LAVISH / 100, LAVISH * 99 / 100
 
 
-def plan_of(how: Algorithm) -> tuple[int, int, str]:
+def plan_of(how: Algorithm) -> tuple[int, int, Fraction, bool]:
     """Return what the tuning rule has set."""
     assert isinstance(how, Twin)
-    return how.depth, how.trials, how.root_score.value
-
-
-def is_small(how: Algorithm) -> bool:
-    """Whether a plan's trees are few enough to be listed."""
-    return how.depth <= 2 and how.trials == 1
+    return how.depth, how.trials, how.scout, how.again
 
 
 def tuned_law(entities: Entities) -> dict[Hashable, float]:
-    """Return the law of plan and trees together; the trees of large plans are left out."""
+    """Return the law of plan and trees together.
+
+    There is one attribute on the left: whatever a scout finds, it is followed by another choice.
+    """
     size, decay = len(entities.members), math.exp(-float(SIZE_PRICE))
     found: dict[Hashable, float] = {}
     for noise in range(-50, 51):
         chance = (1 - decay) / (1 + decay) * decay ** abs(noise)
         how = UNTUNED.tuned(schema_of(entities.views), size + noise, LAVISH)
-        law = seen_by_oracle(entities, how, REST) if is_small(how) else {None: 0.0}
-        for pairs, log in law.items():
+        for pairs, log in seen_by_oracle(entities, how, REST).items():
             key = plan_of(how), pairs
             found[key] = found.get(key, 0.0) + chance * math.exp(log)
     return found
@@ -202,13 +200,58 @@ def tuned_law(entities: Entities) -> dict[Hashable, float]:
 
 def test_tuned_runs_follow_the_law_of_size_and_trees_together() -> None:
     entities = entities_of(NARROW, 3, seed=2)
-    seen, plans = Counter[Hashable](), set[tuple[int, int, str]]()
+    seen, plans = Counter[Hashable](), set[tuple[int, int, Fraction, bool]]()
     for ran in runs_of(entities, UNTUNED, LAVISH, 250):
         plan = plan_of(ran.algorithm)
         plans.add(plan)
-        seen[plan, ran.pairs if is_small(ran.algorithm) else None] += 1
+        seen[plan, ran.pairs] += 1
     law = tuned_law(entities)
     assert math.fsum(law.values()) == pytest.approx(1, abs=CLOSE)
     assert len(plans) >= 3
     assert surprise(seen, law) > UNLIKELY
     assert surprise(seen, tuned_law(Entities(NARROW, entities.members[:2]))) < UNLIKELY
+
+
+# What follows a scout: another choice, a pair that avoids its attributes, or one that deepens it.
+AGAIN, OTHER, DEEPER = (1, True), (1, False), (2, False)
+ADAPTIVE = Twin.of()
+
+
+@pytest.mark.parametrize(
+    ("views", "epsilon", "noise", "shapes"),
+    [
+        (WIDE, 10, 0, {AGAIN}),
+        (WIDE, 10, 400, {OTHER}),
+        (WIDE, 10, -3, {AGAIN, OTHER}),
+        (NARROW, 40, -3, {AGAIN, DEEPER}),
+    ],
+)
+def test_what_follows_a_scout_has_its_exact_law_given_what_the_scout_released(
+    views: Views,
+    epsilon: int,
+    noise: int,
+    shapes: set[tuple[int, bool]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every path through the package's own run: the scout's choice, its table, the rest."""
+    # Otherwise trees are only deepened where there are too many to be listed.
+    monkeypatch.setattr("redveil.algorithms.tuning.FEWEST_PAIRS", 1)
+    entities, price = entities_of(views, 12, seed=1), Fraction(epsilon)
+    tuned = ADAPTIVE.tuned(schema_of(views), 12, price)
+    assert tuned.scout > 0
+    ways = all_ways(entities, ADAPTIVE, price, steered=noise)
+    assert math.fsum(math.exp(way.log) for way in ways) == pytest.approx(1, abs=CLOSE)
+    laws: dict[Twin, dict[Hashable, list[float]]] = {}
+    for way in ways:
+        # The shape is a function of the released table.
+        shaped = tuned.shaped(schema_of(views), 12, price, related(way.tables[0]))
+        assert way.algorithm == shaped
+        if shaped not in laws:
+            law = Run(entities, shaped, price * 99 / 100).law()
+            laws[shaped] = by_pairs([(tables_of(outcome), log) for outcome, log in law.items()])
+        # Given the shape, everything that is chosen has the law of the shape.
+        assert any(abs(log - way.log) < CLOSE for log in laws[shaped][way.pairs])
+        # And everything that is counted has the price of the shape.
+        paid = [one[0] for one in table_prices(shaped, price * 99 / 100)]
+        assert [one for one, _ in way.noises] == paid
+    assert {(how.depth, how.again) for how in laws} == shapes

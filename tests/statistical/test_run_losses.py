@@ -47,20 +47,24 @@ KINDS_AND_SIZES = {
 NAMES = {id(NARROW): "narrow", id(WIDE): "wide", id(ASKED): "asked", id(PAIRED): "paired"}
 # Which share of what the trees cost is lost in the worst of these cases.
 REACHED = {
-    "twin": 0.57,
+    "twin": 0.96,
+    "twin, leverage": 0.57,
     "twin, agreement": 0.96,
-    "twin, two trials": 0.50,
-    "twin, two levels": 0.55,
+    "twin, two trials": 0.92,
+    "twin, two levels": 0.74,
     "twin, required": 0.41,
     "twin, unmatched, two trials": 0.37,
     "twin, steered, two levels": 0.48,
-    "alt-expm": 0.40,
+    "twin, scout": 0.92,
+    "twin, scout, again": 0.92,
+    "twin, scout, deepened": 0.83,
+    "alt-expm": 0.50,
     "alt-expm, start alone": 0.96,
     "alt-expm, steered start": 0.42,
     "alt-expm, random start": 0.39,
     "alt-expm, two levels": 0.28,
-    "alt-mcmc, start alone": 0.57,
-    "alt-mcmc": 0.27,
+    "alt-mcmc, start alone": 0.96,
+    "alt-mcmc": 0.46,
     "alt-mcmc, random start": 0.31,
     "alt-mcmc, two levels": 0.23,
     "describe": 0.65,
@@ -118,14 +122,17 @@ class Worst(NamedTuple):
 # Found by hill climbing over data sets. With two levels, trees on the right all make the same
 # leaves, so that what is paid for them is not lost.
 WORST = {
-    "twin": Worst({((0,), (1, 0)): 69, ((1,), (1, None)): 1}, ((2,), (0, 1)), 0.97),
+    "twin": Worst(
+        {((0,), (1, 1)): 25, ((0,), (1, 0)): 6, ((2,), (0, None)): 13, ((1,), (0, 1)): 3},
+        ((2,), (0, None)),
+        0.999,
+    ),
+    "twin, leverage": Worst({((0,), (1, 0)): 69, ((1,), (1, None)): 1}, ((2,), (0, 1)), 0.97),
     "twin, agreement": Worst(
         {((0,), (0, None)): 19, ((None,), (1, 0)): 3, ((1,), (0, None)): 6, ((2,), (1, None)): 15},
         ((0,), (1, 1)),
         0.999,
     ),
-    "twin, two trials": Worst({((0,), (0, 1)): 68, ((1,), (0, None)): 2}, ((2,), (1, 0)), 0.94),
-    "twin, two levels": Worst({((0,), (0, 0)): 2, ((2,), (1, 0)): 68}, ((0,), (0, 0)), 0.73),
     "twin, required": Worst(
         {
             ((0, 2), (0, 1)): 139,
@@ -157,10 +164,23 @@ WORST = {
         ((1, 2), (0, 1)),
         0.98,
     ),
+    "twin, two trials": Worst(
+        {((1,), (0, 1)): 27, ((2,), (1, 0)): 1, ((2,), (0, 0)): 7}, ((2,), (1, 0)), 0.999
+    ),
+    "twin, two levels": Worst({((0,), (0, 0)): 2, ((2,), (1, 0)): 68}, ((0,), (0, 0)), 0.83),
+    "twin, scout": Worst(
+        {((0,), (1, 1)): 21, ((0,), (1, 0)): 12, ((2,), (0, 1)): 2, ((2,), (0, None)): 15},
+        ((2,), (0, None)),
+        0.999,
+    ),
+    "twin, scout, again": Worst(
+        {((2,), (1, 1)): 12, ((1,), (1, 0)): 26, ((0,), (1, 0)): 1}, ((2,), (1, 1)), 0.999
+    ),
+    "twin, scout, deepened": Worst({((0,), (0, 0)): 2, ((2,), (1, 0)): 68}, ((0,), (0, 0)), 0.83),
     "alt-expm": Worst(
         {((2,), (0, 0)): 60, ((0,), (1, 1)): 8, ((1,), (0, 1)): 1, ((1,), (0, None)): 1},
         ((1,), (0, 1)),
-        0.83,
+        0.88,
     ),
     "alt-expm, random start": Worst(
         {((0,), (0, 1)): 20, ((2,), (1, 0)): 48, ((1,), (0, 0)): 2}, ((1,), (1, 1)), 0.97
@@ -185,7 +205,7 @@ WORST = {
             ((None, 1), (1, None)): 2,
         },
         ((1, 1), (1, 1)),
-        0.94,
+        0.97,
     ),
     "alt-mcmc, random start": Worst(
         {
@@ -256,9 +276,10 @@ def test_larger_neighbours_come_close_to_what_a_run_costs(name: str) -> None:
     assert own == pytest.approx(found.trees, abs=SLACK)
 
 
-# Sizes at which the tuning rule makes five different plans, from 0 on.
+# Sizes at which the tuning rule makes different plans, from 0 on. There is one attribute on the
+# left, so a scout is always followed by another choice.
 UNTUNED = Twin.of()
-SIZES = (-5, 0, 10, 20, 50)
+SIZES = (-5, 0, 10, 30, 100)
 SIZE_PRICE = EPSILON / 100
 
 
@@ -278,17 +299,21 @@ def test_a_tuned_run_loses_no_more_whatever_size_was_released(size: int) -> None
     assert lost == pytest.approx(float(SIZE_PRICE), abs=SLACK)
     assert price_of(how, EPSILON, "choose") == (EPSILON - SIZE_PRICE) / 2
     assert price_of(how, EPSILON, "count") == SIZE_PRICE + (EPSILON - SIZE_PRICE) / 2
-    assert 0.3 * float(EPSILON) / 2 < found.trees <= float(EPSILON - SIZE_PRICE) / 2
-    assert 0.6 * float(EPSILON) < found.total + lost <= float(EPSILON)
+    assert 0.3 * float(EPSILON) / 2 < found.trees <= float(EPSILON - SIZE_PRICE) / 2 + SLACK
+    assert 0.6 * float(EPSILON) < found.total + lost <= float(EPSILON) + SLACK
 
 
 def test_the_sizes_lead_to_different_plans() -> None:
     plans = [UNTUNED.tuned(schema_of(NARROW), size, EPSILON) for size in SIZES]
     assert len(set(plans)) == 4
+    # One choice; and scouts that cost less and less.
+    assert [how.scout > 0 for how in plans] == [False, False, True, True, True]
+    shares = [how.scout for how in plans[2:]]
+    assert shares == sorted(set(shares), reverse=True)
 
 
-# A start alone, scored by agreement or by leverage, and one or two alternations.
-ALTERNATING_SIZES = (0, 20, 60, 1_000)
+# A start alone, and one or two alternations.
+ALTERNATING_SIZES = (0, 60, 1_000)
 
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
@@ -299,15 +324,15 @@ def test_a_tuned_alternation_loses_no_more_either(size: int, algorithm: str) -> 
     found = near.largest(plain(NARROW), 2)
     price = price_of(how, EPSILON, "choose")
     assert price + price_of(how, EPSILON, "count") == EPSILON
-    assert 0.05 * float(price) < found.trees <= float(price)
-    assert found.total + float(SIZE_PRICE) <= float(EPSILON)
+    assert 0.05 * float(price) < found.trees <= float(price) + SLACK
+    assert found.total + float(SIZE_PRICE) <= float(EPSILON) + SLACK
 
 
 def test_sizes_lead_to_different_alternations() -> None:
     untuned = AltExpM.of()
     plans = [untuned.tuned(schema_of(NARROW), size, EPSILON) for size in ALTERNATING_SIZES]
-    assert len(set(plans)) == 4
-    assert [how.alternations for how in plans] == [0, 0, 1, 2]
+    assert len(set(plans)) == 3
+    assert [how.alternations for how in plans] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("untuned", [UNTUNED, AltExpM.of()])
@@ -375,4 +400,5 @@ def test_a_run_paid_for_in_rho_keeps_it(name: str) -> None:
     assert lost <= trees + SLACK
     assert trees + float(tables) == pytest.approx(float(CONCENTRATED.amount))
     # The worst data sets for ε are not the worst for ρ, but they are a useful check.
-    assert lost > trees * {"twin": 0.3}.get(name, 0.003 if "describe" in name else 0.01)
+    known = {"twin, leverage": 0.3}
+    assert lost > trees * known.get(name, 0.003 if "describe" in name else 0.01)

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -19,13 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from redveil.kernels.joint import JointCounts
+from redveil.algorithms.twin import RootScore
+from redveil.kernels.joint import JointCounts, agreement_units
 from redveil.privacy.score import Score
 from redveil.schema import Attribute, Kind, View
 from redveil.trees.joint import count_jointly
 from redveil.trees.scores import agreement
 from redveil.trees.split_sets import split_sets
-from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching
+from redveil.trees.twin import BY_AGREEMENT, BY_CORRESPONDENCE, BY_LEVERAGE, Matching
 from support.tiny import Tiny
 
 Answer = bool | None
@@ -35,15 +36,22 @@ Composition = tuple[int, ...]  # how many entities of each kind
 
 THREE: tuple[Answer, ...] = (True, False, None)
 ENTITIES: tuple[Entity, ...] = tuple(itertools.product(THREE, THREE))
-MATCHINGS = (BY_LEVERAGE, *(Matching(agreement(halves), halves) for halves in (1, 2, 4)))
+AGREEMENTS = {
+    halves: Matching(agreement(halves), partial(agreement_units, halves=halves))
+    for halves in (2, 4)
+} | {1: BY_AGREEMENT}
+MATCHINGS = (BY_CORRESPONDENCE, BY_LEVERAGE, *AGREEMENTS.values())
 by_name = pytest.mark.parametrize("matching", MATCHINGS, ids=lambda one: one.score.name)
 
 
 def ends(matching: Matching) -> tuple[Fraction, Fraction]:
     """Return the ends of the interval of changes that the proofs state."""
-    if matching.halves is None:
+    if matching is BY_CORRESPONDENCE:
+        return Fraction(-1), Fraction(2)
+    if matching is BY_LEVERAGE:
         return Fraction(-1), Fraction(1)
-    return -Fraction(matching.halves, 2), Fraction(1)
+    [halves] = [halves for halves, one in AGREEMENTS.items() if one is matching]
+    return -Fraction(halves, 2), Fraction(1)
 
 
 def in_units(value: Fraction, score: Score) -> Fraction:
@@ -116,7 +124,7 @@ def test_the_ends_are_as_far_apart_as_the_score_says(matching: Matching) -> None
 
 
 def test_twins_grow_by_the_scores_that_are_tested_here() -> None:
-    assert BY_AGREEMENT in MATCHINGS
+    assert {score.matching for score in RootScore} <= set(MATCHINGS)
 
 
 @by_name
@@ -133,9 +141,22 @@ def test_no_small_table_moves_further_than_its_width(matching: Matching) -> None
 
 @pytest.mark.parametrize("halves", [1, 2, 4])
 def test_agreement_changes_as_the_proof_says(halves: int) -> None:
-    matching = Matching(agreement(halves), halves)
+    matching = AGREEMENTS[halves]
     found = {change for one in compositions(4) for change in changes(matching, one)}
     assert found == {-halves, 0, 2}
+
+
+def test_correspondence_reaches_both_ends_of_its_interval() -> None:
+    """The coefficients 2 and −1 are whole numbers of grid units, so nothing is lost."""
+    low, high = allowed(BY_CORRESPONDENCE)
+    found = [
+        change
+        for size in range(5)
+        for one in compositions(size)
+        for change in changes(BY_CORRESPONDENCE, one)
+    ]
+    assert (Fraction(min(found)), Fraction(max(found))) == (low, high)
+    assert high - low == in_units(BY_CORRESPONDENCE.score.width, BY_CORRESPONDENCE.score)
 
 
 larger_compositions = st.tuples(*[st.integers(0, 3) | st.integers(0, 3000)] * len(ENTITIES))
@@ -242,13 +263,19 @@ OPPOSED = {
         ([0] * 900 + [1] * 100, 1),
         ([0] * 500 + [1] * 500, 0),
     ),
+    # Pair a: the newcomer joins the smaller side of two that are the same. Pair b: halves match.
+    "correspondence": (
+        ([0] * 900 + [1] * 100, 1),
+        ([0] * 500 + [1] * 500, 1),
+        ([0] * 900 + [1] * 100, 1),
+        ([0] * 500 + [1] * 500, 0),
+    ),
 }
 
 
 @by_name
 def test_one_newcomer_can_move_two_candidates_to_both_ends(matching: Matching) -> None:
-    name = "leverage" if matching.halves is None else "agreement"
-    a, b, c, d = OPPOSED[name]
+    a, b, c, d = OPPOSED[matching.score.name.split()[0]]
     before = scores(matching, [a[0], b[0]], [c[0], d[0]])
     left, right = ([[*one[0], one[1]] for one in pair] for pair in ((a, b), (c, d)))
     change = scores(matching, left, right) - before

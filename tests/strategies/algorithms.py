@@ -46,8 +46,16 @@ def algorithms(
     if kind is AltMCMC and given["depth"] > 2:
         # Deep trees cannot be drawn exactly.
         given["sampler"] = Sampler.WALK
+    if kind is Twin and given["trials"] > 1:
+        given |= draw(scouts())
     made = kind(**given)
     return _alone(made) if draw(st.booleans()) else made
+
+
+def scouts() -> st.SearchStrategy[dict[str, Any]]:
+    """Draw what only the tuning rule sets: no scout, or one and whether its roots may recur."""
+    shares = st.just(Fraction(0)) | _SHARES
+    return st.fixed_dictionaries({"scout": shares, "again": st.booleans()})
 
 
 def _alone(made: Algorithm) -> Algorithm:

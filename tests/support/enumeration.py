@@ -90,11 +90,13 @@ class Guide:
     taken:   what was chosen.
     log:     how likely that was, as a logarithm.
     others:  the ways that branch off after the given choices.
-    noises:  the noise that was asked for, as (price, how often); there is none.
+    noises:  the noise that was asked for, as (price, how often); there is none, but what is
+             added to the first and last count of the first table.
     """
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, steered: int = 0) -> None:
         self._choices = choices
+        self._steered = steered
         self.taken: Choices = ()
         self.log = 0.0
         self.others: list[Choices] = []
@@ -117,12 +119,18 @@ class Guide:
     def laplace(self, epsilon: Fraction, count: int) -> Integers:
         """Return no noise, and take note."""
         self.noises.append((epsilon, count))
-        return np.zeros(count, dtype=np.int64)
+        return self._noise(count)
 
     def gaussian(self, rho: Fraction, count: int) -> Integers:
         """Return no noise, and take note."""
         self.noises.append((Rho(rho), count))
-        return np.zeros(count, dtype=np.int64)
+        return self._noise(count)
+
+    def _noise(self, count: int) -> Integers:
+        noise = np.zeros(count, dtype=np.int64)
+        if len(self.noises) == 1:
+            noise[[0, -1]] += self._steered
+        return noise
 
 
 def _normalised(logs: Mapping[Any, float]) -> Law:
@@ -169,12 +177,14 @@ class Way:
     pairs: tuple[Pair, ...]
     tables: tuple[LeafTable, ...]
     noises: tuple[tuple[Price, int], ...]
+    algorithm: Algorithm
 
 
-def all_ways(entities: Entities, how: Algorithm, whole: Price) -> list[Way]:
+def all_ways(entities: Entities, how: Algorithm, whole: Price, steered: int = 0) -> list[Way]:
     """Return every way through a run of an exact algorithm.
 
     Trials that do not know of each other go many ways at once: a way is that of one trial then.
+    steered: noise in the first and last count of the first table
     """
     dataset, found, pending = dataset_of(entities), list[Way](), [Choices()]
     at_once = 1 if isinstance(how, ONE_BY_ONE) else 1000
@@ -183,18 +193,20 @@ def all_ways(entities: Entities, how: Algorithm, whole: Price) -> list[Way]:
         patch.setattr("redveil.privacy.mechanisms.draw_two_level", guided_draw_two_level)
         patch.setattr("redveil.algorithms.targets.below", guided_below)
         while pending:
-            guides = [Guide(choices) for choices in pending[:at_once]]
+            guides = [Guide(choices, steered) for choices in pending[:at_once]]
             del pending[:at_once]
             many, price = how, whole
             if at_once > 1:
                 assert how.trials == 1
                 many, price = replace(how, trials=len(guides)), whole * len(guides)
-            ran = release(dataset, many, price, dict(enumerate(guides, 1)).__getitem__)
+            # Stream 0 is that of the size, which gets no noise.
+            streams = dict(enumerate((Guide(()), *guides)))
+            ran = release(dataset, many, price, streams.__getitem__)
             each = len(ran.tables) // len(guides)
             for number, guide in enumerate(guides):
                 own = slice(number * each, (number + 1) * each)
                 released = ran.pairs[own], ran.tables[own], tuple(guide.noises)
-                found.append(Way(guide.taken, guide.log, *released))
+                found.append(Way(guide.taken, guide.log, *released, ran.algorithm))
                 pending += guide.others
     return found
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from oracle.entities import LEFT, RIGHT, Entities, Entity
 from oracle.law import Outcome
-from oracle.run_law import Pair, Run, costs, tables_of
+from oracle.run_law import Pair, Run, table_prices, tables_of
 from support.toys import Toy
 
 Members = tuple[Entity, ...]
@@ -58,16 +58,19 @@ class Neighbourhood:
     _cells: dict[tuple[Members, Pair], Counter[Cell]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._prices = costs(self.toy.how, self.epsilon).table
+        prices = table_prices(self.toy.how, self.epsilon)
+        self._prices = prices[0]
+        # All tables divide their price over their parts in the same way.
+        weights = [float(sum(one) / sum(self._prices)) for one in prices]
         self.outcomes: list[Outcome] = list(self._run(()).law())
         tables = [tables_of(outcome) for outcome in self.outcomes]
         self.pairs: list[Pair] = sorted({pair for each in tables for pair in each}, key=repr)
         number = {pair: i for i, pair in enumerate(self.pairs)}
-        # How often each outcome has each pair of trees counted.
+        # How often each outcome has each pair of trees counted, at the price of the first.
         self._counted = np.zeros((len(self.outcomes), len(self.pairs)))
         for row, each in zip(self._counted, tables, strict=True):
-            for pair in each:
-                row[number[pair]] += 1
+            for pair, weight in zip(each, weights, strict=True):
+                row[number[pair]] += weight
 
     def losses(self, some: Members, other: Members) -> Losses:
         """Return the largest losses between two data sets.

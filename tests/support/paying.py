@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -78,8 +78,12 @@ def run_trials(
         reports.append(len(purse.paid))
         data.stop[0] = len(reports) == stop_after
 
+    required = algorithm.steering.required
+    early = Trial(1, data, attribute_target, purse, randomness, lambda: None, required)
+    scouted = algorithm.run_scout(early)
+
     def trial(number: int) -> Trial:
-        return Trial(number, data, attribute_target, purse, randomness, progress)
+        return replace(early, number=number, progress=progress, scouted=scouted)
 
     tables = [one for piece in algorithm.work(trial) for one in piece()]
     return Trials(tables, purse, len(reports))

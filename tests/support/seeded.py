@@ -41,6 +41,9 @@ class FixedNoise(SeededRandomness):
         self.asked.append((epsilon, count))
         return np.full(count, self._noise, dtype=np.int64)
 
+    def gaussian(self, rho: Fraction, count: int) -> NDArray[np.int64]:
+        return self.laplace(rho, count)
+
 
 class ScriptedRandomness:
     """Hands out words that a test has written down, and no noise."""
@@ -55,4 +58,5 @@ class ScriptedRandomness:
     def laplace(self, _epsilon: Fraction, count: int) -> NDArray[np.int64]:
         return np.zeros(count, dtype=np.int64)
 
-    gaussian = laplace
+    def gaussian(self, rho: Fraction, count: int) -> NDArray[np.int64]:
+        return self.laplace(rho, count)

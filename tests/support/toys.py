@@ -88,6 +88,7 @@ _MARKS: Final = Group(("kind",), ("mark",))
 # Runs whose guarantee is exact.
 EXACT: Final = {
     "twin": Toy(NARROW, Twin(depth=1)),
+    "twin, leverage": Toy(NARROW, Twin(depth=1, root_score=RootScore.LEVERAGE)),
     "twin, agreement": Toy(NARROW, Twin(depth=1, root_score=RootScore.AGREEMENT)),
     "twin, two trials": Toy(NARROW, Twin(depth=1, trials=2)),
     "twin, two levels": Toy(NARROW, Twin(depth=2)),
@@ -101,6 +102,9 @@ EXACT: Final = {
         WIDE,
         Twin(depth=2, steering=Steering(require=((Side.RIGHT, "mark"),), unmatched=(_SPOTS,))),
     ),
+    "twin, scout": Toy(NARROW, Twin(depth=1, trials=2, scout=Fraction(1, 5))),
+    "twin, scout, again": Toy(NARROW, Twin(depth=1, trials=2, scout=Fraction(2, 3), again=True)),
+    "twin, scout, deepened": Toy(NARROW, Twin(depth=2, trials=2, scout=Fraction(1, 4))),
     "alt-expm": Toy(NARROW, AltExpM(depth=1)),
     "alt-expm, start alone": Toy(
         NARROW,

@@ -102,6 +102,7 @@ STEERING: Final = {
 
 #: The shortest runs of every algorithm, by name.
 RUNS: Final[dict[str, dict[str, Any]]] = {
+    # With a size and a scout.
     "twin, tuned": {},
     "twin": {"depth": 2, "trials": 1},
     "twin, steered": {"depth": 2, "trials": 1, "steering": STEERING},

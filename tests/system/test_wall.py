@@ -177,6 +177,10 @@ def test_a_released_value_shows_itself_and_its_receipts_only() -> None:
     assert "_unused" not in repr(released.receipts)
 
 
+def test_the_tuned_run_behind_the_wall_has_a_scout() -> None:
+    assert mine_marked("twin, tuned").run.algorithm.adapts
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_progress_callback_finds_nothing_on_the_stack(name: str) -> None:
     """Code that a run calls back could look at its callers' variables, as a debugger would."""

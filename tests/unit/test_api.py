@@ -13,7 +13,7 @@ import redveil
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
-from redveil.errors import InputError, OverBudgetError, PlanError
+from redveil.errors import InputError, LedgerWarning, OverBudgetError, PlanError
 from redveil.privacy.concentrated import keeps
 from redveil.privacy.loss import Loss, Rho, total
 from redveil.schema import Attribute, Kind, Schema, View
@@ -39,10 +39,13 @@ def test_a_run_spends_exactly_what_its_plan_says() -> None:
 def test_plan_and_mine_have_the_same_defaults() -> None:
     promise = redveil.mine(clinic(), epsilon=1).certificate
     planned = redveil.plan(1, entities=2000, schema=clinic_schema())
-    assert [s.name for s in promise.steps] == [s.name for s in planned.steps]
+    # Size and scout; what comes after them depends on what the scout finds.
+    assert promise.steps[3].name.startswith("trial 2, twin trees")
+    before = [(s.name, s.mechanism, s.price) for s in planned.steps[:3]]
+    assert [(s.name, s.mechanism, s.price) for s in promise.steps[:3]] == before
     assert promise.algorithm == make_algorithm().name == "twin"
     assert promise.guarantee == "exact"
-    assert promise.parameters["auto"] == "depth, trials, root_score"
+    assert promise.parameters["auto"] == "depth, trials"
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,11 @@ def test_what_is_confirmed_comes_first_and_without_true_values() -> None:
         (lambda: redveil.mine(clinic(), 1, prune="some"), "prune must be a number"),
         (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.buy_cuts("clinic.csv", 1), "buy_cuts takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.diagnose("clinic.csv", 1), "diagnose takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.load_report("clinic.csv"), "load_report takes what redveil.load returns"),  # type: ignore[arg-type]
+        (lambda: redveil.truth("result.json", clinic()), "truth takes a result and what"),  # type: ignore[arg-type]
+        (lambda: redveil.mine(clinic(), 1, result_name=5), "result_name must be a text"),  # type: ignore[arg-type]
         (lambda: redveil.mine(clinic(), 1, max_p_value=-1), "max_p_value must lie"),
         (lambda: redveil.mine(clinic(), 1, min_support=-1), "min_support must not"),
         (lambda: redveil.plan(1, max_disjuncts=0), "max_disjuncts must lie"),
@@ -183,9 +191,9 @@ def test_without_a_budget_a_ledger_that_is_given_records_the_run(tmp_path: Path)
     known = {"depth": 1, "alternations": 1, "profile": "hardened", "min_support": 10}
     assert known.items() <= first.paid_for.parameters.items()
     assert (second.paid_for.algorithm, second.paid_for.result) == ("twin", None)
-    assert second.paid_for.parameters["auto"] == "depth, trials, root_score"
+    assert second.paid_for.parameters["auto"] == "depth, trials"
     # They follow from the noisy size, which nobody knows yet.
-    assert not {"depth", "trials", "root_score"} & set(second.paid_for.parameters)
+    assert not {"depth", "trials", "scout", "again"} & set(second.paid_for.parameters)
 
 
 def test_a_run_that_fails_stays_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,3 +324,23 @@ def test_a_part_that_the_schema_does_not_allow_is_not_charged(within: str, tmp_p
     with pytest.raises(InputError, match=r"^within: "):
         redveil.mine(clinic(), 1, within=within, ledger=ledger)
     assert not ledger.exists()
+
+
+def test_a_schema_made_in_python_with_half_a_character_is_not_charged(tmp_path: Path) -> None:
+    schema = replace(clinic_schema(), unit="patient \ud83d")
+    dataset = redveil.load(*clinic_frames(100), schema)
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
+        redveil.mine(dataset, epsilon=1, ledger=ledger)
+    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
+        redveil.buy_cuts(dataset, 1, ["HbA1c"], ledger=ledger)
+    with pytest.raises(InputError, match="cannot be written; it contains half a character"):
+        schema.save(tmp_path / "datapackage.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_can_be_named_by_its_path(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.warns(LedgerWarning):
+        redveil.mine(clinic(), 1, ledger=ledger, result_name=Path("table 2"))  # type: ignore[arg-type]
+    assert Ledger(ledger).charges("clinic", clinic().schema.id)[0].paid_for.result == "table 2"

@@ -285,6 +285,9 @@ def test_a_disk_is_not_written_to(tmp_path: Path) -> None:
         ("remember the milk", FileKind.TEXT),
         ('{"resources": []}', FileKind.SCHEMA),
         ("rid\tquery_LHS\tquery_RHS\n", FileKind.QUERIES),
+        ('{"name": "my web project"}', FileKind.JSON),
+        ("[1, 2, 3]", FileKind.JSON),
+        ("{damaged", FileKind.JSON),
     ],
 )
 def test_a_result_replaces_results_only(content: str, kind: FileKind, tmp_path: Path) -> None:
@@ -297,7 +300,9 @@ def test_a_result_replaces_results_only(content: str, kind: FileKind, tmp_path: 
     assert names(tmp_path) == ["mine"]
 
 
-@pytest.mark.parametrize("content", ["", " \n", "{damaged", '{"a": 1}', RESULT.to_json()])
+@pytest.mark.parametrize(
+    "content", ["", " \n", '{"format": "redveil-result", "dam', RESULT.to_json()]
+)
 def test_what_a_result_may_replace(content: str, tmp_path: Path) -> None:
     path = tmp_path / "mine"
     path.write_text(content)
@@ -309,7 +314,8 @@ def test_schemas_and_drafts_replace_schemas_only(tmp_path: Path) -> None:
     frames = clinic_frames(50)
     RESULT.save(tmp_path / "result.json")
     csv.write_csv(frames[0], tmp_path / "patients.csv")
-    for path in (tmp_path / "result.json", tmp_path / "patients.csv"):
+    (tmp_path / "package.json").write_text('{"name": "my web project"}')
+    for path in (tmp_path / name for name in ("result.json", "patients.csv", "package.json")):
         before = path.read_bytes()
         for thing in (clinic_schema(), draft(*frames)):
             with pytest.raises(InputError, match="not replaced, because it is a"):
@@ -429,3 +435,32 @@ def test_the_kind_of_a_large_file_is_found(tmp_path: Path) -> None:
     assert file_kind(path) is FileKind.SCHEMA
     path.write_text("\ufeff" + RESULT.to_json(), encoding="utf-8")
     assert file_kind(path) is FileKind.RESULT
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_a_descriptor_is_written_to_as_it_was_opened(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_bytes(b"{}\n")
+    with file.open("rb") as reading:
+        path = Path(name.format(reading.fileno()))
+        for refuse in (partial(write_bytes, content=b"[]"), must_be_writable):
+            with pytest.raises(InputError, match="it is not open for writing"):
+                refuse(path, kind=JSON)
+    assert file.read_bytes() == b"{}\n"
+    with file.open("wb") as writing:
+        path = Path(name.format(writing.fileno()))
+        must_be_writable(path, JSON)
+        write_bytes(path, b"[1]", JSON)
+        write_bytes(path, b"[2]", JSON)
+    assert file.read_bytes() == b"[1][2]"
+
+
+def test_a_file_that_changed_since_it_was_read_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text("{}")
+    with pytest.raises(InputError, match="changed since it was read; run the command again"):
+        replace_text(file, "[]", JSON, read=b"[1]")
+    assert file.read_text() == "{}"
+    assert names(tmp_path) == ["a.json"]
+    replace_text(file, "[]", JSON, read=b"{}")
+    assert file.read_text() == "[]"

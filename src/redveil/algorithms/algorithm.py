@@ -21,7 +21,7 @@ from redveil.algorithms.trial import Scouted, Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
-from redveil.privacy.loss import Price, read_count, read_fraction
+from redveil.privacy.loss import Price, how_long, read_count, read_fraction
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.promise import Method, Parameter
 from redveil.schema import Schema
@@ -163,6 +163,15 @@ class Algorithm(ABC):
         """Return the algorithm with everything set that is left to the tuning rule."""
         return self
 
+    @property
+    def adapts(self) -> bool:
+        """Whether what is released first decides how the rest of the price is spent."""
+        return False
+
+    def shaped(self, _schema: Schema | None, _size: float, _price: Price, _related: float) -> Self:
+        """Return the algorithm with the shape that suits how strongly the views are related."""
+        return self
+
     def scout_steps(self, _price: Price) -> Iterator[Step]:
         """Yield the steps that are taken before the plan is made, if there are any."""
         return iter(())
@@ -172,19 +181,31 @@ class Algorithm(ABC):
         """How many leaf tables a trial measures."""
         return 1
 
+    @property
+    def first_depth(self) -> int:
+        """The depth of the first trees."""
+        return self.depth
+
     @abstractmethod
     def first_choice(self, plan: Plan) -> Choice | None:
         """Return the private choice on which all others build, if there is one."""
 
-    def design(self, schema: Schema, size: float, price: Price) -> Design:
-        """Return what a run would measure, given a number of entities and a price."""
+    def designs(self, schema: Schema | None, size: float, price: Price) -> tuple[Design, ...]:
+        """Return what a run would measure, given a number of entities and a price.
+
+        There is one design for each way in which the only match in the data can be found.
+        """
+        return (self.design(schema, size, price),)
+
+    def design(self, schema: Schema | None, size: float, price: Price) -> Design:
+        """Return what a run would measure first."""
         tuned = self.tuned(schema, size, price)
         plan = tuned.plan(price)
         table = plan.first(StepKind.LEAF_TABLE)
         if table is None:
             raise PlanError(f"the plan of {self.name} measures no leaf table")
         return Design(
-            depth=tuned.depth,
+            depth=tuned.first_depth,
             tables=tuned.trials * tuned.tables,
             cells_price=table.price,
             choice=tuned.first_choice(plan),
@@ -249,5 +270,5 @@ def _read(name: str, value: object, kind: type) -> Any:
     number = read_fraction(value) if kind is Fraction else read_count(value)
     if number is None:
         wanted = "a number, as in 0.5 or 1/2" if kind is Fraction else "a whole number"
-        raise InputError(f"{name} must be {wanted}")
+        raise InputError(f"{name} must be {wanted}{how_long(value)}")
     return number

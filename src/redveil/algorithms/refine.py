@@ -15,8 +15,8 @@ from typing import ClassVar
 from redveil.algorithms.algorithm import Algorithm, must_be_a_share
 from redveil.algorithms.leaf_counts import table_steps
 from redveil.algorithms.trial import Trial
-from redveil.algorithms.tuning import needed, pair_epsilon, strength
-from redveil.algorithms.twin import USUAL, RootScore, choice_of, grown
+from redveil.algorithms.tuning import USUAL, needed, pair_epsilon, strength
+from redveil.algorithms.twin import RootScore, choice_of, grown
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice

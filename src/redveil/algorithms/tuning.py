@@ -15,8 +15,8 @@ The thresholds are here; each algorithm applies them in its own `tuned` method.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -50,12 +50,15 @@ GINI_FROM: Final = 500
 
 
 def strength(schema: Schema | None, size: float) -> float:
-    """Return the number of entities, scaled to the reference number of splits to choose from."""
+    """Return the number of entities, fewer if there are more splits to choose from than usual.
+
+    Fewer splits make choices easier, but not counts, so they do not count as more entities.
+    """
     entities = max(size, 0.0)
     if schema is None:
         return entities
     pairs = math.prod(schema.view(side).split_count for side in Side)
-    return entities * REFERENCE_CHOICE / max(math.log(2 * max(pairs, 1)), 1.0)
+    return entities * min(REFERENCE_CHOICE / math.log(2 * max(pairs, 1)), 1.0)
 
 
 def fresh_roots(
@@ -115,12 +118,16 @@ def scout_share(worth: float, price: Price) -> Fraction:
     return Fraction(math.ceil(1000 * share), 1000)
 
 
+# How strongly views are related, as a scout would find, in words. Plans that are made without data
+# assume the second.
+USUAL: Final = 0.12
+RELATED: Final = {"weakly": 0.05, "usually": USUAL, "strongly": 0.2}
 # What a pair of twin trees of each depth needs, in N·ε, by how strongly the views are related: the
 # leverage of the scout's splits per entity, from LEAST_RELATED on.
 LEAST_RELATED: Final = 0.01
-MOST_PAIRS: Final = 13
+MOST_PAIRS: Final = 9
 # Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
-FEWEST_DEEP_PAIRS: Final = 8
+FEWEST_DEEP_PAIRS: Final = 6
 FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
 STRONGLY_RELATED: Final = 0.15
 
@@ -131,13 +138,13 @@ def needed(depth: int, related: float) -> float:
     related: the leverage of the scout's splits, per entity
 
     >>> [round(needed(depth, 0.1)) for depth in (1, 2, 3)]
-    [330, 800, 3200]
+    [360, 1000, 4000]
     """
     x = max(related, LEAST_RELATED)
     if depth == 1:
-        return min(max(33 / x, 130), 900)
+        return min(max(36 / x, 150), 1_000)
     # Every further level divides the entities once more, and has four times as many cells.
-    return float(min(max(80 / x, 420), 1_400) * 4 ** (depth - 2))
+    return float(min(max(100 / x, 500), 1_600) * 4 ** (depth - 2))
 
 
 # The N·ε of each of so many pairs of twin trees of some depth.
@@ -170,7 +177,7 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     """
     strong = related >= STRONGLY_RELATED
     fewest = FEWEST_DEEP_PAIRS_IF_STRONG if strong else FEWEST_DEEP_PAIRS
-    if (pairs := affordable(2, related, worth, roots)) >= fewest:
+    if (pairs := affordable(2, related, worth, roots)) >= min(fewest, roots):
         return Shape(2, pairs)
     if pairs := affordable(1, related, worth, roots - 1):
         return Shape(1, pairs)
@@ -190,21 +197,47 @@ def affordable(depth: int, related: float, worth: Worth, most: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TunedCase:
-    """What the rule does from some number of entities on."""
+    """What the rule does from some number of entities on, or at it.
+
+    algorithm: as it is tuned; if a scout decides, as if the views were usually related
+    by_related: the same by how strongly the views are related, if a scout decides
+    """
 
     size: int
     algorithm: Algorithm
     plan: Plan
+    by_related: Mapping[str, Algorithm] = field(default_factory=dict)
+
+
+def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: int) -> TunedCase:
+    """Return what the rule does with so many entities.
+
+    >>> from redveil.algorithms.twin import Twin
+    >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
+    >>> [(one.depth, one.trials) for one in case.by_related.values()]
+    [(1, 4), (1, 6), (2, 5)]
+    """
+    tuned = algorithm.tuned(schema, size, price)
+    shapes: Mapping[str, Algorithm] = {}
+    if tuned.adapts:
+        shapes = {word: tuned.shaped(schema, size, price, x) for word, x in RELATED.items()}
+    return TunedCase(size, tuned, tuned.plan(price), shapes)
 
 
 def tuned_cases(
     algorithm: Algorithm, schema: Schema | None, price: Price, most: int
 ) -> tuple[TunedCase, ...]:
-    """Return every plan that the rule makes for up to so many entities, the fewest first.
+    """Return the plans that the rule makes for up to so many entities, the fewest first.
+
+    Every plan, except where a scout decides: there are too many of those, so they are listed at
+    round numbers of entities.
 
     >>> from redveil.algorithms.alternation import AltExpM
     >>> [one.size for one in tuned_cases(AltExpM.of(), None, Fraction(1), most=20_000)]
     [0, 6000, 10000]
+    >>> from redveil.algorithms.twin import Twin
+    >>> [one.size for one in tuned_cases(Twin.of(), None, Fraction(1), most=4_000)]
+    [0, 450, 500, 1000, 2000]
     """
 
     def tuned(size: int) -> Algorithm:
@@ -213,10 +246,42 @@ def tuned_cases(
     found: list[TunedCase] = []
     size = 0
     while size <= most:
-        here = tuned(size)
-        found.append(TunedCase(size, here, here.plan(price)))
+        found.append(tuned_case(algorithm, schema, price, size))
+        if found[-1].algorithm.adapts:
+            found += _at_round_numbers(algorithm, schema, price, size, most)
+            break
         size = _next_change(tuned, size, most + 1)
     return tuple(found)
+
+
+def _at_round_numbers(
+    algorithm: Algorithm, schema: Schema | None, price: Price, size: int, most: int
+) -> list[TunedCase]:
+    """Return the cases beyond a size, up to the one after which no shape changes."""
+
+    def shapes(case: TunedCase) -> list[tuple[int, int]]:
+        return [(one.depth, one.trials) for one in case.by_related.values()]
+
+    cases = [
+        tuned_case(algorithm, schema, price, number)
+        for number in round_numbers(most)
+        if number > size
+    ]
+    while len(cases) > 1 and shapes(cases[-1]) == shapes(cases[-2]):
+        cases.pop()
+    return cases
+
+
+def round_numbers(most: int) -> Iterator[int]:
+    """Yield 1, 2, 5, 10, 20, 50 and so on.
+
+    >>> list(round_numbers(60))
+    [1, 2, 5, 10, 20, 50]
+    """
+    power = 1
+    while power <= most:
+        yield from (first * power for first in (1, 2, 5) if first * power <= most)
+        power *= 10
 
 
 def _next_change(tuned: Callable[[int], Algorithm], size: int, end: int) -> int:

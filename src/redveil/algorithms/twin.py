@@ -21,6 +21,8 @@ from redveil.algorithms.algorithm import Algorithm, Work, must_be_a_share
 from redveil.algorithms.leaf_counts import Grown, table_steps
 from redveil.algorithms.trial import Scouted, Trial
 from redveil.algorithms.tuning import (
+    LEAST_RELATED,
+    USUAL,
     Worth,
     affordable,
     fresh_roots,
@@ -32,7 +34,7 @@ from redveil.algorithms.tuning import (
 )
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
-from redveil.findings.required_budget import Choice
+from redveil.findings.required_budget import Choice, Design
 from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
@@ -48,8 +50,6 @@ from redveil.trees.twin import (
     grow_twins,
 )
 
-# Plans that are made without data assume that the views are related as they often are.
-USUAL: Final = 0.12
 # How much of a cell's standard error is taken off a leverage: of all splits, the scout's were
 # chosen for theirs.
 CAUTION: Final = 0.35
@@ -128,8 +128,13 @@ class Twin(Algorithm):
             return self
         share = scout_share(worth(1, 1), price)
         if not share:
-            return replace(self, depth=1, trials=1)
+            return replace(self, depth=1, trials=1, scout=share, again=False)
         return replace(self, scout=share).shaped(schema, size, price, USUAL)
+
+    @property
+    def adapts(self) -> bool:
+        """Whether there is a scout."""
+        return self.scout > 0
 
     def shaped(self, schema: Schema | None, size: float, price: Price, related: float) -> Self:
         """Return the algorithm with the shape that suits how strongly the views are related."""
@@ -175,9 +180,36 @@ class Twin(Algorithm):
         levels = range(2 if self._deepens(trial) else 1, self.depth + 1)
         return tuple(_level(trial, level) for level in levels)
 
+    @property
+    def first_depth(self) -> int:
+        """The depth of the first trees: a scout's is 1."""
+        return 1 if self.scout else self.depth
+
     def first_choice(self, plan: Plan) -> Choice | None:
         """Return the choice of the first pair of roots."""
         return choice_of(plan.first(StepKind.TWIN_TREES), self.root_score)
+
+    def designs(self, schema: Schema | None, size: float, price: Price) -> tuple[Design, ...]:
+        """Return what a run would measure: first, and after a scout that has found nothing.
+
+        >>> [design.depth for design in Twin.of().designs(None, 10_000, Fraction(1))]
+        [1, 1]
+        """
+        first = self.design(schema, size, price)
+        tuned = self.tuned(schema, size, price)
+        if not tuned.adapts:
+            return (first,)
+        shaped = tuned.shaped(schema, size, price, LEAST_RELATED)
+        steps = shaped.plan(price).steps
+        # The pair after the scout may only deepen it.
+        chosen = next(one for one in steps if one.key in _roots_after_a_scout(shaped.trials))
+        counted = next(
+            one
+            for one in steps
+            if (one.key.kind, one.key.trial) == (StepKind.LEAF_TABLE, chosen.key.trial)
+        )
+        choice = choice_of(chosen, self.root_score)
+        return first, Design(shaped.depth, shaped.trials, counted.price, choice)
 
     # The run
 
@@ -194,8 +226,21 @@ class Twin(Algorithm):
         return Scouted(twins, trial.measure(grown(trial, twins), self.counts, trial=1))
 
     def informed(self, schema: Schema, size: float, price: Price, scouted: Scouted) -> Self:
-        """Return the algorithm with the shape that suits what the scout has found."""
+        """Return the algorithm with the shape that suits what the scout has found.
+
+        A shape that was not left to the rule stays as it is.
+        """
+        if not self.auto:
+            return self
         return self.shaped(schema, size, price, related(scouted.table.value))
+
+    @property
+    def stages(self) -> int:
+        """How many times a run reports progress: twice a pair, from the plan's making on.
+
+        A scout comes before that, when nobody knows how much will follow.
+        """
+        return 2 * (self.trials - bool(self.scout))
 
     def work(self, trial: Callable[[int], Trial]) -> list[Work]:
         """Return all trials as one piece of work: each depends on those before it."""
@@ -237,6 +282,10 @@ def related(table: LeafTable) -> float:
     size = max(fitted.size, 1.0)
     leverage = abs(float(m.both[0]) - float(m.left[0]) * float(m.right[0]) / size)
     return (leverage - CAUTION * fitted.cell_deviation) / size
+
+
+def _roots_after_a_scout(trials: int) -> set[StepKey]:
+    return {_level(trial, 1) for trial in range(2, trials + 1)}
 
 
 def _level(trial: int, level: int) -> StepKey:

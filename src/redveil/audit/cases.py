@@ -74,8 +74,11 @@ def _all_cases() -> tuple[Case, ...]:
     walk: dict[str, Any] = {"depth": 1, "walk_steps": 200}
     published: dict[str, Any] = {"profile": "published", "depth": 1}
     return (
-        # Depth, trials and score are left to the tuning rule, which buys the size.
+        # Depth and trials are left to the tuning rule, which buys the size and, for enough
+        # entities, a scout.
         _case("twin", "mostly counts", "nobody", tree_share=MOSTLY_COUNTS),
+        _case("twin", "scout, mostly counts", "a rare couple", tree_share=MOSTLY_COUNTS),
+        _case("twin", "trees, by correspondence", "a torn match", **twin),
         _case("twin", "trees, by agreement", "a stranger", root_score="agreement", **twin),
         _case("twin", "trees, by leverage", "a rare couple", root_score="leverage", **twin),
         _case("alt-expm", "trees and counts", "a newcomer", start="random", depth=1, **once),

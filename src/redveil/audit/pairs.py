@@ -67,7 +67,7 @@ def pairs() -> tuple[Pair, ...]:
     >>> [one.name for one in pairs()][:4]
     ['an outlier', 'a lone value', 'nobody', 'no values']
     >>> [one.name for one in pairs()][4:]
-    ['a stranger', 'a newcomer', 'a broken match', 'a rare couple']
+    ['a stranger', 'a newcomer', 'a broken match', 'a rare couple', 'a torn match']
     """
     return (*_mixed_pairs(), *_sharp_pairs())
 
@@ -146,6 +146,24 @@ def _sharp_pairs() -> tuple[Pair, ...]:
                 *[((yes, no), (yes, yes))] * 7,
             ),
             ((yes, yes), (yes, yes)),
+        ),
+        # Correspondence, of twins. The first and the third are the same for all, and the added
+        # entity joins the smaller side: + 2. The second and the fourth are halves that match in
+        # three of four cases, and not for the added entity: − 1. The rest is unrelated.
+        Pair(
+            "a torn match",
+            couples,
+            (
+                *[((yes, yes), (yes, yes))] * 6,
+                *[((yes, no), (yes, no))] * 7,
+                *[((yes, yes), (yes, no))] * 2,
+                *[((yes, no), (yes, yes))] * 2,
+                *[((no, yes), (no, yes))] * 16,
+                *[((no, no), (no, no))] * 16,
+                *[((no, yes), (no, no))] * 6,
+                *[((no, no), (no, yes))] * 5,
+            ),
+            ((yes, yes), (yes, no)),
         ),
     )
 

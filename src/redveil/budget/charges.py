@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from redveil.errors import InputError
 from redveil.privacy.loss import Loss
 from redveil.schema import Side
 from redveil.schema.purchase import Purchase
@@ -36,6 +38,13 @@ class PaidFor:
     result: str | None = None
     algorithm: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take a path as its text, and refuse anything else before it is charged for."""
+        if isinstance(self.result, os.PathLike):
+            object.__setattr__(self, "result", str(self.result))
+        if not isinstance(self.result, str | None):
+            raise InputError('result_name must be a text, as in "table 2"')
 
     def without(self, names: Collection[str]) -> PaidFor:
         """Return it without parameters that are not known before the run.

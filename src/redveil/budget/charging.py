@@ -9,6 +9,7 @@ from redveil.budget.charges import PaidFor
 from redveil.errors import InputError
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
+from redveil.schema.problem import unencodable
 
 if TYPE_CHECKING:
     from redveil.budget.ledger import Ledger
@@ -24,6 +25,7 @@ def charge(schema: Schema, loss: Loss, ledger: str | Path | None, paid_for: Paid
     >>> from fractions import Fraction
     >>> charge(clinic_schema(), Loss(Fraction(1)), None, PaidFor("mine"))
     """
+    _must_be_writable(schema)
     opened, cap = _ledger(schema, ledger), _cap(schema)
     if opened is not None:
         opened.charge(schema.name, loss, paid_for, cap, identifier=schema.id, bought=schema.bought)
@@ -39,6 +41,12 @@ def must_be_chargeable(schema: Schema, loss: Loss, ledger: str | Path | None) ->
     opened, cap = _ledger(schema, ledger), _cap(schema)
     if opened is not None:
         opened.check(schema.name, loss, cap, identifier=schema.id, bought=schema.bought)
+
+
+def _must_be_writable(schema: Schema) -> None:
+    """Refuse a schema whose texts no result file could hold. One that was read has none."""
+    for problem in unencodable("schema", schema.to_dict()):
+        raise InputError(str(problem))
 
 
 def _ledger(schema: Schema, path: str | Path | None) -> Ledger | None:

@@ -25,7 +25,8 @@ from redveil.budget.charges import (
     total,
 )
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.files import followed, is_there
+from redveil.privacy.loss import Loss, legible
 from redveil.schema.purchase import Purchase
 
 # The columns of the table, and those that a ledger of an earlier version may lack.
@@ -50,6 +51,17 @@ _CONTENTS: Final = {("table", "charges"), ("table", "sqlite_sequence")}
 _NO_FILES: Final = ("", "-", ":memory:")
 _AMOUNT: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
 _SMALLEST_DATABASE: Final = 512
+# What is wrong with the disk or permissions, and not with the ledger: it must not be replaced
+# by an earlier copy.
+_PROBLEMS: Final = {
+    sqlite3.SQLITE_BUSY: "not a usable ledger; another run is using it; try again later",
+    sqlite3.SQLITE_LOCKED: "not a usable ledger; another run is using it; try again later",
+    sqlite3.SQLITE_FULL: "cannot be written; the disk is full; make room (nothing was charged)",
+    sqlite3.SQLITE_READONLY: "cannot be written; make the ledger and its folder writable",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check its folder and its permissions",
+    sqlite3.SQLITE_PERM: "cannot be opened; check its folder and its permissions",
+    sqlite3.SQLITE_IOERR: "cannot be read or written; check the disk, and that there is room",
+}
 _SECONDS_TO_WAIT: Final = 60
 
 
@@ -94,14 +106,14 @@ datapackage.ledger.sqlite
         bought: the purchases that the schema lists. With a cap, they must be in the ledger, or
                 nothing is charged. Without one, those that are missing are recorded as well
 
-        Warns if the ledger is new, or if it is the first charge to a data set that has a cap.
+        Warns if it is the first charge to a data set, in a new ledger or in another's.
         """
         self.check(name, loss, cap, identifier=identifier, bought=bought)
         with self._transaction() as connection:
             known = _read(connection)
             charges = charges_to(known, name, identifier)
             self._refuse(loss, cap, charges, identifier, bought)
-            if not known or (cap is not None and not charges):
+            if not charges:
                 # If warnings are errors, this raises, and nothing is charged.
                 self._announce(name, new=not known)
             for one in missing_purchases(bought, charges):
@@ -120,7 +132,7 @@ datapackage.ledger.sqlite
         """Raise what `charge` would raise now. Writes nothing, and creates no file."""
         self._refuse(loss, cap, self.charges(name, identifier), identifier, bought)
         # SQLite writes a journal beside the file.
-        written = [self._path.resolve().parent, *([self._path] * self._path.exists())]
+        written = [followed(self._path).parent, *([self._path] * is_there(self._path))]
         if not all(os.access(one, os.W_OK) for one in written):
             raise InputError(
                 f"{self._path}: cannot be written; make the ledger and its folder writable, "
@@ -182,8 +194,12 @@ datapackage.ledger.sqlite
         """Return whether there is a regular file, or nothing, at the path."""
         try:
             return stat.S_ISREG(self._path.stat().st_mode)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return True
+        except PermissionError:
+            raise InputError(
+                f"{self._path}: cannot be opened; check the permissions of its folder"
+            ) from None
         except (OSError, ValueError):
             return False
 
@@ -205,7 +221,7 @@ datapackage.ledger.sqlite
 
     def _refuse_missing(self, missing: Sequence[Purchase]) -> None:
         if missing:
-            price = sum(one.epsilon for one in missing)
+            price = legible(sum((one.epsilon for one in missing), Fraction(0)))
             raise InputError(
                 f"{self._path}: the schema lists cut points bought for ε = {price} that are not in "
                 "this ledger; name the ledger that was charged for them with --ledger (ledger=), "
@@ -222,9 +238,10 @@ datapackage.ledger.sqlite
         ):
             if asked and used + asked > whole:
                 others = any(one.identifier not in (None, identifier) for one in charges)
+                left = legible(max(whole - used, Fraction(0)))
                 raise OverBudgetError(
-                    f"{self._path}: {asked} requested, {max(whole - used, Fraction(0))} left "
-                    f"of the {key} of {whole}; spend less, or let the owner raise redveil.{key}"
+                    f"{self._path}: {asked} requested, {left} left of the {key} of "
+                    f"{legible(whole)}; spend less, or let the owner raise redveil.{key}"
                     + " (charges to other data sets of the same name count)"
                     * others
                 )
@@ -252,9 +269,13 @@ datapackage.ledger.sqlite
         # was opened for reading would release the locks that other threads have on it.)
         if not self._is_new() and self._path.stat().st_size < _SMALLEST_DATABASE:
             raise sqlite3.DatabaseError("no database")
+        try:
+            path = self._path.absolute()
+        except OSError:
+            raise InputError(f"{self._path}: the working folder is gone; go to another") from None
         # As a URI, in which "?" and "#" of a path are escaped.
         return sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode={mode}",
+            f"{path.as_uri()}?mode={mode}",
             uri=True,
             timeout=_SECONDS_TO_WAIT,
             # Transactions are explicit (BEGIN IMMEDIATE), not the driver's.
@@ -272,7 +293,9 @@ datapackage.ledger.sqlite
                 _prepare(connection)
                 yield connection
             except BaseException:
-                connection.execute("ROLLBACK")
+                # If the disk is full, SQLite has rolled back itself.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
 
@@ -282,11 +305,12 @@ datapackage.ledger.sqlite
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-                remedy = "another run is using it; try again later"
-            else:
-                remedy = "name a ledger, or restore a copy of this one"
-            raise InputError(f"{self._path}: not a usable ledger; {remedy}") from None
+            # The lowest byte is the kind of error, the others say more about it.
+            code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+            problem = _PROBLEMS.get(
+                code, "not a usable ledger; name a ledger, or restore a copy of this one"
+            )
+            raise InputError(f"{self._path}: {problem}") from None
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Never
 
 
@@ -37,6 +38,7 @@ def _run() -> None:
     # UsageError lives in click or in typer, depending on typer's version; its subclass finds it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
+        _must_be_somewhere()
         code = app(standalone_mode=False, prog_name=program_name())
     except typer.Abort:
         _stop()
@@ -51,6 +53,16 @@ def _run() -> None:
     if code == 130:
         _stop()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _must_be_somewhere() -> None:
+    """Refuse to run in a folder that was deleted: libraries that we use ask where they are."""
+    from redveil.errors import InputError
+
+    try:
+        Path.cwd()
+    except OSError:
+        raise InputError("the working folder is gone; change to another one") from None
 
 
 def _refuse(error: Any) -> Never:

@@ -13,7 +13,9 @@ import typer
 from redveil.algorithms import names
 from redveil.cli.help import EXPERT, STEERING
 from redveil.errors import InputError
+from redveil.files import is_there
 from redveil.schema import Schema
+from redveil.schema.on_disk import SchemaOnDisk
 
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"
@@ -324,10 +326,16 @@ def _option_name(found: re.Match[str]) -> str:
 
 def find_schema(given: Path | None, left: Path) -> tuple[Schema, Path]:
     """Read the schema given by --schema, or the one beside the left table."""
+    found = find_schema_file(given, left)
+    return found.schema, found.path
+
+
+def find_schema_file(given: Path | None, left: Path) -> SchemaOnDisk:
+    """Read the file of the schema given by --schema, or of the one beside the left table."""
     path = given or left.parent / DEFAULT
-    if given is None and not path.exists():
+    if given is None and not is_there(path):
         raise InputError(
             f"{path}: no such file; name a schema with --schema, "
             f"or draft one with `redveil schema draft {left} RIGHT`"
         )
-    return Schema.read(path), path
+    return SchemaOnDisk.read(path)

@@ -12,11 +12,10 @@ import typer
 from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
 from redveil.cli.console import display, say, write, write_json
 from redveil.cli.ledger import announcing, find_ledger
+from redveil.privacy.loss import exact, legible
 from redveil.schema import Schema
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rich.table import Table
 
     from redveil.budget.charges import Charge
@@ -58,7 +57,7 @@ def budget(
     _say_what_to_know(declared, path, charges)
     missing = missing_purchases(declared.bought, charges)
     if missing:
-        price = sum(one.epsilon for one in missing)
+        price = legible(sum((one.epsilon for one in missing), Fraction(0)))
         say(
             f"the schema lists cut points bought for ε = {price} that are not in {path}; name "
             "the ledger that was charged with --ledger, or add them with --add-bought",
@@ -83,13 +82,15 @@ def _write_sums(declared: Schema, spent: Loss) -> None:
     """Write what is left; without a budget, what the charges add up to."""
     name = declared.name
     if declared.budget is None:
-        write(f"{name}: ε = {spent.epsilon} spent; the schema declares no budget")
+        write(f"{name}: ε = {legible(spent.epsilon)} spent; the schema declares no budget")
     else:
-        write(f"{name}: ε = {declared.budget - spent.epsilon} left of {declared.budget}")
+        left = legible(declared.budget - spent.epsilon)
+        write(f"{name}: ε = {left} left of {legible(declared.budget)}")
     if declared.budget is not None and declared.budget_delta:
-        write(f"{name}: δ = {declared.budget_delta - spent.delta} left of {declared.budget_delta}")
+        left = legible(declared.budget_delta - spent.delta)
+        write(f"{name}: δ = {left} left of {legible(declared.budget_delta)}")
     elif spent.delta:
-        write(f"{name}: δ = {spent.delta} spent; the schema declares no budget_delta")
+        write(f"{name}: δ = {legible(spent.delta)} spent; the schema declares no budget_delta")
 
 
 def _plain(declared: Schema, path: Path, spent: Loss, charges: Sequence[Charge]) -> dict[str, Any]:
@@ -118,8 +119,8 @@ def _plain(declared: Schema, path: Path, spent: Loss, charges: Sequence[Charge])
 
 
 def _pair(epsilon: Fraction | None, delta: Fraction | None) -> dict[str, str | None]:
-    exact = {"epsilon": epsilon, "delta": delta}
-    return {name: None if value is None else str(value) for name, value in exact.items()}
+    pair = {"epsilon": epsilon, "delta": delta}
+    return {name: None if value is None else exact(value) for name, value in pair.items()}
 
 
 def _table(charges: Sequence[Charge]) -> Table:
@@ -139,7 +140,8 @@ def _table(charges: Sequence[Charge]) -> Table:
         details = _in_words(paid_for.algorithm, paid_for.parameters)
         fields = (one.made_at, paid_for.purpose, paid_for.result or "–", details)
         # Text, not str: what a file contains may look like markup.
-        table.add_row(*(Text(field) for field in (*fields, str(loss.epsilon), str(loss.delta))))
+        amounts = legible(loss.epsilon), legible(loss.delta)
+        table.add_row(*(Text(field) for field in (*fields, *amounts)))
     return table
 
 

@@ -17,17 +17,19 @@ from redveil.cli.arguments import (
     Right,
     SchemaFile,
     Strict,
-    find_schema,
+    find_schema_file,
     naming_options,
 )
 from redveil.cli.console import display, say
 from redveil.cli.ledger import announcing, find_ledger, is_found, ledger_files
 from redveil.cli.loading import load_tables
-from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.cli.outputs import check_output, is_standard_output, rescuing, save
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
+from redveil.files import followed, must_be_changeable
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
+from redveil.schema.on_disk import SchemaOnDisk
 from redveil.schema.reader import must_keep
 
 Columns = Annotated[
@@ -79,8 +81,10 @@ def buy_cuts(
     # Refuse bad requests before reading any data.
     with naming_options():
         price = parse_epsilon(epsilon)
-    declared, path = find_schema(schema, left)
-    raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
+    read = find_schema_file(schema, left)
+    declared, path = read.schema, read.path
+    if result is None:
+        must_be_changeable(path)
     target = result or path
     charges = find_ledger(ledger, path)
     check_output(target, FileKind.SCHEMA, [left, right, *ledger_files(charges)])
@@ -89,8 +93,9 @@ def buy_cuts(
     names = _names(declared, columns, heavy_tailed)
     buying.checked_count(cuts)
     if not _left_to_buy(declared, names, again, quiet):
-        if target.resolve() != path.resolve():
-            _save(target, raw, quiet)
+        if followed(target) != followed(path):
+            kept = save(_text(read.raw), target, FileKind.SCHEMA)
+            _say_written(target, kept, quiet=quiet or is_standard_output(target))
         return
     must_be_chargeable(declared, Loss(price), charges)
     dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
@@ -104,13 +109,10 @@ def buy_cuts(
             ledger=charges,
             again=again,
         )
-    _write_into(raw, new)
+    kept = save_purchase(new, read, target)
+    # Shown when it is safe, because whoever reads standard output may be gone.
     if not quiet and not is_standard_output(target):
-        _show(new)
-        say(f"recorded in {charges}")
-        if not is_found(charges, target):
-            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
-    _save(target, raw, quiet)
+        _report(new, charges, target, kept)
 
 
 def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bool) -> bool:
@@ -129,14 +131,27 @@ def _left_to_buy(schema: Schema, names: list[str] | None, again: bool, quiet: bo
     return False
 
 
-def _save(target: Path, raw: dict[str, Any], quiet: bool) -> None:
-    """Write the schema, and keep the one that it replaces."""
-    text = json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
-    kept = save_paid(text, target, FileKind.SCHEMA)
-    if not quiet and not is_standard_output(target):
-        if kept:
-            say(f"previous schema kept as {kept}")
-        say(f"written to {target}")
+def _text(raw: dict[str, Any]) -> str:
+    return json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
+
+
+def _report(new: Schema, charges: Path, target: Path, kept: Path | None) -> None:
+    """Show what was bought, and say where it is, even if it cannot be shown."""
+    try:
+        _show(new)
+    finally:
+        say(f"recorded in {charges}")
+        if not is_found(charges, target):
+            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
+        _say_written(target, kept)
+
+
+def _say_written(target: Path, kept: Path | None, *, quiet: bool = False) -> None:
+    if quiet:
+        return
+    if kept:
+        say(f"previous schema kept as {kept}")
+    say(f"written to {target}")
 
 
 def _names(schema: Schema, columns: list[str] | None, heavy_tailed: bool) -> list[str] | None:
@@ -151,19 +166,56 @@ def _names(schema: Schema, columns: list[str] | None, heavy_tailed: bool) -> lis
     return [name if name in known else name.strip() for names in listed for name in names]
 
 
-def _write_into(raw: dict[str, Any], new: Schema) -> None:
-    """Add the cut points and the purchase to a descriptor; leave the rest as it is."""
+def save_purchase(new: Schema, read: SchemaOnDisk, target: Path) -> Path | None:
+    """Add bought cut points to a schema file as it is now, and write it to the target.
+
+    Returns where the file that it replaced is kept, None if there was none.
+
+    new:  the schema that was read, with the purchase
+    read: the schema file as it was read
+    """
+    with rescuing(_text(_with_purchase(read.raw, new)), target):
+        # Buying takes time, in which a budget may have been declared, or other cut points bought.
+        now = read.again()
+        _must_fit(new, read, now)
+        text, printed = _text(_with_purchase(now.raw, new)), is_standard_output(target)
+        if not printed:
+            must_keep(target, now.schema.id, now.schema.budget)
+        replaces_itself = not printed and followed(target) == followed(read.path)
+        content = now.content if replaces_itself else None
+        return save(text, target, FileKind.SCHEMA, read=content)
+
+
+def _must_fit(new: Schema, read: SchemaOnDisk, now: SchemaOnDisk) -> None:
+    """Refuse to add cut points to declarations that are no longer those they were bought for."""
+    latest = new.bought[-1]
+    for side in Side:
+        before, after = (
+            {a.name: a for a in one.schema.view(side).attributes if a.name in latest.names(side)}
+            for one in (read, now)
+        )
+        if before != after or now.schema.id != read.schema.id:
+            raise InputError(
+                f"{now.path}: changed while cut points were bought, so they may not fit; add them "
+                "by hand"
+            )
+
+
+def _with_purchase(raw: dict[str, Any], new: Schema) -> dict[str, Any]:
+    """Return a descriptor with the latest purchase and its cut points; the rest is as it was."""
     from redveil.schema.descriptor import describe_purchase
 
-    latest = new.bought[-1]
-    for side, resource in zip(Side, raw["resources"], strict=True):
+    changed, latest = json.loads(json.dumps(raw)), new.bought[-1]
+    for side, resource in zip(Side, changed["resources"], strict=True):
         points = {a.name: a.cuts for a in new.view(side).attributes}
         for field in resource["schema"]["fields"]:
             if field["name"] in latest.names(side):
                 cuts = {"method": "explicit", "values": list(points[field["name"]])}
                 field["redveil"] = {**(field.get("redveil") or {}), "cuts": cuts}
-    bought = [describe_purchase(one) for one in new.bought]
-    raw["redveil"] = {**(raw.get("redveil") or {}), "bought": bought}
+    extras = changed.get("redveil") or {}
+    bought = [*(extras.get("bought") or []), describe_purchase(latest)]
+    changed["redveil"] = {**extras, "bought": bought}
+    return dict(changed)
 
 
 def _show(new: Schema) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
+from redveil.files import encoded
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -55,7 +56,7 @@ def write_file(text: str) -> None:
             print(printable(text), file=stream)
             return
         stream.flush()
-        stream.buffer.write(f"{text}\n".encode())
+        stream.buffer.write(encoded(f"{text}\n", "standard output"))
 
 
 def write_json(content: object, indent: int | None = 1) -> None:
@@ -182,16 +183,28 @@ def say(text: str, style: str = "") -> None:
     """Print a line to standard error."""
     from rich.text import Text
 
-    # A message that cannot be shown must not end a run that has been paid for.
-    try:
+    with _as_far_as_possible():
         messages().print(Text(text, style=style), soft_wrap=True)
+
+
+@contextmanager
+def _as_far_as_possible() -> Iterator[None]:
+    """Write to standard error, or give up on it.
+
+    A message that cannot be shown must not end a run that has been paid for.
+    """
+    try:
+        yield
     except OSError:
         abandon(2)
 
 
 @contextmanager
 def progress(task: str) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar on standard error while a task runs; on a terminal only."""
+    """Show a progress bar on standard error while a task runs; on a terminal only.
+
+    If the terminal goes away, the task goes on.
+    """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = messages()
@@ -199,6 +212,21 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
         yield lambda _: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        number = bar.add_task(task, total=1.0)
-        yield lambda share: bar.update(number, completed=share)
+    bar = Progress(*columns, console=console, transient=True)
+    number = bar.add_task(task, total=1.0)
+    is_shown = False
+    with _as_far_as_possible():
+        bar.start()
+        is_shown = True
+
+    def show(share: float) -> None:
+        with _as_far_as_possible():
+            bar.update(number, completed=share)
+
+    try:
+        yield show
+    finally:
+        with _as_far_as_possible():
+            # A bar that could not be started cannot be stopped either.
+            if is_shown:
+                bar.stop()

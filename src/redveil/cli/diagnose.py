@@ -63,8 +63,12 @@ def diagnose(
     dataset = load_tables(left, right, declared, schema_path, quiet=True)
     say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)
+    # Before anything is shown, because whoever reads standard output may be gone.
+    if picture is not None:
+        kept = traces(found.traces, picture)
     for line in found.lines():
         write(line)
     if picture is not None:
-        traces(found.traces, picture)
+        if kept:
+            say(f"previous figure kept as {kept}")
         say(f"written to {picture} (NOT PRIVATE)", "bold red")

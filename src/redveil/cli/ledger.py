@@ -12,7 +12,8 @@ from typing import Any, Final
 from redveil.budget.charging import must_be_chargeable
 from redveil.cli.arguments import DEFAULT
 from redveil.cli.console import say
-from redveil.errors import InputError, LedgerWarning
+from redveil.errors import InputError, LedgerWarning, OverBudgetError
+from redveil.files import followed, is_stream, is_there
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
 
@@ -31,8 +32,10 @@ def find_ledger(given: Path | None, schema: Path) -> Path:
     """
     if given is not None:
         return given
+    if is_stream(schema):
+        raise InputError(f"{schema}: not a file, so no ledger is beside it; name one with --ledger")
     own, shared = _usual(schema)
-    if own.exists() and not _is_same(own, shared):
+    if is_there(own) and not _is_same(own, shared):
         raise InputError(
             f"{own}: another ledger than {shared}, to which {default_schema(schema)} leads as a "
             "symbolic link; name one of them with --ledger, or move the link elsewhere"
@@ -47,7 +50,7 @@ def is_found(ledger: Path, schema: Path) -> bool:
     True
     """
     own, shared = _usual(schema)
-    return _is_same(shared, ledger) and (_is_same(own, shared) or not own.exists())
+    return _is_same(shared, ledger) and (_is_same(own, shared) or not is_there(own))
 
 
 def default_schema(schema: Path) -> Path:
@@ -66,12 +69,12 @@ def _usual(schema: Path) -> tuple[Path, Path]:
 
 
 def _followed(path: Path) -> Path:
-    # Not Path.resolve, which raises an error of its own if links lead in a circle.
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
+    # Path.is_symlink raises an error in a folder that cannot be searched.
+    return followed(path) if os.path.islink(path) else path  # noqa: PTH114
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+    return followed(one) == followed(other)
 
 
 def ledger_files(ledger: Path) -> list[Path]:
@@ -82,7 +85,7 @@ def ledger_files(ledger: Path) -> list[Path]:
     >>> [path.name for path in ledger_files(Path("a.sqlite"))][:4]
     ['a.sqlite', 'a.sqlite-journal', 'a.sqlite-wal', 'a.sqlite-shm']
     """
-    places = (ledger, Path(os.path.realpath(ledger)))
+    places = (ledger, followed(ledger))
     return [Path(f"{one}{end}") for one in places for end in ("", "-journal", "-wal", "-shm")]
 
 
@@ -103,12 +106,15 @@ def chargeable_ledger(
 
 
 def _is_writable(path: Path) -> bool:
-    return os.access(path if path.exists() else path.parent, os.W_OK)
+    return os.access(path if is_there(path) else path.parent, os.W_OK)
 
 
 @contextmanager
 def announcing() -> Iterator[None]:
-    """Print what is said about a new ledger, however quiet a command is, when the block ends."""
+    """Print what is said about a new ledger, however quiet a command is, when the block ends.
+
+    If the ledger refuses the charge after all, because the disk is full, there is nothing to say.
+    """
     heard: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", LedgerWarning)
@@ -123,6 +129,9 @@ def announcing() -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
+        except (InputError, OverBudgetError):
+            heard.clear()
+            raise
         finally:
             for text in heard:
                 say(text, "bold yellow")

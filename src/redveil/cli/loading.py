@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from redveil.cli.console import progress, say
 from redveil.schema import Schema, Status
+from redveil.schema.on_disk import must_be_unchanged
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
@@ -28,6 +29,8 @@ def load_tables(
 
     with progress("loading") as show:
         dataset = load(left, right, schema, strict=strict, progress=lambda _, share: show(share))
+    # Loading takes time, in which a budget may have been declared.
+    must_be_unchanged(schema_path, schema)
     report = owner.load_report(dataset)
     if not quiet:
         for line in report.lines():

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from redveil.cli.console import abandon, standard_output, write_file
-from redveil.errors import InputError
+from redveil.errors import InputError, RedveilError, innermost
 from redveil.file_kind import FileKind
 from redveil.files import must_be_writable, replace_text
 
@@ -39,18 +40,35 @@ def check_output(path: Path, kind: FileKind, inputs: Iterable[Path]) -> None:
     Traceback (most recent call last):
     redveil.errors.InputError: a.csv: this command needs that file itself; name another output file
     """
+    needed = list(inputs)
+    with suppress(OSError):
+        printed = os.fstat(1)
+        if stat.S_ISREG(printed.st_mode) and any(_is_file(one, printed) for one in needed):
+            raise InputError(
+                "standard output goes to a file that this command needs itself; send it elsewhere"
+            )
     if path == STANDARD_OUTPUT:
         with standard_output():
             return
-    must_be_writable(path, kind, inputs)
+    must_be_writable(path, kind, needed)
 
 
-def save(text: str, path: Path, kind: FileKind) -> Path | None:
-    """Write an output; return where the file that it replaced is kept, None if there was none."""
+def _is_file(path: Path, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), status)
+    except (OSError, ValueError):
+        return False
+
+
+def save(text: str, path: Path, kind: FileKind, *, read: bytes | None = None) -> Path | None:
+    """Write an output; return where the file that it replaced is kept, None if there was none.
+
+    read: what was in the file when it was read, if the text was made from that
+    """
     if is_standard_output(path):
         write_file(text.removesuffix("\n"))
         return None
-    return replace_text(path, text, kind)
+    return replace_text(path, text, kind, read=read)
 
 
 def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
@@ -58,9 +76,19 @@ def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
 
     The error that is raised then says where.
     """
-    try:
+    with rescuing(text, path):
         return save(text, path, kind)
-    except InputError as error:
+
+
+@contextmanager
+def rescuing(text: str, path: Path) -> Iterator[None]:
+    """If what is paid for cannot be written, put it elsewhere, and say where in the error.
+
+    text: the output, as JSON
+    """
+    try:
+        yield
+    except RedveilError as error:
         problem = str(error)
     except BrokenPipeError:
         abandon(1)
@@ -68,20 +96,26 @@ def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
     except KeyboardInterrupt:
         # Tired of waiting for somebody to read from a pipe.
         problem = f"{path}: stopped while it was being written"
+    except Exception as error:
+        problem = f"{path}: not written (internal error: {innermost(error)}; please report it)"
+    else:
+        return
     raise InputError(f"{problem} (it was paid for, so it is in {_rescued(text)})")
 
 
 def _rescued(text: str) -> str:
     """Put a text where only its owner can read it, or else on standard output; say where."""
+    # In JSON, half a character that UTF-8 cannot encode can be spelled, as "\\ud83d".
+    content = text.encode("utf-8", "backslashreplace")
     try:
         handle, name = tempfile.mkstemp(prefix="redveil-", suffix=".json")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(text.encode())
+                file.write(content)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError:
-        write_file(text.removesuffix("\n"))
+        write_file(content.decode().removesuffix("\n"))
         return "standard output"
     return name

@@ -84,8 +84,11 @@ def run_and_save(
     with announcing(), progress(what) as report:
         found = run(report)
     kept = save_paid(found.to_json(), where.path, FileKind.RESULT)
-    if not where.quiet and not is_standard_output(where.path):
+    if where.quiet or is_standard_output(where.path):
+        return
+    try:
         display(result_view(found.document, width=output().width))
+    finally:
         if kept:
             say(f"previous result kept as {kept}")
         if where.ledger:

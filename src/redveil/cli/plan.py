@@ -50,7 +50,6 @@ TUNED_HEADS: Final = {
     "trials": "pairs of trees",
     "alternations": "alternations",
     "depth": "depth",
-    "root_score": "root score",
     "tree_score": "tree score",
 }
 
@@ -89,10 +88,11 @@ def plan(
     """Show how a run would spend its ε. Needs no data; the prices add up exactly.
 
     Some defaults follow from a noisy number of entities, which a run buys first. Without
-    --entities, all cases are listed.
+    --entities, all cases are listed. Twin trees then ask how strongly the views are related: a
+    first pair, the scout, tells, and decides how the rest is spent.
     """
     from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
-    from redveil.algorithms.tuning import tuned_cases
+    from redveil.algorithms.tuning import tuned_case, tuned_cases
     from redveil.privacy.loss import parse_loss
     from redveil.privacy.score import MOST_ENTITIES
     from redveil.report.text import steps_table
@@ -122,14 +122,15 @@ def plan(
         cases = tuned_cases(wanted, declared, loss.price, MOST_ENTITIES)
         _show_cases(cases, loss, _steering(wanted, declared), as_json)
         return
-    tuned = wanted.tuned(declared, entities or 0, loss.price)
+    case = tuned_case(wanted, declared, loss.price, entities or 0)
     if as_json:
-        planned = _steps(tuned.plan(loss.price))
         steering = _steering(wanted, declared)
-        _print_json(_promise(loss) | _shape(tuned) | steering | {"steps": planned})
+        _print_json(_promise(loss) | steering | _planned(case))
         return
     _say_steering(_steering(wanted, declared))
-    display(steps_table(tuned.plan(loss.price).steps))
+    display(steps_table(case.plan.steps))
+    if case.by_related:
+        write(_after_the_scout(case))
 
 
 def _steered(
@@ -167,9 +168,43 @@ def _show_cases(
 ) -> None:
     if as_json:
         _print_json(_promise(loss) | steering | {"cases": [_case(one) for one in cases]})
+    elif any(one.by_related for one in cases):
+        _say_steering(steering)
+        display_table(shapes_table(cases))
+        write(
+            "A run buys the size and, from enough entities on, a scout, a pair of trees of depth\n"
+            "1. What it finds decides how the rest is spent. Use --entities to see every step."
+        )
     else:
         _say_steering(steering)
         display_table(cases_table(cases))
+
+
+def _after_the_scout(case: TunedCase) -> str:
+    """Return how the steps would differ, in words."""
+    shapes = [f"{word} related, {pairs_of(one)}" for word, one in case.by_related.items()]
+    joined = ";\nif ".join(shapes)
+    return (
+        "Trial 1 is a scout. What it finds decides how the rest is spent; these are the steps if\n"
+        f"the views are usually related. If {joined}."
+    )
+
+
+def pairs_of(tuned: Algorithm) -> str:
+    """Return in words what is grown after a scout, or instead of one.
+
+    >>> from fractions import Fraction
+    >>> from redveil.algorithms.twin import Twin
+    >>> pairs_of(Twin(depth=2, trials=4, scout=Fraction(1, 5)))
+    '3 pairs of depth 2'
+    >>> pairs_of(Twin(depth=1, trials=2, scout=Fraction(1, 5), again=True))
+    'the first choice again'
+    """
+    known = tuned.public()
+    if known["again"]:
+        return "the first choice again"
+    pairs = tuned.trials - tuned.adapts
+    return f"{pairs} pair{'' if pairs == 1 else 's'} of depth {tuned.depth}"
 
 
 def _print_json(content: dict[str, Any]) -> None:
@@ -192,13 +227,53 @@ def _steps(made: Plan) -> list[dict[str, str]]:
 
 
 def _case(one: TunedCase) -> dict[str, Any]:
-    return {"entities_from": one.size, **_shape(one.algorithm), "steps": _steps(one.plan)}
+    return {"entities_from": one.size, **_planned(one)}
+
+
+def _planned(one: TunedCase) -> dict[str, Any]:
+    """Return the shape and the steps; if a scout decides, those for usually related views."""
+    planned = _shape(one.algorithm)
+    if one.by_related:
+        planned["by_related"] = {word: _shape(shaped) for word, shaped in one.by_related.items()}
+    return planned | {"steps": _steps(one.plan)}
 
 
 def _shape(tuned: Algorithm) -> dict[str, Any]:
-    names = ("depth", "trials", "alternations", "root_score")
+    names = ("depth", "trials", "alternations", "root_score", "scout", "again")
     known = tuned.public()
     return {name: known[name] for name in names if name in known}
+
+
+def shapes_table(cases: Iterable[TunedCase]) -> Table:
+    """Return what is grown for a range of sizes, by how strongly the views are related."""
+    from rich.table import Table
+
+    from redveil.algorithms.tuning import RELATED
+    from redveil.findings.leaf_table import noise_variance
+    from redveil.privacy.loss import Rho, amount, total
+    from redveil.privacy.plan import StepKind
+
+    listed = list(cases)
+    unit = "ρ" if isinstance(listed[0].plan.price, Rho) else "ε"
+    table = Table(box=None, header_style="bold")
+    heads = ("entities", f"{unit}: size", f"{unit}: scout", "error per cell")
+    for head in heads:
+        table.add_column(head, justify="right", min_width=max(map(len, head.split())))
+    for word in RELATED:
+        table.add_column(f"{word} related", no_wrap=True)
+    for one in listed:
+        price = total(step.price for step in one.algorithm.scout_steps(one.plan.price))
+        counted = one.plan.first(StepKind.LEAF_TABLE)
+        error = noise_variance(counted.price) ** 0.5 if counted else 0.0
+        shapes = [one.by_related.get(word, one.algorithm) for word in RELATED]
+        table.add_row(
+            f"{one.size:,}",
+            _price(one.plan, StepKind.SIZE),
+            f"{float(amount(price)):.3g}" if one.by_related else "–",
+            f"±{error:,.3g}",
+            *map(pairs_of, shapes),
+        )
+    return table
 
 
 def cases_table(cases: Iterable[TunedCase]) -> Table:

@@ -35,5 +35,7 @@ def scatter(
 
     check_figure(picture)
     check_output(picture, FileKind.FIGURE, [result])
-    draw(Result.read(result).document, picture)
+    kept = draw(Result.read(result).document, picture)
+    if kept:
+        say(f"previous figure kept as {kept}")
     say(f"written to {picture}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,11 +20,14 @@ from redveil.cli.ledger import default_schema, find_ledger, ledger_files
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
-from redveil.files import write_text
+from redveil.files import is_stream, must_be_changeable, must_be_writable, replace_text
 from redveil.schema import Schema
+from redveil.schema.on_disk import SchemaOnDisk
 from redveil.schema.reader import Package, read_package
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from redveil.schema.acceptance import FromData
 
 schema = typer.Typer(
@@ -52,14 +55,16 @@ def draft(
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
     from redveil.data.draft import draft as propose
 
-    files = [left, right, *ledger_files(find_ledger(None, result))]
-    check_output(result, FileKind.SCHEMA, files)
     printed = is_standard_output(result)
     # What is no file has no folder that is about the data.
-    is_file = not printed and (result.is_file() or not result.exists())
-    earlier, said = _earlier(result if is_file else Path(DEFAULT))
+    place = Path(DEFAULT) if printed or is_stream(result) else result
+    files = [left, right, *ledger_files(find_ledger(None, place))]
+    check_output(result, FileKind.SCHEMA, files)
+    # Refuse before reading any data; what is known by then may be more.
+    _earlier(place)
     with progress("reading"):
         proposal = propose(left, right, key=key, right_key=right_key)
+    earlier, said = _earlier(place)
     proposal = replace(proposal, schema=_continued(proposal.schema, earlier))
     kept = save(proposal.to_json(), result, FileKind.SCHEMA)
     name = "FILE" if printed else result
@@ -87,20 +92,22 @@ def _earlier(target: Path) -> tuple[Package | None, str | None]:
 
     A draft has an id before it is accepted, so that runs with it are added to later ones. It keeps
     the id, name, unit and budget of the schema that it replaces, or else of the default schema in
-    its folder. If there is neither, it keeps the name and id of the only data set in the folder's
-    ledger.
+    its folder. If neither has an id or a budget, it keeps the name and id of the only data set in
+    the folder's ledger.
     """
     from redveil.budget.ledger import Ledger
 
     replaced = read_package(target)
-    if replaced is not None:
+    # A file without an id and a budget says nothing of the data set, so it must not hide what does.
+    if replaced is not None and replaced.is_known:
         return replaced, None
     ledger = find_ledger(None, target)
     beside = default_schema(target)
     other = "if this is another data set, change its name and id"
     default = read_package(beside)
-    if default is not None:
+    if default is not None and default.is_known:
         return default, f"id, name, unit and budget are those of {beside}; {other}"
+    found = replaced or default
     charged = Ledger(ledger).data_sets()
     if len(charged) == 1:
         ((name, identifier),) = charged
@@ -108,13 +115,13 @@ def _earlier(target: Path) -> tuple[Package | None, str | None]:
             f"name and id are those of {name}, the only data set in {ledger}; {other} (no budget "
             "is declared)"
         )
-        return Package(name, id=identifier), said
+        return replace(found or Package(name), name=name, id=identifier), said
     names = ", ".join(sorted({name for name, _ in charged}))
     said = (
         f"{ledger} has charges to {names}; if this is one of them, copy its name and id from its "
         "schema, or earlier runs are not added up"
     )
-    return None, said if charged else None
+    return found, said if charged else None
 
 
 def _continued(drafted: Schema, earlier: Package | None) -> Schema:
@@ -199,30 +206,41 @@ def accept(
     """
     from redveil.schema.acceptance import accepted, from_data
 
-    Schema.read(path)
-    raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
-    _confirm(path, from_data(raw), yes)
-    text = json.dumps(accepted(raw), indent=2, ensure_ascii=False) + "\n"
-    write_text(path, text, FileKind.SCHEMA)
-    say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
-    say("next: redveil mine LEFT RIGHT --epsilon 1")
+    must_be_changeable(path)
+    read = SchemaOnDisk.read(path)
+    must_be_writable(path, FileKind.SCHEMA)
+    listed = from_data(read.raw)
+    if listed and not yes:
+        _confirm(path, listed)
+    text = json.dumps(accepted(read.raw), indent=2, ensure_ascii=False) + "\n"
+    # The question may have been open for long, and the file been edited meanwhile.
+    kept = replace_text(path, text, FileKind.SCHEMA, read=read.content)
+    try:
+        if listed and yes:
+            display(_listing(listed))
+    finally:
+        say(f"{path}: declared. You vouch for every bound, category and cut point in it.")
+        if kept:
+            say(f"previous schema kept as {kept}")
+        say("next: redveil mine LEFT RIGHT --epsilon 1")
 
 
-def _confirm(path: Path, listed: Sequence[FromData], yes: bool) -> None:
-    """List what still equals the data, and refuse to go on unless its owner confirms it."""
+def _listing(listed: Sequence[FromData]) -> Table:
+    """Return a table of what still equals the data."""
     from rich.table import Table
     from rich.text import Text
 
-    if not listed:
-        return
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "still as taken from the data"):
         table.add_column(name, overflow="fold")
     for (side, name), some in groupby(listed, key=lambda one: (one.side, one.attribute)):
         table.add_row(side.value, Text(name), Text("; ".join(one.text for one in some)))
-    display(table)
-    if yes:
-        return
+    return table
+
+
+def _confirm(path: Path, listed: Sequence[FromData]) -> None:
+    """List what still equals the data, and refuse to go on unless its owner confirms it."""
+    display(_listing(listed))
     if sys.stdin is None or not sys.stdin.isatty():
         raise InputError(
             f"{path}: some declarations still equal the data; edit them, or confirm them with --yes"

@@ -121,12 +121,13 @@ def show(
     if queries is not None and is_standard_output(queries):
         _write_queries(read, Path("/dev/stdout"))
         return
+    if queries is not None:
+        # Before anything is shown, because whoever reads standard output may be gone.
+        _write_queries(read, queries)
     if target is not None:
         _write(read, form, target, full=full)
     else:
         _print(read, form, plan=plan, full=full)
-    if queries is not None:
-        _write_queries(read, queries)
 
 
 def _format(given: Format | None, target: Path | None) -> Format:
@@ -205,9 +206,11 @@ def _write_queries(read: Result, queries: Path) -> None:
     """Write the queries in clired's format."""
     from redveil.report.queries_file import write_result_queries
 
-    listed = write_result_queries(read.document, queries)
+    listed, kept = write_result_queries(read.document, queries)
     if is_standard_output(queries):
         return
+    if kept:
+        say(f"previous queries kept as {kept}")
     say(f"written to {queries}")
     if listed is not None:
         say(f"names that clired cannot read are numbered; {listed} lists them")

@@ -12,6 +12,7 @@ from redveil.data.origin import Origin
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.display import Block, Displayed
+from redveil.errors import InputError
 from redveil.schema import Schema, Side
 from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed
@@ -143,3 +144,15 @@ class Dataset(Displayed):
     def __repr__(self) -> str:
         left, right = len(self.schema.left.attributes), len(self.schema.right.attributes)
         return f"<Dataset {self.schema.name}: {left} left and {right} right attributes>"
+
+
+def must_be_loaded(given: object, function: str) -> Dataset:
+    """Return what a function was given, if it is a data set; refuse frames and file names.
+
+    >>> must_be_loaded("left.csv", "mine")
+    Traceback (most recent call last):
+    redveil.errors.InputError: mine takes what redveil.load returns; load the two tables first
+    """
+    if not isinstance(given, Dataset):
+        raise InputError(f"{function} takes what redveil.load returns; load the two tables first")
+    return given

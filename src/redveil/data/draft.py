@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,7 +18,7 @@ from redveil.data.guess_numbers import are_commas_likely
 from redveil.data.join import Keys, check_keys, read_keys
 from redveil.data.markers import Markers
 from redveil.data.proposal import Column, Proposal, propose
-from redveil.data.raw import RawTable, Source, shown
+from redveil.data.raw import RawTable, Source, quietly, shown
 from redveil.data.source import open_source, split_sheet, suggestion
 from redveil.data.summary import Summary, summarise
 from redveil.display import Block, Displayed, Listing
@@ -347,7 +348,13 @@ def _read(given: object, side: Side) -> _RawSide:
     raw = source.read(names)
     if not raw.rows:
         raise LoadError(f"{source.place}: no rows to draft a schema from; name a table with rows")
-    summaries = {name: summarise(raw, name) for name in raw.columns}
+    summaries = {
+        name: quietly(
+            partial(summarise, raw, name),
+            f"{source.place}, column {shown(name)}: cannot be read; check that its text is UTF-8",
+        )
+        for name in raw.columns
+    }
     seen = {label(value) for summary in summaries.values() for value in summary.values}
     markers = ("", *(text for text in USUAL_MARKERS if text in seen))
     return _RawSide(side, source, raw, summaries, markers)
@@ -414,4 +421,6 @@ def _path(given: object) -> str | None:
     if not isinstance(given, str | Path):
         return None
     path, _ = split_sheet(Path(given))
-    return path.name if path.is_absolute() else path.as_posix()
+    shown = path.name if path.is_absolute() else path.as_posix()
+    # A name in another encoding contains bytes that UTF-8 cannot express.
+    return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

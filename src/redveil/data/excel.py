@@ -1,8 +1,12 @@
-"""Read workbooks: Excel (.xlsx, .xlsb, .xls) and OpenDocument (.ods).
+"""Read workbooks: Excel (.xlsx) and OpenDocument (.ods).
 
 Each cell becomes text on its own: a number in the fewest digits, a date in ISO 8601. Errors such as
 #N/A and empty cells are missing. Errors that the reader does not know, such as #SPILL!, stop
 loading. The first row with a cell is the header.
+
+Binary workbooks are refused. In an .xls file, where one text is cut in two depends on the texts
+before it, and the reader damages a character at the cut; a damaged file can end the process. An
+.xlsb file is not tested.
 """
 
 from __future__ import annotations
@@ -124,6 +128,7 @@ def open_excel(path: Path, sheet: str | int | None, place: str) -> ExcelSheet:
     _check_magic(path, place)
     damaged = f"{place}: cannot be read as a workbook; save it again, without a password, or as CSV"
     if zipfile.is_zipfile(path):
+        _check_parts(path, place, damaged)
         quietly(lambda: check_size(path, place), damaged)
     book = _calmly(lambda: _workbook(path), damaged)
     position = _position(book, sheet, place)
@@ -163,7 +168,6 @@ def _workbook(path: Path) -> Any:
     except ImportError:
         message = "reading Excel files needs python-calamine; install redveil[excel]"
         raise LoadError(message) from None
-    # By content, not by name: many programs write .xls files that are .xlsx.
     with path.open("rb") as file:
         return python_calamine.CalamineWorkbook.from_filelike(file)
 
@@ -190,12 +194,23 @@ def _position(book: Any, sheet: str | int | None, place: str) -> int:
 def _check_magic(path: Path, place: str) -> None:
     with path.open("rb") as file:
         start = file.read(4)
-    if start == OLE_MAGIC and path.suffix.lower() != ".xls":
+    # By content, not by name: many programs write .xls files that are .xlsx.
+    if start == OLE_MAGIC:
         raise LoadError(
-            f"{place}: protected by a password, or an old .xls file; save it without a password"
+            f"{place}: an old .xls file, or protected by a password; save it as .xlsx or .ods, "
+            "without a password"
         )
-    if start not in (ZIP_MAGIC, OLE_MAGIC):
+    if start != ZIP_MAGIC:
         raise LoadError(f"{place}: not a workbook; if it is text, rename it to end in .csv or .tsv")
+
+
+def _check_parts(path: Path, place: str, damaged: str) -> None:
+    def parts() -> list[str]:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+
+    if any(name.lower().endswith("workbook.bin") for name in quietly(parts, damaged)):
+        raise LoadError(f"{place}: a binary workbook (.xlsb); save it as .xlsx or .ods")
 
 
 def _column_letters(number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -13,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import parquet, types
+from pyarrow import compute, parquet, types
 
 from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
@@ -23,6 +24,8 @@ from redveil.errors import LoadError
 
 _PARQUET_MAGIC: Final = b"PAR1"
 _MANY_ROWS: Final = 50_000
+# The zeros at the end of a fraction of a second, and its point if nothing else is left.
+_FRACTION_ZEROS: Final = re.compile(r"(\.[0-9]*[1-9])0+$|\.0+$")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +111,7 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
         plain_type = pa.timestamp(kind.unit) if types.is_timestamp(kind) else pa.date32()
         # Not safe: a date with a time of day is that date.
         texts = column.cast(plain_type, safe=False).cast(pa.string())
-        return Typed(texts, exact=True, dates=True)
+        return Typed(_without_zeros(texts), exact=True, dates=True)
     plain = (
         types.is_boolean,
         types.is_integer,
@@ -223,8 +226,26 @@ def _date_text(value: date | np.datetime64) -> str:
             # In UTC it would be before the year 1 or after 9999, or the time zone, which can be
             # anybody's code, does not know: not a date that can be read.
             return "out of range"
-        return moment.isoformat(" ")
-    return value.isoformat() if isinstance(value, date) else str(value)
+        return _FRACTION_ZEROS.sub(r"\1", moment.isoformat(" "))
+    if isinstance(value, date):
+        return value.isoformat()
+    # With a time of day, as pandas has it in a column of moments.
+    is_coarse = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
+    fine = value.astype("datetime64[s]") if is_coarse else value
+    return _FRACTION_ZEROS.sub(r"\1", str(fine).replace("T", " "))
+
+
+def _without_zeros(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the texts of moments, whatever the unit of their column is.
+
+    One value with nanoseconds gives all values of a column nine decimals.
+
+    >>> moments = pa.chunked_array([pa.array([1500, 2000], pa.timestamp("ms"))])
+    >>> _without_zeros(moments.cast(pa.string())).to_pylist()
+    ['1970-01-01 00:00:01.5', '1970-01-01 00:00:02']
+    """
+    short = compute.replace_substring_regex(texts, _FRACTION_ZEROS.pattern, r"\1")
+    return short if isinstance(short, pa.ChunkedArray) else pa.chunked_array([short])
 
 
 def _number_text(value: Any) -> str | None:
@@ -237,7 +258,12 @@ def _polars(given: Any, place: str) -> Frame:
     import polars as pl
 
     def fetch(position: int) -> Typed | None:
-        column = given.to_series(position).to_frame()
+        series = given.to_series(position)
+        if str(series.dtype) in ("Int128", "UInt128"):
+            # No type of Arrow's holds all of them; one large number makes a column of these.
+            texts = series.cast(pl.String).to_arrow()
+            return Typed(pa.chunked_array([texts.cast(pa.large_string())]), exact=True)
+        column = series.to_frame()
         return simplified(column.to_arrow(compat_level=pl.CompatLevel.oldest()).column(0))
 
     if not isinstance(given, pl.DataFrame):
@@ -246,9 +272,18 @@ def _polars(given: Any, place: str) -> Frame:
 
 
 def _arrow(given: Any, place: str) -> Frame:
-    table = given if isinstance(given, pa.Table) else pa.table(given)
+    table = given if isinstance(given, pa.Table) else _as_table(given)
     names = tuple(table.column_names)
     return Frame(place, names, lambda position: simplified(table.column(position)))
+
+
+def _as_table(given: Any) -> pa.Table:
+    """Return a table; of an array of structs, a null is a row of nulls, and so has no key."""
+    if not isinstance(given, pa.RecordBatch) and not hasattr(given, "__arrow_c_stream__"):
+        given = pa.array(given)
+    if isinstance(given, pa.StructArray | pa.ChunkedArray):
+        return pa.Table.from_arrays(given.flatten(), names=[one.name for one in given.type])
+    return pa.table(given)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

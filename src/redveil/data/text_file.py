@@ -22,7 +22,7 @@ _MAGIC: Final = {
     GZIP_MAGIC: "compressed with gzip; rename it to end in .gz",
     b"PAR1": "a Parquet file; rename it to end in .parquet",
     ZIP_MAGIC: "a workbook or archive, not text; rename a workbook to end in .xlsx or .ods",
-    OLE_MAGIC: "a workbook, not text; rename it to end in .xls",
+    OLE_MAGIC: "an old workbook, not text; save it as .xlsx or .ods",
 }
 
 

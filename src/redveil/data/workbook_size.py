@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -28,10 +30,13 @@ MOST_BYTES: Final = 2 * 2**30
 # Of a sheet of an .ods file; those below are ignored by the reader.
 MOST_ROWS: Final = 2**20
 _PIECE: Final = 2**20
+# The part of an .ods file with all its sheets.
+_ODS_SHEETS: Final = "content.xml"
 # The place of a cell or row of an .xlsx file, as in r="AB12" or r="12", and repeated rows of .ods.
 _PLACE: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{0,10})\$?([0-9]{1,20})["']""")
 _REPEATED: Final = re.compile(rb"""\bnumber-rows-repeated\s*=\s*["']([0-9]{1,20})""")
 _LONGEST: Final = 80
+_CLOSED: Final = (b"table", b"table-row", b"table-cell", b"spreadsheet", b"p")
 _LETTERS_AND_DIGITS: Final = re.compile(r"\$?([A-Za-z]{0,10})\$?([0-9]{1,20})")
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")
 # A comment, an instruction, a text as it is, or a tag; or one that the end of a piece cuts off.
@@ -49,14 +54,15 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 def check_size(path: Path, place: str) -> None:
     """Raise a LoadError if a workbook is too large, without holding it in memory.
 
-    Old .xls files are limited by their format. In an .xlsb file, and by repeated columns in an .ods
-    file, a malicious cell can still exhaust memory.
+    By repeated columns in an .ods file, a malicious cell can still exhaust memory.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
         if sum(part.file_size for part in parts) > MOST_BYTES:
             raise LoadError(f"{place}: more than {MOST_BYTES} bytes; save it as CSV or Parquet")
         for part in parts:
+            if part.filename == _ODS_SHEETS and not _is_whole(archive, part):
+                raise LoadError(f"{place}: cut short; copy or save it again, or save it as CSV")
             extent = _possible_extent(archive, part)
             if extent.is_too_large:
                 extent = _extent(archive, part)
@@ -140,6 +146,15 @@ def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
 def _extent_of_tags(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
     """Return the extent of the cells in a part that is not quite XML, by its tags alone."""
     sheet = _Sheet()
+    for before, found in _markup(archive, part):
+        sheet.add(before, found)
+    return sheet.extent
+
+
+def _markup(
+    archive: zipfile.ZipFile, part: zipfile.ZipInfo
+) -> Iterator[tuple[bytes, re.Match[bytes]]]:
+    """Yield the markup in a part, with the text before it."""
     rest = b""
     with archive.open(part) as file:
         # As long as what is left, so that a piece is not searched over and over.
@@ -149,10 +164,32 @@ def _extent_of_tags(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
             for found in _MARKUP.finditer(text):
                 if found["open"] or found["short"] or found["cut"] is not None:
                     break
-                sheet.add(text[done : found.start()], found)
+                yield text[done : found.start()], found
                 done = found.end()
             rest = text[done:]
-    return sheet.extent
+
+
+def _is_whole(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
+    """Return whether all sheets of an .ods file are closed; else the reader never ends."""
+    try:
+        with archive.open(part) as file:
+            expat.ParserCreate().ParseFile(file)
+    except expat.ExpatError:
+        return _is_closed(archive, part)
+    return True
+
+
+def _is_closed(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
+    """Return whether the first tag and all sheets and rows are closed, by the tags alone."""
+    first, last = b"", b""
+    left: Counter[bytes] = Counter()
+    for _, found in _markup(archive, part):
+        name = found["name"]
+        if name and not found["attributes"].endswith(b"/"):
+            first, last = first or name, (name if found["end"] else b"")
+            left[name] += -1 if found["end"] else 1
+    open_parts = [left[name] for name in left if name.rpartition(b":")[2] in _CLOSED]
+    return first == last != b"" and not any(open_parts)
 
 
 @dataclass(slots=True)

@@ -148,7 +148,21 @@ def _as_long(query: Query, splits: int) -> float:
     length = _comparisons(query)
     if length is None:
         return math.inf
+    return _of_length(length, splits)
+
+
+def _of_length(length: int, splits: int) -> float:
     return math.log10(joints(length)) + length * math.log10(4 * splits)
+
+
+def comparable_comparisons(splits: SplitCounts) -> float:
+    """Return the decimal logarithm of the number of pairs that one with two comparisons has.
+
+    >>> round(10 ** comparable_comparisons({Side.LEFT: 30, Side.RIGHT: 10}))
+    9600
+    """
+    sides = (Side.LEFT, Side.RIGHT)
+    return sum(_of_length(1, max(splits[side], 1)) for side in sides) + math.log10(2)
 
 
 def _comparisons(query: Query, *, negated: bool = False) -> int | None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
 from redveil.findings.critical_values import report_critical_values
-from redveil.findings.estimate import estimate
+from redveil.findings.discovery import FAMILY_WISE_ERROR
+from redveil.findings.estimate import Moments, estimate
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.leverage import largest_log_p
 from redveil.findings.released_table import SplitCounts
 from redveil.findings.reporting import Constraints
-from redveil.findings.statistics import CriticalValues, jaccard_bounds
+from redveil.findings.statistics import CriticalValues, expected_jaccard, jaccard_bounds
 from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.score import MOST_ENTITIES, Score
 from redveil.query.leaves import term_ends
@@ -48,10 +49,10 @@ class Choice:
 class Design:
     """What a run measures, as far as it decides what can be found.
 
-    depth:       of the trees
+    depth:       of the trees that a choice begins
     tables:      how many leaf tables there are
-    cells_price: what the cells of one table cost
-    choice:      the private choice on which all others build, if there is one
+    cells_price: what the cells of these trees' table cost
+    choice:      the private choice on which these trees build, if there is one
     """
 
     depth: int
@@ -60,8 +61,12 @@ class Design:
     choice: Choice | None
 
 
-# What a run would measure, given a number of entities and a price.
-Designer = Callable[[float, Price], Design]
+# Critical values by depth and number of tables. They hardly depend on the price, so they are
+# simulated once for every shape.
+KnownValues: TypeAlias = dict[tuple[int, int], CriticalValues]
+# What a run would measure, given a number of entities and a price: one design for each way in which
+# the only match in the data can be found.
+Designer = Callable[[float, Price], Sequence[Design]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,16 @@ class Match:
         """Return how many entities they have in common."""
         return 2 * self.share * size * self.jaccard / (1 + self.jaccard)
 
+    @property
+    def corrected(self) -> float:
+        """The chance-corrected index: 0 if unrelated, 1 if the same.
+
+        >>> round(Match(jaccard=0.5).corrected, 2), Match(jaccard=1.0, share=0.1).corrected
+        (0.25, 1.0)
+        """
+        by_chance = expected_jaccard(self.share, self.share, 1.0)
+        return (self.jaccard - by_chance) / (1 - by_chance)
+
 
 def good_match(wanted: Constraints, share: float = COMMON_SHARE) -> Match:
     """Return a good match among those that may be reported.
@@ -121,16 +136,16 @@ def required_budget(
     Public, as the noisy size is.
     """
     entities = max(size, 1.0)
-    # Critical values hardly depend on the price, so they are simulated once for every shape.
-    known: dict[tuple[int, int], CriticalValues] = {}
+    known: KnownValues = {}
 
     def at(scale_size: float, scale_price: float) -> bool:
         larger = loss.epsilon * Fraction(scale_price).limit_denominator(10**6)
         price = replace(loss, epsilon=larger).price
         scaled = entities * scale_size
-        design = designer(scaled, price)
-        return _is_chosen(design.choice, splits, scaled, match) and _is_reported(
-            design, constraints, scaled, match, known
+        return any(
+            is_chosen(design.choice, splits, scaled, match)
+            and is_reported(design, constraints, scaled, match, known)
+            for design in designer(scaled, price)
         )
 
     epsilon = float(loss.epsilon)
@@ -154,31 +169,46 @@ def _smallest(enough: Callable[[float], bool], most: float) -> float:
     return high
 
 
-def _is_reported(
-    design: Design,
-    wanted: Constraints,
-    size: float,
-    match: Match,
-    known: dict[tuple[int, int], CriticalValues],
+def is_reported(
+    design: Design, wanted: Constraints, size: float, match: Match, known: KnownValues
 ) -> bool:
     """Return whether a match that is chosen would satisfy the constraints.
 
-    known: critical values by depth and number of tables, filled as they are needed
+    known: critical values, filled as they are needed
     """
-    half = np.arange(2**design.depth) < 2 ** (design.depth - 1)
-    table = _only(match, half, size, design.cells_price)
-    shape = design.depth, design.tables
-    if shape not in known:
-        terms = term_ends(table.left, inner=True), term_ends(table.right, inner=True)
-        known[shape] = report_critical_values(table, *terms, design.tables)
-    fitted, critical = estimate(table), known[shape]
-    moments = fitted.moments(half[None], half[None])
+    moments, critical = _measured(design, size, match, known)
     return bool(
         jaccard_bounds(moments, 0.0)[0][0] >= wanted.min_jaccard
         and moments.both[0] >= wanted.min_support
         and wanted.max_support >= match.share
         and largest_log_p(moments, critical.leverages)[0] <= math.log(wanted.max_p_value)
     )
+
+
+def is_confirmed(
+    design: Design, comparable: float, size: float, match: Match, known: KnownValues
+) -> bool:
+    """Return whether a match that is reported would be confirmed.
+
+    comparable: the decimal logarithm of the number of pairs that it is compared with
+    known:      critical values, filled as they are needed
+    """
+    moments, critical = _measured(design, size, match, known)
+    log_p = float(largest_log_p(moments, critical.confirming)[0]) / math.log(10)
+    return log_p + comparable <= math.log10(FAMILY_WISE_ERROR)
+
+
+def _measured(
+    design: Design, size: float, match: Match, known: KnownValues
+) -> tuple[Moments, CriticalValues]:
+    """Return what would be measured of a match, without luck, and the errors to allow for."""
+    half = np.arange(2**design.depth) < 2 ** (design.depth - 1)
+    table = _only(match, half, size, design.cells_price)
+    shape = design.depth, design.tables
+    if shape not in known:
+        terms = term_ends(table.left, inner=True), term_ends(table.right, inner=True)
+        known[shape] = report_critical_values(table, *terms, design.tables)
+    return estimate(table).moments(half[None], half[None]), known[shape]
 
 
 def _only(match: Match, half: NDArray[np.bool_], size: float, price: Price) -> LeafTable:
@@ -196,7 +226,7 @@ def _only(match: Match, half: NDArray[np.bool_], size: float, price: Price) -> L
     )
 
 
-def _is_chosen(choice: Choice | None, splits: SplitCounts, size: float, match: Match) -> bool:
+def is_chosen(choice: Choice | None, splits: SplitCounts, size: float, match: Match) -> bool:
     """Return whether the first choice takes the match rather than any other pair of splits.
 
     The scores of other pairs, of two halves each, lie around 0, spread by coincidence. Their

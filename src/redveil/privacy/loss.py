@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -21,6 +22,11 @@ SMALLEST_EPSILON: Final = Fraction(1, 10**6)
 # δ may be the probability that the guarantee fails completely, so it has to be tiny.
 LARGEST_DELTA: Final = Fraction(1, 10**4)
 SMALLEST_DELTA: Final = Fraction(1, 10**30)
+# The longest text of a number that is read. What is computed from several such numbers, and written
+# in digits, stays far below the 4300 digits that Python can read and write.
+LONGEST_NUMBER: Final = 64
+# Sums of many charges can have thousands of digits, which tell a reader nothing.
+_LEGIBLE: Final = 80
 # Binary digits of a square root that is rounded down.
 ROOT_BITS: Final = 64
 
@@ -88,7 +94,7 @@ def parse_loss(epsilon: str | float | Fraction, delta: str | float | Fraction | 
     if chance is None or (chance and not SMALLEST_DELTA <= chance <= LARGEST_DELTA):
         raise InputError(
             f"delta must be 0 or lie between {float(SMALLEST_DELTA):g} and "
-            f"{float(LARGEST_DELTA):g}, as in 1e-6"
+            f"{float(LARGEST_DELTA):g}, as in 1e-6{how_long(delta)}"
         )
     return Loss(parse_epsilon(epsilon), chance)
 
@@ -108,13 +114,13 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     if epsilon is None or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise InputError(
             f"epsilon must be a number between {float(SMALLEST_EPSILON):g} and "
-            f"{float(LARGEST_EPSILON):g}, as in 1, 0.25 or 1/3"
+            f"{float(LARGEST_EPSILON):g}, as in 1, 0.25 or 1/3{how_long(value)}"
         )
     return epsilon
 
 
 def read_fraction(value: object) -> Fraction | None:
-    """Return a value as an exact number, or None if it is not a number.
+    """Return a value as an exact number, or None if it is not a number, or too long a one.
 
     Numbers of NumPy's and of `decimal` mean the decimals that they print as, like floats.
 
@@ -126,6 +132,8 @@ def read_fraction(value: object) -> Fraction | None:
         return None
     try:
         text = str(value)
+        if len(text) > LONGEST_NUMBER:
+            return None
         # Through a float if there is an exponent: a huge one would be expanded into digits.
         number = Fraction(repr(float(text)) if "e" in text.lower() else text)
         # Numbers that no float can hold are of no use.
@@ -133,6 +141,40 @@ def read_fraction(value: object) -> Fraction | None:
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
     return number
+
+
+def how_long(value: object) -> str:
+    """Return what to add to the refusal of a number: how long it may be, if it is too long.
+
+    >>> how_long("1/3"), how_long("0." + 100 * "3")
+    ('', ', in at most 64 characters')
+    """
+    try:
+        is_long = len(str(value)) > LONGEST_NUMBER
+    except ValueError:
+        # An integer with more digits than Python writes.
+        is_long = True
+    return f", in at most {LONGEST_NUMBER} characters" if is_long else ""
+
+
+def exact(number: Fraction) -> str:
+    """Return a number in digits, however many they are; `str` refuses more than 4300.
+
+    >>> exact(Fraction(1, 3)), exact(Fraction(2)), len(exact(Fraction(10**5000)))
+    ('1/3', '2', 5001)
+    """
+    parts = [number.numerator, number.denominator][: 1 if number.denominator == 1 else 2]
+    return "/".join(f"{Decimal(part):f}" for part in parts)
+
+
+def legible(number: Fraction) -> str:
+    """Return a number in digits, or about how much it is if these would fill the screen.
+
+    >>> legible(Fraction(1, 3)), legible(Fraction(10**100 + 1, 3 * 10**100))
+    ('1/3', 'about 0.3333333333')
+    """
+    digits = exact(number)
+    return digits if len(digits) <= _LEGIBLE else f"about {float(number):.10g}"
 
 
 def read_count(value: object) -> int | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from redveil.privacy.loss import Loss
+from redveil.privacy.loss import Loss, legible
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side, Status
 
@@ -75,7 +76,7 @@ class Promise:
         if loss.epsilon > LARGE_EPSILON:
             conditions.append(f"an ε above {LARGE_EPSILON} protects hardly anyone")
         if schema.bought:
-            price = sum(one.epsilon for one in schema.bought)
+            price = legible(sum((one.epsilon for one in schema.bought), Fraction(0)))
             names = {(side, n) for one in schema.bought for side in Side for n in one.names(side)}
             conditions.append(
                 f"add ε = {price}, already spent on the cut points of {len(names)} "

@@ -32,7 +32,7 @@ from typing import TypeAlias
 
 from redveil.errors import QueryError
 from redveil.file_kind import FileKind
-from redveil.files import write_text
+from redveil.files import replace_text
 from redveil.query.formula import (
     MAX_DEPTH,
     And,
@@ -213,8 +213,10 @@ def write_queries(
     pairs: Iterable[tuple[Query, Query, Mapping[str, float]]],
     path: str | os.PathLike[str],
     names: tuple[Sequence[str], Sequence[str]] | None = None,
-) -> None:
+) -> Path | None:
     """Write pairs of queries with their statistics, atomically.
+
+    Returns where the file that they replace is kept, None if there was none.
 
     Sizes (`card_…`) are rounded, because clired reads whole numbers only. Numbers that are missing
     or not finite become `-`.
@@ -222,7 +224,7 @@ def write_queries(
     >>> from tempfile import TemporaryDirectory
     >>> left, right = from_clired("Moose"), from_clired("t5~<4.5")
     >>> with TemporaryDirectory() as folder:
-    ...     write_queries([(left, right, {"acc": 0.75})], f"{folder}/my.queries")
+    ...     _ = write_queries([(left, right, {"acc": 0.75})], f"{folder}/my.queries")
     ...     Path(f"{folder}/my.queries").read_text().split()
     ['rid', 'query_LHS', 'query_RHS', 'acc', '1', '[Moose]', '[t5~<4.5]', '0.75']
     """
@@ -240,7 +242,8 @@ def write_queries(
         lines.append(
             [str(number), to_clired(query_left, left), to_clired(query_right, right), *fields]
         )
-    write_text(Path(path), "".join("\t".join(line) + "\n" for line in lines), FileKind.QUERIES)
+    text = "".join("\t".join(line) + "\n" for line in lines)
+    return replace_text(Path(path), text, FileKind.QUERIES)
 
 
 def read_queries(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
-from redveil.files import write_bytes
+from redveil.file_kind import FIGURE_MARK, FileKind
+from redveil.files import replace_bytes
 from redveil.report.document import ResultDocument
 
 if TYPE_CHECKING:
@@ -18,8 +18,11 @@ KEPT_COLOUR, RANGE_COLOUR, PRUNED_COLOUR = "#1f5fa8", "#b9cde3", "#c9c9c9"
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def scatter(document: ResultDocument, path: Path) -> None:
-    """Draw noisy support against noisy Jaccard index: what was kept, and what was pruned."""
+def scatter(document: ResultDocument, path: Path) -> Path | None:
+    """Draw noisy support against noisy Jaccard index: what was kept, and what was pruned.
+
+    Returns where the figure that it replaced is kept, None if there was none.
+    """
     figure, axes = _figure()
     if document.pruned:
         axes.scatter(
@@ -49,17 +52,20 @@ def scatter(document: ResultDocument, path: Path) -> None:
     axes.set_title(f"{document.certificate.promise}, {document.certificate.algorithm}")
     if kept or document.pruned:
         axes.legend(frameon=False, loc="lower right")
-    _save(figure, path)
+    return _save(figure, path)
 
 
-def traces(scores: NDArray[np.float64], path: Path) -> None:
-    """Draw the scores of parallel walks, float64[walks, walk_steps]. NOT private."""
+def traces(scores: NDArray[np.float64], path: Path) -> Path | None:
+    """Draw the scores of parallel walks, float64[walks, walk_steps]. NOT private.
+
+    Returns where the figure that it replaced is kept, None if there was none.
+    """
     figure, axes = _figure()
     for walk in scores:
         axes.plot(walk, linewidth=0.7)
     axes.set(xlabel="step", ylabel="score")
     axes.set_title("NOT PRIVATE: scores of parallel walks")
-    _save(figure, path)
+    return _save(figure, path)
 
 
 def check_figure(path: Path) -> None:
@@ -87,11 +93,16 @@ def _figure() -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(figure: Any, path: Path) -> None:
-    """Write a figure in the format of its suffix, atomically."""
+def _save(figure: Any, path: Path) -> Path | None:
+    """Write a figure in the format of its suffix, atomically; keep an earlier one.
+
+    The earlier one may have been edited by hand, for a paper.
+    """
     from io import BytesIO
 
     check_figure(path)
     content = BytesIO()
-    figure.savefig(content, format=path.suffix[1:], dpi=160)
-    write_bytes(path, content.getvalue(), FileKind.FIGURE)
+    # By the mark we know our own figures again, which are all that we replace.
+    mark = {"Software" if path.suffix == ".png" else "Creator": FIGURE_MARK}
+    figure.savefig(content, format=path.suffix[1:], dpi=160, metadata=mark)
+    return replace_bytes(path, content.getvalue(), FileKind.FIGURE)

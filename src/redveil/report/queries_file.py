@@ -9,7 +9,7 @@ from pathlib import Path
 
 from redveil.errors import InputError, QueryError
 from redveil.file_kind import NAMES_HEADER, FileKind
-from redveil.files import write_text
+from redveil.files import is_written_to, write_text
 from redveil.query.clired import is_readable, is_readable_category, write_queries
 from redveil.query.formula import And, Known, Literal, Not, Or, Query, complement, literals
 from redveil.query.json_form import from_json
@@ -18,26 +18,25 @@ from redveil.report.document import AttributePart, ResultDocument
 Declared = Mapping[str, AttributePart]
 
 
-def write_result_queries(document: ResultDocument, path: Path) -> Path | None:
+def write_result_queries(document: ResultDocument, path: Path) -> tuple[Path | None, Path | None]:
     """Write the redescriptions' queries with their noisy statistics, atomically.
 
     clired knows no order of labels, so `[smoking <= former]` is written as a choice of labels, and
     `[age is known]` as `[age <= 0] | [age > 0]`. A name that it cannot read becomes a number, as in
-    `v12`. A list beside the file says which attributes the numbers stand for; return its path, None
-    if none was needed.
+    `v12`. A list beside the file says which attributes the numbers stand for. Returns its path,
+    None if none was needed, and where the file that was replaced is kept, None if there was none.
     """
     names = _names(document.attributes.left), _names(document.attributes.right)
     pairs = list(_pairs(document))
     used = {one.attribute for left, right, _ in pairs for q in (left, right) for one in literals(q)}
     listed = None if all(map(is_readable, used)) else names_path(path)
     if listed is not None:
-        if path.exists() and not path.is_file():
+        if is_written_to(path):
             raise InputError(
                 f"{path}: names that clired cannot read need a list beside the file; name a file"
             )
         write_text(listed, _listing(*names), FileKind.NAMES)
-    write_queries(pairs, path, None if listed is None else names)
-    return listed
+    return listed, write_queries(pairs, path, None if listed is None else names)
 
 
 def names_path(path: Path) -> Path:

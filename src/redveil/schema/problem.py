@@ -86,19 +86,58 @@ def misplaced(file: str, package: Mapping[str, object]) -> Iterator[Problem]:
 nothing; write redveil.budget"]
     """
     own = {key: value for key, value in package.items() if key != "redveil"}
+    for place, part in _parts(own, _LIMITS):
+        for key in part if isinstance(part, Mapping) else ():
+            if str(key).casefold() in _LIMITS:
+                what = f"{key} outside of the package's redveil, where it limits nothing"
+                there = f"{file}, {place}" if place else file
+                yield Problem(there, what, f"write redveil.{str(key).casefold()}")
+
+
+def unencodable(file: str, package: Mapping[str, object]) -> Iterator[Problem]:
+    r"""Yield a problem for every text that no file can hold, because UTF-8 cannot encode it.
+
+    JSON can spell half of a character, a lone surrogate: `"\ud83d"`. What is made of a schema, such
+    as a result, contains its texts, so it could not be written once it has been paid for.
+
+    >>> [str(one) for one in unencodable("dp.json", {"title": "Our clinic \ud83d"})]
+    ['dp.json, title: half a character (a lone surrogate such as \\ud83d); write all of it']
+    """
+    for place, part in _parts(package):
+        texts = [part] if isinstance(part, str) else part if isinstance(part, Mapping) else ()
+        if not all(is_encodable(str(text)) for text in texts):
+            # The place is made of keys, which may be what is wrong.
+            there = place.encode("utf-8", "backslashreplace").decode()
+            yield Problem(
+                f"{file}, {there}" if there else file,
+                "half a character (a lone surrogate such as \\ud83d)",
+                "write all of it",
+            )
+
+
+def is_encodable(text: str) -> bool:
+    r"""Return whether UTF-8 can encode a text: whether it has no lone surrogates.
+
+    >>> is_encodable("ε"), is_encodable("\ud83d")
+    (True, False)
+    """
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _parts(package: Mapping[str, object], but: Sequence[str] = ()) -> Iterator[tuple[str, object]]:
+    """Yield all parts of a descriptor with their places, but nothing below some keys."""
     # Not by recursion, which a descriptor could nest too deeply for.
-    left: list[tuple[str, object]] = [("", own)]
+    left: list[tuple[str, object]] = [("", package)]
     while left:
         place, part = left.pop()
+        yield place, part
         inside: list[tuple[str, object]] = []
         if isinstance(part, Mapping):
-            for key, value in part.items():
-                if str(key).casefold() in _LIMITS:
-                    what = f"{key} outside of the package's redveil, where it limits nothing"
-                    there = f"{file}, {place}" if place else file
-                    yield Problem(there, what, f"write redveil.{str(key).casefold()}")
-                else:
-                    inside.append((f"{place}.{key}" if place else str(key), value))
+            inside = [
+                (f"{place}.{key}" if place else str(key), value)
+                for key, value in part.items()
+                if str(key).casefold() not in but
+            ]
         elif isinstance(part, Sequence) and not isinstance(part, str | bytes):
             inside = [(f"{place}[{number}]", value) for number, value in enumerate(part)]
         left += reversed(inside)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from redveil.errors import InputError, SchemaError
 from redveil.file_kind import FileKind, kind_of
 from redveil.schema.attribute import Attribute
 from redveil.schema.encoding import encoding_fault
 from redveil.schema.field import FieldReader
-from redveil.schema.problem import Problem, misplaced, misspelt, unknown_keys
+from redveil.schema.problem import Problem, misplaced, misspelt, unencodable, unknown_keys
 from redveil.schema.purchase import Purchase
 from redveil.schema.unmatched import Group, read_groups
 from redveil.schema.view import Side, Status, View
@@ -47,12 +48,27 @@ def read_schema(path: Path, build: Build[S]) -> S:
     Traceback (most recent call last):
     redveil.errors.SchemaError: nowhere.json: no such file; name a schema, such as datapackage.json
     """
-    schema, problems = check(path, build)
-    if schema is None or problems:
+    return read_once(path, build)[0]
+
+
+def read_once(path: Path, build: Build[S]) -> tuple[S, dict[str, Any], bytes]:
+    """Read a schema, and return it with its descriptor and with what is in the file.
+
+    A pipe cannot be read twice, and a file may be another one by then.
+
+    >>> from redveil.schema import Schema
+    >>> read_once(Path("nowhere.json"), Schema)
+    Traceback (most recent call last):
+    redveil.errors.SchemaError: nowhere.json: no such file; name a schema, such as datapackage.json
+    """
+    content = _content(path)
+    raw = _raw(path, content)
+    schema, problems = (None, [raw]) if isinstance(raw, Problem) else parse(raw, str(path), build)
+    if schema is None or problems or not isinstance(raw, dict) or isinstance(content, Problem):
         more = len(problems) - 1
         rest = f" (and {more} more: redveil schema check {path})" if more else ""
         raise SchemaError(f"{problems[0]}{rest}")
-    return schema
+    return schema, raw, content
 
 
 def schema_of(descriptor: object, build: Build[S]) -> S:
@@ -87,6 +103,15 @@ class Package:
     bought: tuple[Purchase, ...] = ()
     id: str | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it says which data set it is, or what may be spent on it.
+
+        >>> Package("clinic").is_known, Package("clinic", id="7e57").is_known
+        (False, True)
+        """
+        return self.id is not None or self.budget is not None
+
 
 def read_package(path: Path) -> Package | None:
     """Read what a schema declares about the data set as a whole, whatever its fields are.
@@ -97,9 +122,9 @@ def read_package(path: Path) -> Package | None:
     >>> read_package(Path("nowhere.json")) is None
     True
     """
-    if not path.is_file() or not path.stat().st_size:
+    if _is_absent(path):
         return None
-    raw = _raw(path)
+    raw = _raw(path, _content(path))
     problems = [raw] if isinstance(raw, Problem) else []
     package = None
     if isinstance(raw, Mapping):
@@ -143,17 +168,28 @@ def check(path: Path, build: Build[S]) -> tuple[S | None, list[Problem]]:
     >>> print(check(Path("nowhere.json"), Schema)[1][0])
     nowhere.json: no such file; name a schema, such as datapackage.json
     """
-    raw = _raw(path)
+    raw = _raw(path, _content(path))
     return (None, [raw]) if isinstance(raw, Problem) else parse(raw, str(path), build)
 
 
-def _raw(path: Path) -> object | Problem:
-    """Return what a JSON file contains, or why it cannot be a schema."""
-    content = _content(path)
-    if isinstance(content, Problem):
-        return content
+def _is_absent(path: Path) -> bool:
+    """Return whether there is no file, or an empty one; False if that cannot be told."""
     try:
-        raw: object = json.loads(content, object_pairs_hook=_object)
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(status.st_mode) or not status.st_size
+
+
+def _raw(path: Path, content: bytes | Problem) -> object | Problem:
+    """Return what a JSON file contains, or why it cannot be a schema."""
+    text = content if isinstance(content, Problem) else _text(path, content)
+    if isinstance(text, Problem):
+        return text
+    try:
+        raw: object = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         return Problem(place, "not valid JSON", f"{error.msg}")
@@ -179,14 +215,18 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _content(path: Path) -> str | Problem:
-    """Return the text of a schema file, or why it cannot be one."""
+def _content(path: Path) -> bytes | Problem:
+    """Return what is in a file, or why it cannot be read."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         return Problem(str(path), "no such file", _NAME_ONE)
     except (OSError, ValueError):
         return Problem(str(path), "cannot be read", "check the path and the permissions")
+
+
+def _text(path: Path, content: bytes) -> str | Problem:
+    """Return the text of a schema file, or why it cannot be one."""
     kind = kind_of(content)
     if kind not in (FileKind.SCHEMA, FileKind.JSON, FileKind.TEXT):
         return Problem(str(path), f"this is {kind}, not a schema", _NAME_ONE)
@@ -231,6 +271,7 @@ def _package(raw: Mapping[str, object], file: str, problems: list[Problem]) -> P
     """Read what is declared about the data set as a whole."""
     problems.extend(misspelt(file, "package", raw))
     problems.extend(misplaced(file, raw))
+    problems.extend(unencodable(file, raw))
     extras = raw.get("redveil") or {}
     if not isinstance(extras, Mapping):
         problems.append(Problem(file, "redveil is not an object", "write redveil as {…}"))

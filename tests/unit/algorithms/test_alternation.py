@@ -61,8 +61,8 @@ def test_walks_have_both_ends(sampler: Sampler) -> None:
 @both_kinds
 def test_a_private_start_can_be_all_there_is(kind: type[Alternation]) -> None:
     alone = kind.of(alternations=0)
-    # What its start is scored by still depends on the size.
-    assert (alone.depth, alone.auto, alone.trees, alone.tables) == (1, ("root_score",), 0, 1)
+    # Nothing is left that a size could decide.
+    assert (alone.depth, alone.auto, alone.trees, alone.tables) == (1, (), 0, 1)
     assert kind.of(alternations=0, depth=1).auto == ()
     with pytest.raises(InputError, match="without alternations there is one split on each side"):
         kind.of(alternations=0, depth=2)
@@ -89,9 +89,10 @@ def test_a_root_score_needs_roots_to_choose(kind: type[Alternation]) -> None:
 @both_kinds
 def test_what_is_not_said_is_left_to_the_tuning_rule(kind: type[Alternation]) -> None:
     untuned = kind.of()
-    assert untuned.auto == ("depth", "alternations", "root_score")
+    assert untuned.auto == ("depth", "alternations")
     assert replace(untuned, auto=()) == kind()
-    assert kind.of(depth=1).auto == ("alternations", "root_score")
+    assert kind.of(depth=1).auto == ("alternations",)
+    assert kind().root_score is RootScore.CORRESPONDENCE
     assert kind.of(depth=2, alternations=2).auto == ()
     assert kind.of(start="random").auto == ()
     assert make_algorithm(kind.name, "published").auto == ()

@@ -39,7 +39,7 @@ def test_defaults_are_hardened_and_exact() -> None:
     assert type(default) is Twin
     assert default.profile == HARDENED
     assert default.counts is Counts.CELLS
-    assert default.root_score is RootScore.LEVERAGE
+    assert default.root_score is RootScore.CORRESPONDENCE
     assert not default.walks
     drawn = make_algorithm("alt-mcmc")
     assert type(drawn) is AltMCMC

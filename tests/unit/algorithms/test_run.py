@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,13 +23,14 @@ from redveil.algorithms.published import PUBLISHED
 from redveil.algorithms.run import Run, private_size, run
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.trial import Trial
-from redveil.algorithms.twin import Twin
+from redveil.algorithms.twin import Twin, related
 from redveil.data.dataset import Dataset
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
 from redveil.data.table import Column, NumericColumn, Table
 from redveil.errors import PlanError
 from redveil.privacy.loss import Price, Rho, total
 from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
+from redveil.privacy.randomness import Randomness
 from redveil.sealed import Receipt, Sealed, open_for_owner
 from support.paying import NoiselessRandomness
 from support.seeded import FixedNoise, SeededRandomness
@@ -162,9 +164,13 @@ def test_what_is_left_to_the_rule_is_tuned_by_a_private_size(
 
     ran = run(clinic, AUTO, epsilon, sources)
     assert asked == [0, 1]
-    # By the noisy size, and not by that of the data.
-    assert ran.algorithm == AUTO.tuned(clinic.schema, 500_400, epsilon)
-    assert ran.algorithm != AUTO.tuned(clinic.schema, 400, Fraction(1))
+    # By the noisy size, and not by that of the data; and by what the scout released.
+    tuned = AUTO.tuned(clinic.schema, 500_400, epsilon)
+    assert tuned.scout > 0
+    strong = related(ran.tables[0])
+    assert ran.algorithm == tuned.shaped(clinic.schema, 500_400, epsilon, strong)
+    assert isinstance(ran.algorithm, Twin)
+    assert ran.algorithm.scout != AUTO.tuned(clinic.schema, 400, Fraction(1)).scout
     assert ran.plan == ran.algorithm.plan(epsilon)
     assert ran.plan.steps[0] == size_step(epsilon)
     assert total(step.price for step in ran.plan.steps) == epsilon
@@ -241,13 +247,13 @@ def test_the_noise_has_the_price_s_spread() -> None:
 
 @some
 @given(epsilons | epsilons.map(Rho))
-def test_the_size_is_paid_ahead_and_belongs_to_the_plan(price: Price) -> None:
+def test_the_size_is_planned_ahead_and_belongs_to_the_plan(price: Price) -> None:
     purse = Purse(price)
     private_size(ENTITIES, purse, price, NoiselessRandomness())
-    with pytest.raises(PlanError, match="'size' is paid for already"):
+    with pytest.raises(PlanError, match="'size' is planned already"):
         private_size(ENTITIES, purse, price, FixedNoise(0))
     tree = StepKey(StepKind.TREE, 1, 1)
-    with pytest.raises(PlanError, match="paid for ahead, but not in the plan: size"):
+    with pytest.raises(PlanError, match="planned ahead, but not in the plan: size"):
         purse.commit(Plan(price, (Step(tree, "choose", price),)))
     rest = Step(tree, "choose", price * (1 - SIZE_SHARE))
     purse.commit(Plan(price, (size_step(price), rest)))
@@ -277,9 +283,10 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
             super().__init__(price)
             seen.opened.append(price)
 
-        def pay_ahead(self, step: Step) -> Receipt:
-            seen.ahead.append(step)
-            return super().pay_ahead(step)
+        def plan_ahead(self, steps: Iterable[Step]) -> None:
+            listed = list(steps)
+            seen.ahead += listed
+            super().plan_ahead(listed)
 
         def pay(self, key: StepKey, mechanism: Mechanism) -> Receipt:
             seen.paid.append(key)
@@ -300,10 +307,74 @@ def test_a_run_has_one_purse_that_pays_for_its_whole_plan(
 ) -> None:
     ran = run(clinic, wanted, price, seeded(1), workers=1)
     assert watched.opened == [price]
-    assert watched.ahead == ([size_step(price)] if wanted.auto else [])
-    keys = [*(step.key for step in watched.ahead), *watched.paid]
-    assert keys == [step.key for step in ran.plan.steps]
+    early = [size_step(price)] if wanted.auto else []
+    early += ran.algorithm.scout_steps(ran.algorithm.after_size(price))
+    assert watched.ahead == early == list(ran.plan.steps[: len(early)])
+    assert watched.paid == [step.key for step in ran.plan.steps]
+    assert total(step.price for step in ran.plan.steps) == price
     assert watched.closed == 1
+
+
+class Steered(SeededRandomness):
+    """Adds so much noise to a scout's table that the noise alone decides what is found.
+
+    evenly: what every cell gets; matched: what the first and the last get on top
+    """
+
+    def __init__(self, seed: int, evenly: int, matched: int) -> None:
+        super().__init__(seed)
+        self._noise: tuple[int, int] | None = evenly, matched
+
+    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        """Return noise that decides what is found, once."""
+        return self._steered(super().laplace(epsilon, count))
+
+    def gaussian(self, rho: Fraction, count: int) -> NDArray[np.int64]:
+        """Return noise that decides what is found, once."""
+        return self._steered(super().gaussian(rho, count))
+
+    def _steered(self, noise: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self._noise is not None:
+            noise += self._noise[0]
+            noise[[0, -1]] += self._noise[1]
+            self._noise = None
+        return noise
+
+
+UNRELATED, WEAK, STRONG = (10**5, 0), (10**5, 10**5), (0, 10**5)
+
+
+@pytest.mark.parametrize("price", [Fraction(4), Rho(Fraction(1))])
+def test_a_scout_s_release_decides_the_shape_and_every_shape_costs_the_price(
+    clinic: Dataset, watched: Watched, price: Price
+) -> None:
+    shapes = set[tuple[int, bool, bool]]()
+    for off, noise in product((-390, -240, 0, 600, 10_000), (UNRELATED, WEAK, STRONG)):
+        watched.paid.clear()
+        seen: list[float] = []
+
+        def sources(number: int, off: int = off, noise: tuple[int, int] = noise) -> Randomness:
+            return Steered(number, *noise) if number else FixedNoise(off)
+
+        ran = run(clinic, AUTO, price, sources, seen.append, workers=1)
+        made, tuned = ran.algorithm, AUTO.tuned(clinic.schema, 400 + off, price)
+        if tuned.scout:
+            # A function of the released size and the released table, and of nothing else.
+            tuned = tuned.shaped(clinic.schema, 400 + off, price, related(ran.tables[0]))
+        assert made == tuned
+        assert watched.paid == [step.key for step in ran.plan.steps]
+        assert total(step.price for step in ran.plan.steps) == price == ran.plan.price
+        assert len(ran.tables) == made.trials
+        assert seen == pytest.approx([k / made.stages for k in range(1, made.stages + 1)])
+        shapes.add((made.depth, made.trials > 1, made.again))
+    # No scout; a scout and another choice; and with it stumps, trees of depth 2 and of depth 3.
+    assert shapes == {
+        (1, False, False),
+        (1, True, True),
+        (1, True, False),
+        (2, True, False),
+        (3, True, False),
+    }
 
 
 @pytest.mark.parametrize("wanted", [AUTO, Twin(trials=2)])

@@ -13,22 +13,35 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import redveil
-from redveil.algorithms.algorithm import size_step
+from redveil.algorithms.algorithm import Algorithm, size_step
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC
 from redveil.algorithms.run import run
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.tuning import (
     ALTERNATION_DEPTHS,
     ALTERNATIONS,
-    LEVERAGE_FROM,
+    FEWEST_DEEP_PAIRS,
+    FEWEST_DEEP_PAIRS_IF_STRONG,
+    LEAST_SCOUT_SHARE,
+    MOST_PAIRS,
     REFERENCE_CHOICE,
-    TWIN_DEPTHS,
-    TWIN_TRIALS,
+    RELATED,
+    SCOUT_BOUNDS,
+    SCOUT_FROM,
+    STRONGLY_RELATED,
+    USUAL,
+    Shape,
+    affordable,
     fresh_roots,
+    needed,
+    round_numbers,
+    scout_share,
+    shape_after_scout,
     strength,
+    tuned_case,
     tuned_cases,
 )
-from redveil.algorithms.twin import RootScore, Twin
+from redveil.algorithms.twin import Twin, related
 from redveil.data.dataset import Dataset
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.privacy.loss import Price, Rho, total
@@ -40,12 +53,8 @@ some = settings(max_examples=60, deadline=None)
 epsilons = st.fractions(Fraction(1, 10**4), Fraction(100), max_denominator=10**4)
 sizes = st.floats(-1e4, 1e7)
 AUTO = Twin.of()
-TUNED = ("depth", "trials", "root_score")
-GIVEN: dict[str, list[object]] = {
-    "depth": [1, 2, 4],
-    "trials": [1, 2, 7],
-    "root_score": list(RootScore),
-}
+TUNED = ("depth", "trials")
+GIVEN: dict[str, list[object]] = {"depth": [1, 2, 4], "trials": [1, 2, 7]}
 
 
 @st.composite
@@ -57,8 +66,9 @@ def some_given(draw: st.DrawFn) -> dict[str, Any]:
 
 def test_everything_is_left_to_the_rule_unless_it_is_given() -> None:
     assert AUTO.auto == TUNED
-    assert Twin.of(depth=2).auto == ("trials", "root_score")
-    assert Twin.of(depth=2, trials=1, root_score="agreement").auto == ()
+    assert Twin.of(depth=2).auto == ("trials",)
+    assert Twin.of(trials=1).auto == ("depth",)
+    assert Twin.of(depth=2, trials=1).auto == ()
     assert TreePair.of().auto == ()
 
 
@@ -73,17 +83,19 @@ def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
         assert getattr(tuned, name) == value
     names = [one.name for one in fields(Twin)]
     changed = {name for name in names if getattr(tuned, name) != getattr(wanted, name)}
-    assert changed <= set(TUNED) - set(given)
+    # Only a shape that is all the rule's begins with a scout.
+    assert changed <= {*TUNED, *(() if given else ("scout", "again"))} - set(given)
     assert tuned.auto == wanted.auto
     worth = max(size, 0) * float(epsilon)
-    if "trials" not in given:
-        assert tuned.trials == max(n for n, least in enumerate(TWIN_TRIALS, 1) if worth >= least)
-    share = worth / tuned.trials
-    if "depth" not in given:
-        assert tuned.depth == max(n for n, least in enumerate(TWIN_DEPTHS, 1) if share >= least)
-    if "root_score" not in given:
-        leverage = tuned.root_score is RootScore.LEVERAGE
-        assert leverage is (share >= LEVERAGE_FROM)
+    if set(given) == {"trials"}:
+        assert tuned.depth == (2 if worth / tuned.trials >= needed(2, USUAL) else 1)
+    if set(given) == {"depth"}:
+        numbers = range(1, MOST_PAIRS + 1)
+        enough = [n for n in numbers if worth / n >= needed(tuned.depth, USUAL)]
+        assert tuned.trials == max(enough, default=1)
+    if not given:
+        assert (tuned.scout > 0) is (worth >= SCOUT_FROM)
+        assert tuned.scout or (tuned.depth, tuned.trials, tuned.again) == (1, 1, False)
 
 
 @some
@@ -96,7 +108,6 @@ def test_alternations_are_set_by_their_thresholds(
     worth = max(size, 0) * float(epsilon)
     assert tuned.depth == (2 if worth >= ALTERNATION_DEPTHS[1] else 1)
     assert tuned.alternations == sum(worth >= least for least in ALTERNATIONS[1:])
-    assert (tuned.root_score is RootScore.LEVERAGE) is (worth >= LEVERAGE_FROM)
     assert tuned.trials == wanted.trials
     shallow = kind.of(depth=1).tuned(None, size, epsilon)
     assert (shallow.depth, shallow.alternations) == (1, tuned.alternations)
@@ -120,25 +131,104 @@ def test_more_entities_and_more_budget_never_tune_a_run_down(
         AUTO.tuned(None, size + more, epsilon),
         AUTO.tuned(None, size, epsilon * factor),
     ):
-        assert other.depth >= here.depth
-        assert other.trials >= here.trials
-        assert (here.root_score is RootScore.AGREEMENT) or (other.root_score is RootScore.LEVERAGE)
+        assert (other.scout > 0) >= (here.scout > 0)
+        # A deeper pair takes the place of several others.
+        assert (other.depth, other.trials) >= (here.depth, here.trials)
 
 
 def test_thresholds_rise() -> None:
-    for thresholds in (TWIN_DEPTHS, TWIN_TRIALS, ALTERNATION_DEPTHS, ALTERNATIONS):
+    for thresholds in (ALTERNATION_DEPTHS, ALTERNATIONS):
         assert thresholds[0] == 0
         assert list(thresholds) == sorted(set(thresholds))
-    # A new trial does not cost the others a level.
-    assert all(
-        AUTO.tuned(None, worth, Fraction(1)).depth == len(TWIN_DEPTHS) for worth in TWIN_TRIALS[1:]
+
+
+# The scout, and what follows it
+
+
+def test_what_was_tuned_once_can_be_tuned_again() -> None:
+    many, few = (AUTO.tuned(None, size, Fraction(1)) for size in (10**5, 100))
+    assert many.scout
+    assert many.tuned(None, 100, Fraction(1)) == few
+    assert few.tuned(None, 10**5, Fraction(1)) == many
+
+
+@some
+@given(st.floats(0, 1e9))
+def test_a_scout_gets_enough_to_tell_and_no_more(worth: float) -> None:
+    share, in_rho = scout_share(worth, Fraction(1)), scout_share(worth, Rho(Fraction(1)))
+    if worth < SCOUT_FROM:
+        assert share == in_rho == 0
+        return
+    least, most = SCOUT_BOUNDS
+    allowed = max(most, float(LEAST_SCOUT_SHARE) * worth)
+    # Shares are rounded up to a thousandth.
+    assert least <= float(share) * worth <= allowed + worth / 1000 + 1e-9
+    assert 0 < share < 1
+    # A choice for ρ is as sharp as one for an ε that grows with its square root.
+    assert float(share) ** 2 <= float(in_rho) + 1e-9
+    assert float(in_rho) <= float(share) ** 2 + 1 / 1000
+
+
+related_views = st.floats(-0.5, 0.25)
+
+
+@some
+@given(related_views, st.floats(0, 0.2))
+def test_stronger_relations_need_no_more_and_depth_needs_more(x: float, more: float) -> None:
+    for depth in (1, 2, 3, 4):
+        assert needed(depth, x + more) <= needed(depth, x)
+        assert needed(depth, x) < needed(depth + 1, x)
+
+
+def test_nothing_needs_endlessly_much() -> None:
+    assert [needed(depth, -1) for depth in (1, 2, 3, 4)] == [900, 1400, 5600, 22400]
+    assert [needed(depth, 0.25) for depth in (1, 2, 3)] == [132, 420, 1680]
+
+
+@some
+@given(related_views, st.floats(0, 1e6), st.integers(1, 40))
+def test_a_shape_is_as_deep_as_enough_pairs_can_be(x: float, entities: float, roots: int) -> None:
+    shape = shape_after_scout(x, lambda _, pairs: entities / pairs, roots)
+    assert shape.pairs <= MOST_PAIRS
+    assert shape.pairs <= max(roots, 1)
+    enough = entities / shape.pairs >= needed(shape.depth, x)
+    # If not even one pair has enough, the rest is spent on the same choice again.
+    assert enough is not shape.again
+    if shape.again:
+        assert shape == Shape(1, 1, again=True)
+    if shape.depth > 1:
+        strong = x >= STRONGLY_RELATED
+        fewest = FEWEST_DEEP_PAIRS_IF_STRONG if strong else FEWEST_DEEP_PAIRS
+        # Few attributes allow no more pairs than there are.
+        assert shape.pairs >= min(fewest, roots)
+    assert affordable(shape.depth, x, lambda _, pairs: entities / pairs, roots) >= shape.pairs * (
+        not shape.again
     )
+
+
+@some
+@given(sizes, epsilons | epsilons.map(Rho), related_views)
+def test_whatever_a_scout_finds_the_plan_costs_the_price(
+    size: float, price: Price, x: float
+) -> None:
+    schema = boolean_schema(4, 9)
+    tuned = AUTO.tuned(schema, size, price)
+    if not tuned.scout:
+        return
+    shaped = tuned.shaped(schema, size, price, x)
+    plan = shaped.plan(price)
+    assert total(step.price for step in plan.steps) == price
+    early = [size_step(price), *tuned.scout_steps(tuned.after_size(price))]
+    # What is paid for before the shape is known does not depend on it.
+    assert list(plan.steps[: len(early)]) == early
+    assert shaped.scout == tuned.scout
 
 
 @pytest.mark.parametrize("size", [0.0, -1.0, -1e9])
 def test_nobody_or_fewer_get_the_least_run(size: float) -> None:
     tuned = AUTO.tuned(boolean_schema(3, 3), size, Fraction(100))
-    assert (tuned.depth, tuned.trials, tuned.root_score) == (1, 1, RootScore.AGREEMENT)
+    assert (tuned.depth, tuned.trials) == (1, 1)
+    assert tuned.scout == 0
 
 
 @given(st.integers(1, 30), st.integers(1, 30), st.floats(0, 1e6), epsilons)
@@ -211,6 +301,8 @@ def test_a_run_is_tuned_by_the_noisy_size_and_spends_its_plan(clinic: Dataset, n
     epsilon, sources = Fraction(3), Sources(1, noise)
     ran = run(clinic, AUTO, epsilon, sources)
     tuned = AUTO.tuned(clinic.schema, 400 + noise, epsilon)
+    if tuned.scout:
+        tuned = tuned.shaped(clinic.schema, 400 + noise, epsilon, related(ran.tables[0]))
     assert ran.algorithm == tuned
     assert ran.plan == tuned.plan(epsilon)
     assert total(step.price for step in ran.plan.steps) == epsilon
@@ -233,8 +325,8 @@ def test_a_run_with_everything_given_does_not_ask_for_the_size(clinic: Dataset) 
 
 
 def test_what_is_given_reaches_the_trees_of_a_tuned_run(clinic: Dataset) -> None:
-    ran = run(clinic, Twin.of(trials=3, depth=2), Fraction(2), Sources(2))
-    assert ran.algorithm.auto == ("root_score",)
+    ran = run(clinic, Twin.of(trials=3), Fraction(20), Sources(2))
+    assert ran.algorithm.auto == ("depth",)
     assert len(ran.tables) == 3
     assert all(max(table.left.leaves) >= 3 for table in ran.tables)
     roots = [table.left.splits[0] for table in ran.tables]
@@ -248,22 +340,56 @@ def test_a_seed_settles_a_tuned_run(clinic: Dataset) -> None:
 
 
 @some
-@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=12), epsilons | epsilons.map(Rho))
-def test_cases_are_the_plans_that_sizes_lead_to(listed: list[int], price: Price) -> None:
+@given(
+    st.sampled_from([Twin.of(depth=1), Twin.of(trials=2), AltExpM.of()]),
+    st.lists(st.integers(0, 10**6), min_size=1, max_size=12),
+    epsilons | epsilons.map(Rho),
+)
+def test_cases_are_the_plans_that_sizes_lead_to(
+    wanted: Algorithm, listed: list[int], price: Price
+) -> None:
     schema = boolean_schema(4, 9)
-    found = tuned_cases(AUTO, schema, price, max(listed))
+    found = tuned_cases(wanted, schema, price, max(listed))
     sizes = [one.size for one in found]
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 0
     for size in {*listed, *sizes, *(size - 1 for size in sizes[1:])}:
-        expected = AUTO.tuned(schema, size, price)
+        expected = wanted.tuned(schema, size, price)
         last = max((one for one in found if one.size <= size), key=lambda one: one.size)
         assert last.algorithm == expected
         assert last.plan == expected.plan(price)
+        assert not last.by_related
     assert len({one.algorithm for one in found}) == len(found)
 
 
-@pytest.mark.parametrize(("left", "right", "most"), [(1, 9, 1), (3, 2, 2), (9, 9, 4)])
+@some
+@given(st.integers(0, 10**7), epsilons | epsilons.map(Rho))
+def test_where_a_scout_decides_cases_are_shapes_at_round_numbers(most: int, price: Price) -> None:
+    schema = boolean_schema(4, 9)
+    found = tuned_cases(AUTO, schema, price, most)
+    assert [one.size for one in found] == sorted({one.size for one in found})
+    assert found[0].size == 0
+    assert not found[0].by_related
+    for one in found[1:]:
+        tuned = AUTO.tuned(schema, one.size, price)
+        assert (one.algorithm, one.plan) == (tuned, tuned.plan(price))
+        assert list(one.by_related) == ["weakly", "usually", "strongly"]
+        assert one.by_related["usually"] == tuned
+        for word, shaped in one.by_related.items():
+            assert shaped == tuned.shaped(schema, one.size, price, RELATED[word])
+        # The first is where scouts begin.
+        assert one is found[1] or one.size in round_numbers(most)
+    if len(found) > 1:
+        assert not AUTO.tuned(schema, found[1].size - 1, price).adapts
+        last = tuned_case(AUTO, schema, price, max(round_numbers(most)))
+        # Nothing is left out at the end but what repeats.
+        for word, shaped in found[-1].by_related.items():
+            if last.size > found[-1].size:
+                other = last.by_related[word]
+                assert (other.depth, other.trials) == (shaped.depth, shaped.trials)
+
+
+@pytest.mark.parametrize(("left", "right", "most"), [(1, 9, 1), (3, 2, 2), (9, 9, 9)])
 def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
     left: int, right: int, most: int
 ) -> None:
@@ -275,4 +401,8 @@ def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
 
     schema = Schema("flags", flags("left", left), flags("right", right))
     assert fresh_roots(schema) == min(left, right)
-    assert AUTO.tuned(schema, 10**6, Fraction(1)).trials == most
+    assert Twin.of(depth=2).tuned(schema, 10**6, Fraction(1)).trials == most
+    for x in RELATED.values():
+        tuned = AUTO.tuned(schema, 10**6, Fraction(1)).shaped(schema, 10**6, Fraction(1), x)
+        # The scout and the pair that deepens it begin with the same attributes.
+        assert (tuned.depth, tuned.trials) == (2, most + 1)

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.leaf_counts import Counts
-from redveil.algorithms.twin import RootScore, Twin, root_score_for
+from redveil.algorithms.twin import CAUTION, RootScore, Twin, related
 from redveil.data.table import Table
 from redveil.errors import InputError
+from redveil.findings.leaf_table import LeafTable, Prices, noise_variance
 from redveil.privacy.loss import total
 from redveil.privacy.plan import StepKey, StepKind
-from redveil.schema import Schema
-from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE
+from redveil.schema import Schema, Side
+from redveil.trees.tree import Tree
+from redveil.trees.twin import BY_AGREEMENT, BY_CORRESPONDENCE, BY_LEVERAGE
 from strategies.algorithms import algorithms
 from strategies.schemas import schemas, tables
 from support.booleans import boolean_schema, boolean_table
@@ -35,10 +37,11 @@ epsilons = st.fractions(Fraction(1, 10**6), Fraction(100), max_denominator=10**6
 
 def test_what_is_not_said_is_left_to_the_tuning_rule() -> None:
     untuned = Twin.of()
-    assert untuned.auto == ("depth", "trials", "root_score")
+    assert untuned.auto == ("depth", "trials")
     # Apart from that nothing differs, and what is given is not tuned.
-    assert Twin.of(depth=3, root_score="agreement").auto == ("trials",)
-    assert Twin.of(depth=2, trials=1, root_score="leverage") == Twin()
+    assert Twin.of(depth=3).auto == ("trials",)
+    assert Twin.of(depth=2, trials=1) == Twin()
+    assert Twin.of(root_score="agreement").auto == untuned.auto
     assert Twin.of(counts="two-pass", tree_share="1/3").auto == untuned.auto
 
 
@@ -52,10 +55,14 @@ def test_trees_and_counts_both_get_a_share(share: Fraction) -> None:
 def test_a_root_score_is_a_way_to_match_splits() -> None:
     assert RootScore.LEVERAGE.matching is BY_LEVERAGE
     assert RootScore.AGREEMENT.matching is BY_AGREEMENT
-    assert [root_score_for(worth) for worth in (799.9, 800.0)] == [
-        RootScore.AGREEMENT,
-        RootScore.LEVERAGE,
-    ]
+    assert RootScore.CORRESPONDENCE.matching is BY_CORRESPONDENCE
+    assert Twin().root_score is RootScore.CORRESPONDENCE
+
+
+@pytest.mark.parametrize("name", ["scout", "again"])
+def test_what_only_the_rule_decides_cannot_be_given(name: str) -> None:
+    assert name not in Twin.parameter_names()
+    assert name in Twin.derived
 
 
 def test_twin_trees_need_no_walk() -> None:
@@ -71,11 +78,16 @@ def test_twin_trees_need_no_walk() -> None:
 @given(algorithms(Twin), epsilons)
 def test_a_pair_of_trees_costs_its_share(wanted: Twin, epsilon: Fraction) -> None:
     prices = {step.key: step.price for step in wanted.plan(epsilon).steps}
-    share = epsilon / wanted.trials
+    first, others = epsilon * wanted.scout, wanted.trials - bool(wanted.scout)
     for trial in range(1, wanted.trials + 1):
-        for level in range(1, wanted.depth + 1):
+        is_scout = trial == 1 and wanted.scout > 0
+        share = first if is_scout else (epsilon - first) / others
+        # The pair after a scout begins with its splits, if it is to be deeper.
+        deepens = trial == 2 and wanted.scout > 0 and wanted.depth > 1
+        levels = [1] if is_scout else range(1 + deepens, wanted.depth + 1)
+        for level in levels:
             key = StepKey(StepKind.TWIN_TREES, trial, level=level)
-            assert prices.pop(key) == share * wanted.tree_share / wanted.depth
+            assert prices.pop(key) == share * wanted.tree_share / len(levels)
         table = [key for key in prices if key.trial == trial]
         assert {(key.kind, key.number) for key in table} == {(StepKind.LEAF_TABLE, 1)}
         assert total(prices.pop(key) for key in table) == share * (1 - wanted.tree_share)
@@ -97,6 +109,7 @@ def test_steps_stand_in_the_order_in_which_they_are_taken() -> None:
 
 def test_progress_has_as_many_stages_as_there_are_pairs_and_tables() -> None:
     assert Twin(trials=3, depth=4).stages == 6
+    assert Twin(trials=3, depth=4, scout=Fraction(1, 5)).stages == 4
 
 
 # Runs
@@ -112,7 +125,8 @@ def test_every_step_is_paid_for_once_and_in_order(
     assert found.purse.paid == [step.key for step in wanted.plan(Fraction(3)).steps]
     found.purse.close()
     assert len(found.tables) == wanted.trials
-    assert found.stages == wanted.stages == 2 * wanted.trials
+    scouted = isinstance(wanted, Twin) and wanted.scout > 0
+    assert found.stages == wanted.stages == 2 * (wanted.trials - scouted)
 
 
 def mirrored(rows: int = 200) -> tuple[Schema, Table]:
@@ -195,3 +209,70 @@ def test_a_seed_settles_all_pairs() -> None:
 
     assert released(1) == released(1)
     assert released(1) != released(2)
+
+
+# Scouts
+
+SCOUT = Fraction(1, 5)
+
+
+def scouting(wanted: Twin) -> list[tuple[tuple[int | None, ...], tuple[int | None, ...]]]:
+    schema, table = mirrored(2000)
+    found = run_trials(table, schema, wanted, CERTAIN, SeededRandomness(1)).tables
+    return [(one.value.left.splits, one.value.right.splits) for one in found]
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_deeper_pairs_begin_with_the_scout_s_splits_and_others_avoid_them(depth: int) -> None:
+    scout, deep, other = scouting(Twin(depth=depth, trials=3, scout=SCOUT))
+    assert scout == ((0,), (2,))
+    assert [tree[0] for tree in deep] == [0, 2]
+    assert len(deep[0]) > 1
+    assert [tree[0] for tree in other] == [1, 1]
+
+
+def test_stumps_avoid_the_scout_s_attributes_unless_it_is_to_be_chosen_again() -> None:
+    once = scouting(Twin(depth=1, trials=3, scout=SCOUT))
+    assert once == [((0,), (2,)), ((1,), (1,)), ((2,), (0,))]
+    again = scouting(Twin(depth=1, trials=2, scout=SCOUT, again=True))
+    assert again == [((0,), (2,)), ((0,), (2,))]
+
+
+def test_a_deepened_pair_has_the_scout_s_receipt_too() -> None:
+    schema, table = mirrored()
+    wanted = Twin(depth=2, trials=3, scout=SCOUT)
+    found = run_trials(table, schema, wanted, Fraction(4), SeededRandomness(4)).tables
+    names = [{str(receipt.step) for receipt in one.receipts} for one in found]
+    assert names[0] == {"trial 1, twin trees, level 1", "trial 1, leaf table 1, cells"}
+    assert names[1] == {
+        "trial 1, twin trees, level 1",
+        "trial 2, twin trees, level 2",
+        "trial 2, leaf table 1, cells",
+    }
+    assert "trial 3, twin trees, level 1" in names[2]
+
+
+def stumps(cells: list[list[int]], price: Fraction, *, missing: bool = False) -> LeafTable:
+    stuck = (0,) if missing else ()
+    left, right = (Tree(side, (0,), stuck) for side in Side)
+    return LeafTable(left, right, np.array(cells), None, None, Prices(price))
+
+
+@pytest.mark.parametrize(
+    ("cells", "leverage"),
+    [
+        ([[300, 0], [0, 700]], 210),
+        ([[0, 300], [700, 0]], 210),
+        ([[120, 180], [280, 420]], 0),
+        ([[200, 100], [100, 600]], 110),
+        # 200 − 300 · 300 / 1000; nobody knows the sides of the rest.
+        ([[200, 50, 50], [50, 500, 0], [50, 0, 100]], 110),
+    ],
+)
+def test_views_are_related_as_strongly_as_the_scout_s_splits(
+    cells: list[list[int]], leverage: int
+) -> None:
+    price = Fraction(1, 7)
+    luck = CAUTION * noise_variance(price) ** 0.5
+    found = related(stumps(cells, price, missing=len(cells) == 3))
+    assert found == pytest.approx((leverage - luck) / 1000)

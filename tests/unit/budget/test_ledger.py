@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -416,20 +418,20 @@ def test_a_new_identifier_does_not_clear_what_the_name_has_spent(tmp_path: Path)
     assert "other data sets" not in str(without.value)
 
 
-def test_the_first_charge_to_a_data_set_with_a_budget_is_announced(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cap", [None, Loss(Fraction(9))], ids=["no budget", "budget"])
+def test_the_first_charge_to_a_data_set_is_announced(cap: Loss | None, tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with pytest.warns(LedgerWarning, match=r"^new ledger begun: .*ledger\.sqlite; if earlier runs"):
-        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)), identifier="7e57")
+        Ledger(path).charge("clinic", Loss(ONE), MINED, cap, identifier="7e57")
     with pytest.warns(LedgerWarning, match=r"^first charge to school: .*under another name"):
-        Ledger(path).charge("school", Loss(ONE), MINED, Loss(Fraction(9)), identifier="5c00")
+        Ledger(path).charge("school", Loss(ONE), MINED, cap, identifier="5c00")
 
 
 @pytest.mark.filterwarnings("error")
-def test_later_charges_and_those_without_a_budget_are_not_announced(tmp_path: Path) -> None:
+def test_later_charges_are_not_announced(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with pytest.warns(LedgerWarning, match="new ledger begun"):
-        ledger.charge("school", Loss(ONE), MINED, None, identifier="5c00")
-    ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
+        ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
     ledger.charge("clinic", Loss(ONE), MINED, Loss(Fraction(9)), identifier="7e57")
     assert ledger.spent("clinic").epsilon == 2
 
@@ -527,3 +529,29 @@ def test_a_data_set_is_one_with_all_names_and_ids_that_it_ever_had(tmp_path: Pat
         ledger.charge("dataset", Loss(Fraction(19, 10)), MINED, cap, identifier="2")
     assert ledger.spent("dataset", "2").epsilon == 2
     assert ledger.spent("other", "3").epsilon == 0
+
+
+def test_a_full_disk_is_not_a_damaged_ledger(tmp_path: Path) -> None:
+    """Restoring an earlier copy, as for a damaged one, would forget charges."""
+    ledger = tmp_path / "ledger.sqlite"
+    Ledger(ledger).charge("clinic", Loss(ONE), MINED, None)
+    program = (
+        "import resource, sys\n"
+        "from fractions import Fraction\n"
+        "from redveil.budget.ledger import Ledger, PaidFor, Loss\n"
+        # No file can grow, like on a full disk.
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "Ledger(sys.argv[1]).charge('clinic', Loss(Fraction(1)), PaidFor('mine'), None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(ledger)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"redveil.errors.InputError: {ledger}: cannot be")
+    assert "restore" not in said
+    assert Ledger(ledger).spent("clinic").epsilon == 1

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from redveil.budget.charges import PaidFor
+from redveil.budget.ledger import Ledger
+from redveil.privacy.loss import Loss
 from support.command_line import Clinic, Command
 from support.console import is_one_line
 
@@ -113,3 +116,29 @@ def test_without_a_budget_a_folder_that_cannot_be_written_is_no_obstacle(
     assert done.code == 0
     assert "so this run is not recorded" in done.err
     assert not clinic_files.schema.with_name("datapackage.ledger.sqlite").exists()
+
+
+def test_sums_of_any_length_are_shown(clinic_files: Clinic, command: Command) -> None:
+    """Earlier versions took longer numbers, and sums of many charges are long, too."""
+    ledger = clinic_files.set_budget(Fraction(1))
+    for denominator in (7**2900, 11**2400):
+        loss = Loss(Fraction(1, denominator) + Fraction(1, 8))
+        Ledger(ledger).charge("clinic", loss, PaidFor("mine"), cap=None)
+    shown = command("budget", clinic_files.schema)
+    assert shown.code == 0
+    assert shown.out.splitlines()[-1] == "clinic: ε = about 0.75 left of 1"
+    listed = json.loads(command("budget", clinic_files.schema, "--json").out)
+    assert len(listed["spent"]["epsilon"]) > 9000
+    refused = command(*clinic_files.mine)
+    assert refused.code == 3
+    assert "1 requested, about 0.75 left of the budget of 1" in refused.err
+
+
+def test_prices_of_any_length_do_not_cost_a_result(clinic_files: Clinic, command: Command) -> None:
+    bought = [
+        {"epsilon": f"1/{denominator}", "columns": {"left": ["age"], "right": []}}
+        for denominator in (7**2900, 11**2400)
+    ]
+    clinic_files.change_schema(lambda raw: raw["redveil"].update(bought=bought))
+    assert "ε = about 0 that are not" in command("budget", clinic_files.schema).err
+    assert command(*clinic_files.mine, "-q").code == 0

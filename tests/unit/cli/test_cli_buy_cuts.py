@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import redveil
 from redveil.budget.ledger import Ledger
+from redveil.cli.buy_cuts import save_purchase
+from redveil.errors import InputError
 from redveil.schema import Schema
+from redveil.schema.on_disk import SchemaOnDisk
 from support.command_line import Clinic, Command
-from support.console import is_one_line
+from support.console import REDVEIL, is_one_line
 
 LEDGER = "datapackage.ledger.sqlite"
 
@@ -198,3 +204,84 @@ def test_a_name_with_a_comma_is_given_by_itself(clinic_files: Clinic, command: C
     done = command(*buy(clinic_files, "--columns", "CRP, high", "--epsilon", "1", "-q"))
     assert done.code == 0
     assert Schema.read(clinic_files.schema).bought[0].right == ("CRP, high",)
+
+
+def buy_in_python(clinic: Clinic, name: str) -> tuple[Schema, SchemaOnDisk]:
+    """Buy cut points as the command does, up to the moment when they are saved."""
+    read = SchemaOnDisk.read(clinic.schema)
+    dataset = redveil.load(clinic.left, clinic.right, read.schema)
+    return redveil.buy_cuts(dataset, 1, [name], ledger=clinic.folder / LEDGER), read
+
+
+def test_what_changes_while_cut_points_are_bought_is_kept(clinic_files: Clinic) -> None:
+    """A budget, or other cut points; also in another file that is written."""
+    new, read = buy_in_python(clinic_files, "HbA1c")
+    clinic_files.set_budget(Fraction(3))
+    clinic_files.change_schema(lambda plain: plain.update(title="Our clinic"))
+    save_purchase(*buy_in_python(clinic_files, "CRP"), clinic_files.schema)
+    elsewhere = clinic_files.folder / "elsewhere.json"
+    for target in (elsewhere, clinic_files.schema):
+        save_purchase(new, read, target)
+        schema = Schema.read(target)
+        assert schema.budget == 3
+        assert [one.right for one in schema.bought] == [("CRP",), ("HbA1c",)]
+        cuts = {a.name: a.cuts for a in schema.right.attributes}
+        assert cuts["HbA1c"] == {a.name: a.cuts for a in new.right.attributes}["HbA1c"]
+        assert json.loads(target.read_text(encoding="utf-8"))["title"] == "Our clinic"
+    # The ledger has both purchases.
+    assert len(Ledger(clinic_files.folder / LEDGER).charges("clinic", schema.id)) == 2
+
+
+@pytest.mark.parametrize("change", ["bounds", "id", "damage"])
+def test_cut_points_that_no_longer_fit_are_put_elsewhere(
+    change: str, clinic_files: Clinic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(clinic_files.folder))
+    new, read = buy_in_python(clinic_files, "HbA1c")
+    if change == "bounds":
+        clinic_files.change_schema(
+            lambda plain: field(plain, "HbA1c")["constraints"].update(maximum=99)
+        )
+    elif change == "id":
+        clinic_files.change_schema(lambda plain: plain.update(id="another"))
+    else:
+        clinic_files.schema.write_text("{", encoding="utf-8")
+    before = clinic_files.schema.read_bytes()
+    with pytest.raises(InputError, match="it was paid for, so it is in") as caught:
+        save_purchase(new, read, clinic_files.schema)
+    assert clinic_files.schema.read_bytes() == before
+    place = str(caught.value).rpartition(" in ")[2].removesuffix(")")
+    assert Schema.read(place).bought == new.bought
+
+
+def test_a_budget_that_another_schema_got_meanwhile_is_kept(clinic_files: Clinic) -> None:
+    new, read = buy_in_python(clinic_files, "HbA1c")
+    other = clinic_files.folder / "other.json"
+    other.write_bytes(clinic_files.schema.read_bytes().replace(b'"unit"', b'"budget": "3", "unit"'))
+    before = other.read_bytes()
+    with pytest.raises(InputError, match=r"its budget of 3 would be lost.*it was paid for"):
+        save_purchase(new, read, other)
+    assert other.read_bytes() == before
+
+
+def test_a_schema_from_a_pipe_is_read_once(clinic_files: Clinic) -> None:
+    command = " ".join(f"'{one}'" for one in (REDVEIL, *buy(clinic_files, "-e", 1)))
+    piped = f"{command} --columns HbA1c -s <(cat datapackage.json) --ledger my.sqlite"
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", line],
+            cwd=clinic_files.folder,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
+
+    refused = run(piped)
+    assert refused.returncode == 2
+    assert is_one_line(refused.stderr)
+    assert "cannot be changed in place" in refused.stderr
+    done = run(f"{piped} -o new.json")
+    assert done.returncode == 0, done.stderr
+    assert len(Schema.read(clinic_files.folder / "new.json").bought) == 1

@@ -148,3 +148,36 @@ def test_a_reader_that_has_seen_enough_gets_its_lines() -> None:
         timeout=60,
     )
     assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+WAITING = """
+import sys
+from redveil.cli.console import progress, say
+with progress("mining") as show:
+    show(0.25)
+    sys.stdin.readline()
+    show(0.75)
+say("still here")
+print("the result is saved")
+"""
+
+
+def test_a_terminal_that_goes_away_does_not_stop_a_run() -> None:
+    """A real terminal, closed while the progress bar is on it."""
+    keyboard, screen = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITING],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=screen,
+        encoding="utf-8",
+        env={**os.environ, "TERM": "xterm"},
+    ) as process:
+        os.close(screen)
+        shown = b""
+        while b"mining" not in shown:
+            shown += os.read(keyboard, 1000)
+        os.close(keyboard)
+        out, _ = process.communicate("go on\n", timeout=60)
+    assert out == "the result is saved\n"
+    assert process.returncode == 0

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
+from fractions import Fraction
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
 from redveil.cli import app as commands
+from redveil.data.synthetic import clinic_schema
 from redveil.errors import InputError, OverBudgetError, SealedError
 from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import REDVEIL, is_one_line, redveil
+from support.other_user import START, must_become_somebody
 from support.results import document, redescription
 
 
@@ -310,3 +315,86 @@ def test_the_version_is_printed(command: Command) -> None:
     shown = command("--version")
     assert shown.code == 0
     assert shown.out.startswith("redveil ")
+
+
+def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mine {0}/diagnoses.csv {0}/laboratory.csv -e 1",
+        "mine {0}/diagnoses.csv {0}/laboratory.csv -e 1 -o {0}/r.json --ledger x.sqlite",
+        "schema draft {0}/diagnoses.csv {0}/laboratory.csv",
+        "schema draft {0}/diagnoses.csv {0}/laboratory.csv -o -",
+    ],
+)
+def test_a_working_folder_that_is_gone_is_one_line(words: str, clinic_files: Clinic) -> None:
+    folder = clinic_files.folder
+    command = f"'{REDVEIL}' {words.format(folder)}"
+    done = in_shell(f"mkdir gone && cd gone && rmdir ../gone && {command}", folder)
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert "the working folder is gone" in done.stderr
+    assert clinic_files.names() == ["datapackage.json", "diagnoses.csv", "laboratory.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("mine closed/diagnoses.csv r.csv -e 1", "closed/datapackage.json: cannot be read"),
+        ("schema buy-cuts closed/l.csv r.csv -e 1 --columns x", "closed/datapackage.json: cannot"),
+        ("schema draft l.csv r.csv -o closed/x.json", "closed/x.json: cannot be written"),
+        ("schema draft l.csv r.csv -o q.json", "datapackage.json: cannot be read"),
+        ("budget own.json", "datapackage.ledger.sqlite: cannot be opened"),
+        ("budget own.json --ledger closed/l.sqlite", "closed/l.sqlite: cannot be opened"),
+    ],
+)
+def test_a_folder_that_cannot_be_searched_is_one_line(words: str, said: str) -> None:
+    """The default schema is a link into a folder that others may not enter."""
+    if os.geteuid() == 0:
+        must_become_somebody()
+    # Not in tmp_path, whose folders only their owner may enter.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        (folder / "closed").mkdir()
+        clinic_schema().save(folder / "closed" / "datapackage.json")
+        clinic_schema().save(folder / "own.json")
+        (folder / "datapackage.json").symlink_to("closed/datapackage.json")
+        for table in ("l.csv", "r.csv"):
+            (folder / table).write_text("id,x\n" + "".join(f"{n},{n % 7}\n" for n in range(30)))
+        (folder / "closed").chmod(0)
+        start = " ".join(START) if os.geteuid() == 0 else ""
+        done = in_shell(f"{start} '{REDVEIL}' {words}", folder)
+        (folder / "closed").chmod(0o700)
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert said in done.stderr
+
+
+def test_a_name_that_is_too_long_is_one_line(clinic_files: Clinic, command: Command) -> None:
+    long = clinic_files.folder / (300 * "x")
+    refused = command("schema", "draft", clinic_files.left, clinic_files.right, "-o", long)
+    assert refused.code == 2
+    assert is_one_line(refused.err)
+    assert "the name is too long; shorten it" in refused.err
+
+
+@pytest.mark.parametrize("words", ["budget", "mine diagnoses.csv laboratory.csv -e 1 -s"])
+def test_a_schema_from_a_pipe_has_no_ledger_beside_it(words: str, clinic_files: Clinic) -> None:
+    clinic_files.set_budget(Fraction(3))
+    line = f"'{REDVEIL}' {words} <(cat datapackage.json)"
+    refused = in_shell(line, clinic_files.folder)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert is_one_line(refused.stderr)
+    assert "no ledger is beside it; name one with --ledger" in refused.stderr
+    assert in_shell(f"{line} --ledger my.sqlite", clinic_files.folder).returncode == 0

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +13,7 @@ from redveil.budget.ledger import Ledger
 from redveil.privacy.loss import total
 from redveil.report.result import Result
 from support.command_line import Clinic, Command
-from support.console import is_one_line
+from support.console import REDVEIL, is_one_line
 
 LEDGER = "datapackage.ledger.sqlite"
 THREE_FILES = ["datapackage.json", "diagnoses.csv", "laboratory.csv"]
@@ -230,6 +233,9 @@ def test_a_result_does_not_replace_the_ledger(clinic_files: Clinic, command: Com
         ["--ledger", "result.json"],
         ["--profile", "magic"],
         ["--tree-share", "1"],
+        ["--tree-share", "0." + 4100 * "3"],
+        ["--delta", "0.0000" + 4100 * "1"],
+        ["--epsilon", "0." + 4290 * "3"],
         ["--prune", "much"],
         ["--steps", "0"],
         ["--output", "nowhere/at/all.json"],
@@ -341,3 +347,58 @@ def test_a_part_that_the_schema_does_not_allow_is_refused_before_loading(
     assert (done.code, done.out) == (2, "")
     assert done.err == "redveil: --within: no attribute agee; did you mean age?\n"
     assert clinic_files.names() == THREE_FILES
+
+
+@pytest.mark.parametrize("key", ["title", "name"])
+def test_a_schema_with_half_a_character_is_refused_before_anything_is_charged(
+    key: str, clinic_files: Clinic, command: Command
+) -> None:
+    ledger = clinic_files.set_budget(Fraction(5))
+    clinic_files.change_schema(lambda raw: raw.update({key: "clinic \ud83d"}))
+    columns = "--columns", "HbA1c", "-e", "1"
+    for words in (
+        clinic_files.mine,
+        [*clinic_files.mine, "-o", "-"],
+        ["schema", "buy-cuts", clinic_files.left, clinic_files.right, *columns],
+        ["schema", "accept", clinic_files.schema, "--yes"],
+    ):
+        refused = command(*words)
+        assert refused.code == 2
+        assert f"{clinic_files.schema}, {key}: half a character" in refused.err
+        assert is_one_line(refused.err)
+    assert not ledger.exists()
+
+
+def test_a_ledger_that_could_not_be_begun_is_not_announced(clinic_files: Clinic) -> None:
+    """A real disk with room for nothing."""
+    if os.geteuid() or shutil.which("unshare") is None:
+        pytest.skip("only root can mount a disk")
+    words = " ".join(f"'{one}'" for one in (*clinic_files.mine, "--ledger", "disk/my.sqlite"))
+    script = (
+        "mkdir disk && mount -t tmpfs -o size=4k none disk || exit 77\n"
+        f"'{REDVEIL}' {words}; code=$?; umount disk; exit $code"
+    )
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script],
+        cwd=clinic_files.folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    if done.returncode == 77:
+        pytest.skip("mounting is not allowed here")
+    assert done.returncode == 2
+    assert "new ledger" not in done.stderr
+    assert "disk/my.sqlite: cannot be written; the disk is full; make room" in done.stderr
+    assert not clinic_files.result.exists()
+
+
+def test_a_new_id_in_a_ledger_with_charges_is_announced(
+    clinic_files: Clinic, command: Command
+) -> None:
+    assert command(*clinic_files.mine, "-q").code == 0
+    clinic_files.change_schema(lambda raw: raw.update(id="another", name="other"))
+    done = command(*clinic_files.mine, "-q")
+    assert done.code == 0
+    assert done.err.startswith("first charge to other: ")

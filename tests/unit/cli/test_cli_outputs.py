@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from redveil.budget.ledger import Ledger
-from redveil.cli.outputs import is_standard_output, save_paid
+from redveil.cli.outputs import is_standard_output, rescuing, save_paid
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
 from redveil.report.result import Result
@@ -183,6 +183,25 @@ def test_so_it_is_for_true_values_and_queries(clinic_files: Clinic, command: Com
         assert "Privacy certificate" not in done.stdout
 
 
+@pytest.mark.parametrize("options", ["-o -", "-o result.json", "-q"])
+def test_standard_output_is_not_appended_to_an_input(options: str, clinic_files: Clinic) -> None:
+    before = clinic_files.left.read_bytes()
+    line = " ".join(f"'{one}'" for one in (REDVEIL, *mined(clinic_files)))
+    done = subprocess.run(
+        ["bash", "-c", f"{line} {options} >> '{clinic_files.left}'"],
+        cwd=clinic_files.folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert "standard output goes to a file that this command needs itself" in done.stderr
+    assert clinic_files.left.read_bytes() == before
+    assert clinic_files.names() == THREE_FILES
+
+
 @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "out.json"])
 def test_standard_output_has_other_names(name: str, clinic_files: Clinic) -> None:
     """A file that standard output goes to holds the result, and nothing else."""
@@ -293,6 +312,34 @@ def test_what_was_paid_for_is_put_elsewhere_if_it_cannot_be_written(
         assert Result.read(place).certificate.epsilon == "1"
     else:
         assert len(Schema.read(place).bought) == 1
+
+
+@pytest.mark.parametrize("place", ["aside", "standard output"])
+def test_what_cannot_be_encoded_is_rescued_as_well(
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if place == "aside" else "/nowhere"))
+    with pytest.raises(InputError, match="it contains half a character") as caught:
+        save_paid('{"unit": "\ud83d"}\n', tmp_path / "new.json", FileKind.RESULT)
+    saved = rescued(str(caught.value)).read_text() if place == "aside" else capsys.readouterr().out
+    assert json.loads(saved) == {"unit": "\ud83d"}
+
+
+def test_nor_does_a_mistake_of_ours_cost_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with (
+        pytest.raises(
+            InputError, match=r"not written \(internal error: ZeroDivisionError"
+        ) as caught,
+        rescuing("{}\n", tmp_path / "new.json"),
+    ):
+        _ = 1 / 0
+    assert rescued(str(caught.value)).read_text() == "{}\n"
 
 
 def test_if_nothing_can_be_written_it_is_printed(
@@ -429,3 +476,55 @@ def test_messages_that_nobody_can_read_do_not_stop_a_run(clinic_files: Clinic) -
         assert done.returncode == 0
         assert b"owner only" not in done.stdout
         assert Result.read(clinic_files.result).certificate.epsilon == "1"
+
+
+# -- what was made is saved before it is shown ----------------------------------------------------
+
+
+def without_reader(where: str, *arguments: object, folder: Path) -> tuple[int, list[str]]:
+    """Run a command whose standard output cannot be written; return its code and messages."""
+    line = " ".join(f"'{one}'" for one in (REDVEIL, *arguments))
+    done = subprocess.run(
+        # In a pipe, the reader is gone before the command starts.
+        ["bash", "-c", f"{line} {where}" if where != "pipe" else f"(sleep 0.3; {line}) | true"],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stderr.splitlines()
+
+
+NOWHERE = ["pipe", ">&-", ">/dev/full"]
+
+
+@pytest.mark.parametrize("where", NOWHERE)
+def test_cut_points_that_were_paid_for_are_saved_before_they_are_shown(
+    where: str, clinic_files: Clinic
+) -> None:
+    _, said = without_reader(where, *bought(clinic_files), folder=clinic_files.folder)
+    assert len(Schema.read(clinic_files.schema).bought) == 1
+    assert f"written to {clinic_files.schema}" in said
+
+
+@pytest.mark.parametrize("where", NOWHERE)
+def test_where_a_result_is_is_said_even_if_it_cannot_be_shown(
+    where: str, clinic_files: Clinic
+) -> None:
+    _, said = without_reader(where, *clinic_files.mine, folder=clinic_files.folder)
+    assert Result.read(clinic_files.result).certificate.epsilon == "1"
+    assert f"written to {clinic_files.result}" in said
+
+
+@pytest.mark.parametrize("where", NOWHERE)
+def test_queries_and_figures_are_saved_before_anything_is_shown(
+    where: str, clinic_files: Clinic
+) -> None:
+    folder = clinic_files.folder
+    Result(document(redescription())).save(clinic_files.result)
+    without_reader(where, "show", clinic_files.result, "--queries", "my.queries", folder=folder)
+    assert (folder / "my.queries").exists()
+    walks = "diagnose", clinic_files.left, clinic_files.right, "-e", 1, "--steps", 400
+    without_reader(where, *walks, "--plot", "walks.png", folder=folder)
+    assert (folder / "walks.png").exists()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from redveil.schema import Schema, Status
 from support.command_line import Clinic, Command
-from support.console import is_one_line
+from support.console import REDVEIL, is_one_line
 
 
 def fields(path: Path) -> list[dict[str, Any]]:
@@ -332,3 +333,90 @@ def test_a_file_that_is_no_schema_is_called_what_it_is(
         refused = command(*words, clinic_files.left)
         assert refused.code == 2
         assert "this is a CSV file, not a schema" in refused.out + refused.err
+
+
+NAMELESS = ["{}", '{"name": "other"}', '{"resources": []}']
+
+
+@pytest.mark.parametrize("content", NAMELESS)
+def test_a_draft_over_a_file_that_names_no_data_set_begins_no_new_budget(
+    clinic_files: Clinic, command: Command, content: str
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    assert command(*clinic_files.mine, "-q").code == 0
+    new = clinic_files.folder / "new.json"
+    new.write_text(content, encoding="utf-8")
+    tables = clinic_files.left, clinic_files.right
+    drafted = command("schema", "draft", *tables, "-o", new)
+    if drafted.code == 0:
+        assert about(new) == about(clinic_files.schema)
+        assert "those of" in drafted.err
+    again = command("mine", *tables, "-q", "-e", "50", "-s", new, "-o", clinic_files.result)
+    assert again.code == (3 if drafted.code == 0 else 2)
+
+
+@pytest.mark.parametrize("content", NAMELESS)
+def test_a_default_schema_that_names_no_data_set_does_not_hide_the_ledger(
+    clinic_files: Clinic, command: Command, content: str
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    assert command(*clinic_files.mine, "-q").code == 0
+    charged = about(clinic_files.schema)
+    clinic_files.schema.write_text(content, encoding="utf-8")
+    new = clinic_files.folder / "new.json"
+    drafted = command("schema", "draft", clinic_files.left, clinic_files.right, "-o", new)
+    assert drafted.code == 0
+    assert about(new)[:2] == charged[:2]
+    assert "name and id are those of clinic" in drafted.err.replace("\n", " ")
+
+
+def test_what_changes_while_accepting_asks_is_not_overwritten(
+    clinic_files: Clinic, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clinic_files.change_schema(note)
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self, *_: object) -> str:  # type: ignore[override]
+            clinic_files.set_budget(Fraction(3))
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    refused = command("schema", "accept", clinic_files.schema)
+    assert refused.code == 2
+    assert refused.err.endswith("changed since it was read; run the command again\n")
+    schema = Schema.read(clinic_files.schema)
+    assert (schema.status, schema.budget) == (Status.DRAFT, Fraction(3))
+    assert "datapackage.json.1" not in clinic_files.names()
+    done = command("schema", "accept", clinic_files.schema, "--yes")
+    assert done.code == 0
+    kept = clinic_files.schema.with_name("datapackage.json.1")
+    assert Schema.read(kept) == schema
+    assert f"previous schema kept as {kept}" in done.err.replace("\n", "")
+
+
+def test_accepting_does_not_need_anybody_to_read_the_list(clinic_files: Clinic) -> None:
+    clinic_files.change_schema(note)
+    line = f"'{REDVEIL}' schema accept '{clinic_files.schema}' --yes"
+    subprocess.run(["bash", "-c", f"(sleep 0.3; {line}) | true"], check=False, timeout=60)
+    assert Schema.read(clinic_files.schema).status is Status.DECLARED
+
+
+@pytest.mark.parametrize("where", ["<(cat datapackage.json)", "/dev/fd/3 3<datapackage.json"])
+def test_what_is_no_file_cannot_be_accepted(where: str, clinic_files: Clinic) -> None:
+    """A descriptor was opened again by its name, and a second document appended to the file."""
+    before = clinic_files.schema.read_bytes()
+    done = subprocess.run(
+        ["bash", "-c", f"'{REDVEIL}' schema accept {where} --yes"],
+        cwd=clinic_files.folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert "cannot be changed in place; name a file by its own name" in done.stderr
+    assert clinic_files.schema.read_bytes() == before

@@ -483,3 +483,12 @@ def test_renaming_a_draft_does_not_give_back_what_it_spent(tmp_path: Path) -> No
         charge(renamed, Loss(Fraction(1)), ledger, PaidFor("mine"))
     # Another draft is another data set, until its owner says that it is not.
     assert draft(table, table).schema.id != drafted.id
+
+
+def test_a_file_with_a_name_in_another_encoding_can_be_drafted(tmp_path: Path) -> None:
+    table = tmp_path / "donn\udce9es.csv"
+    table.write_text("id,x\n" + "".join(f"{n},{n % 7}\n" for n in range(30)))
+    proposal = draft(table, table)
+    assert proposal.schema.left.path == "donn\ufffdes.csv"
+    proposal.save(tmp_path / "datapackage.json")
+    assert Schema.read(tmp_path / "datapackage.json") == proposal.schema

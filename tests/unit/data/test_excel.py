@@ -382,7 +382,7 @@ DAMAGED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "archive": (lambda _: b"PK\x03\x04" + bytes(90), "cannot be read as a workbook"),
     "password": (
         lambda _: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
-        "protected by a password, or an old .xls file; save it without a password",
+        "an old .xls file, or protected by a password; save it as .xlsx or .ods",
     ),
 }
 
@@ -398,11 +398,21 @@ def test_a_damaged_file(tmp_path: Path, name: str) -> None:
     assert complaint in str(caught.value)
 
 
-def test_an_old_file_that_is_damaged(tmp_path: Path) -> None:
+def test_old_and_binary_files_are_refused(tmp_path: Path) -> None:
+    """In an .xls file, one more row can change the texts of others."""
     path = tmp_path / "left.xls"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
-    with pytest.raises(LoadError, match="cannot be read as a workbook; save it again"):
+    with pytest.raises(LoadError, match="file, or protected by a password; save it as"):
         loaded(path)
+    with zipfile.ZipFile(tmp_path / "left.xlsb", "w") as archive:
+        archive.writestr("xl/workbook.bin", b"")
+    with pytest.raises(LoadError, match=r"a binary workbook \(.xlsb\); save it as .xlsx or .ods"):
+        loaded(tmp_path / "left.xlsb")
+
+
+def test_a_new_file_with_an_old_name_is_read(tmp_path: Path) -> None:
+    path = write_xlsx(tmp_path / "left.xls", {"Labs": [HEADER, (1, 2, None, None)]})
+    assert open_excel(path, None, "left.xls").names == HEADER
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
@@ -450,3 +460,22 @@ def test_the_reader_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert str(caught.value) == (
         "reading Excel files needs python-calamine; install redveil[excel]"
     )
+
+
+@pytest.mark.parametrize(
+    "tag", ["</table:table>", "</table:table-row>", "</office:document-content>"]
+)
+@pytest.mark.parametrize("text", ["fine", "not XML: \x01"])
+def test_an_ods_file_that_is_cut_short_is_refused(tmp_path: Path, tag: str, text: str) -> None:
+    """The reader would look for the end of the sheet for ever."""
+    whole = write_ods(tmp_path / "whole.ods", {"Labs": [HEADER, (1, "TEXT", None, None)]})
+    cut = tmp_path / "cut.ods"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(cut, "w") as new:
+        for name in old.namelist():
+            data = old.read(name).replace(b"TEXT", text.encode())
+            if name == "content.xml":
+                assert tag.encode() in data
+                data = data[: data.rindex(tag.encode())]
+            new.writestr(name, data)
+    with pytest.raises(LoadError, match="cut short; copy or save it again"):
+        open_excel(cut, None, "cut.ods")

@@ -139,7 +139,7 @@ HOSTILE = {
     ),
     "old spreadsheet as CSV": (
         b"\xd0\xcf\x11\xe0....",
-        "left.csv: a workbook, not text; rename it to end in .xls",
+        "left.csv: an old workbook, not text; save it as .xlsx or .ods",
     ),
 }
 

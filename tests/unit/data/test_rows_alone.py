@@ -44,13 +44,15 @@ from redveil.sealed import open_for_owner
 CATEGORIES = ("1", "1.1", "2.25", "1000000", "x", "true")
 NUMBER = Attribute("number", Kind.NUMERIC, minimum=0, maximum=99, cuts=(5.0,))
 AMOUNT = Attribute("amount", Kind.NUMERIC, minimum=-5, maximum=5, cuts=(0.03, 1.1, 2.25))
-LABEL = Attribute("label", Kind.CATEGORICAL, categories=CATEGORIES)
+MOMENTS = ("2015-01-01 08:00:00", "2016-01-01 09:30:00.5", "2015-01-01", "2015-01-01 00:00:00")
+LABEL = Attribute("label", Kind.CATEGORICAL, categories=(*CATEGORIES, *MOMENTS))
 FLAG = Attribute("flag", Kind.BOOLEAN, true_values=("yes", "1"), false_values=("no",))
 NEED = Attribute("need", Kind.ORDINAL, required=True, categories=("low", "2", "high"))
 ATTRIBUTES = (NUMBER, AMOUNT, LABEL, FLAG, NEED)
 NAMES = ("id", *(attribute.name for attribute in ATTRIBUTES))
 # Numbers as markers: written with a point, with an exponent, and as an integer.
-VIEW = View("left", "id", ATTRIBUTES, missing_values=("", "NA", "-99.0", "1e3", "4"))
+MARKERS = ("", "NA", "-99.0", "1e3", "4")
+VIEW = View("left", "id", ATTRIBUTES, missing_values=(*MARKERS, "1900-01-01 00:00:00"))
 OTHER = View("right", "id", (Attribute("sick", Kind.BOOLEAN),))
 SCHEMA = Schema("toy", VIEW, OTHER)
 
@@ -81,7 +83,22 @@ numbers = st.sampled_from([-99, -99.0, 4, 1000, 1, 1.1, 0, 2.25, 10**400, float(
 library_numbers = st.sampled_from(
     [np.int64(4), np.float64(-99), np.float32(1.1), np.int8(1), np.uint16(1000)]
 )
+moments = st.sampled_from(
+    [
+        datetime(2015, 1, 1, 8),
+        datetime(2016, 1, 1, 9, 30, 0, 500_000),
+        datetime(2015, 1, 1, 8, tzinfo=UTC),
+        datetime(1900, 1, 1),
+        date(2015, 1, 1),
+        pd.Timestamp("2017-01-01 00:00:00.000000001"),
+        pd.Timestamp("2015-01-01 17:00", tz="Asia/Tokyo"),
+        np.datetime64("2015", "Y"),
+        np.datetime64("1900-01-01", "D"),
+        np.datetime64("2015-01-01T08:00", "ms"),
+    ]
+)
 objects = {
+    "moments": moments,
     "numbers": numbers | library_numbers,
     "texts": texts,
     "Booleans": st.booleans() | st.booleans().map(np.bool_),
@@ -226,6 +243,8 @@ def test_numbers_are_read_one_by_one(hand_over: HandOver, cells: list[Row]) -> N
 @settings(max_examples=80)
 @given(data=st.data())
 def test_objects_are_read_one_by_one(hand_over: HandOver, kind: str, data: st.DataObject) -> None:
+    if hand_over is pandas_categories and kind == "moments":
+        pytest.skip("pandas itself refuses categories that are equal and of different types")
     cells = data.draw(cells_of(objects[kind], objects[kind], objects[kind]))
     keys = [f"p{number}" for number in range(len(cells))]
     must_agree(numbered(cells, keys), keys, hand_over)

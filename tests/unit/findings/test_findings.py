@@ -52,8 +52,8 @@ def tables(
     return [here.released(measured(here.trees, one, price, noise)) for one in cells[:number]]
 
 
-def design(size: float, price: Price, schema: Schema = HERE.schema) -> Design:
-    return make_algorithm("twin").design(schema, size, price)
+def design(size: float, price: Price, schema: Schema = HERE.schema) -> Sequence[Design]:
+    return make_algorithm("twin").designs(schema, size, price)
 
 
 def found(

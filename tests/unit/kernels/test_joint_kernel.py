@@ -22,12 +22,15 @@ from redveil.kernels.joint import (
     BLOCK_WORDS,
     JointCounts,
     agreement_units,
+    correspondence_units,
     joint_counts,
     leverage_units,
 )
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
 from redveil.trees.joint import among, count_jointly
+from redveil.trees.scores import GRID_BITS
+from redveil.trees.scores.correspondence import SHARES, piece, pieces
 from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
 from strategies.arrays import row_counts, spread
@@ -109,6 +112,38 @@ def test_agreement_is_that_of_sets(case: Case, cost: int) -> None:
     assert units.tolist() == expected
 
 
+@some
+@given(cases())
+def test_correspondence_is_that_of_sets(case: Case) -> None:
+    (_, left), (_, right), members, _ = case
+    units = correspondence_units(counted(case), pieces())
+    score = joint.correspondence_units(GRID_BITS, SHARES)
+    expected = joint.candidate_units(left, right, members, score)
+    assert units.dtype == np.int64
+    assert units.tolist() == expected
+
+
+@some
+@given(*[st.integers(0, 200)] * 4)
+def test_correspondence_is_within_a_unit_an_entity_of_exact_fractions(
+    both: int, only_left: int, only_right: int, neither: int
+) -> None:
+    size = both + only_left + only_right + neither
+    units = correspondence_units(one_pair(both, only_left, only_right, neither), pieces())
+    for found, first, second in (
+        (units[0, 0, 0], both, neither),
+        (units[1, 0, 0], only_left, only_right),
+    ):
+        rest, exact = size - first - second, list[Fraction]()
+        for share in (Fraction(k, SHARES) for k in range(SHARES + 1)):
+            x, y, z = piece(share)
+            exact.append(x * first + y * second + z * rest)
+            # A positive multiple of the leverage and of how far the share is off both sides'.
+            product = (1 - share) ** 2 * first + share**2 * second - share * (1 - share) * rest
+            assert (exact[-1] > 0, exact[-1] < 0) == (product > 0, product < 0) or share in (0, 1)
+        assert abs(Fraction(int(found), 2**GRID_BITS) - min(exact)) <= Fraction(size, 2**GRID_BITS)
+
+
 def random_sets(sets: int, words: int, seed: int) -> NDArray[np.uint64]:
     """Return sets with few members, among them the first and last entity of every block."""
     generator = np.random.default_rng(seed)
@@ -146,6 +181,7 @@ def test_no_entities_score_nothing() -> None:
     counts = count_jointly(among(sets, none[0]), sets)
     assert leverage_units(counts, 12).tolist() == [[[0]], [[0]]]
     assert agreement_units(counts, 1).tolist() == [[[0]], [[0]]]
+    assert correspondence_units(counts, pieces()).tolist() == [[[0]], [[0]]]
 
 
 def one_pair(both: int, only_left: int, only_right: int, neither: int) -> JointCounts:
@@ -183,6 +219,11 @@ def test_forty_million_entities_do_not_overflow(
         2 * min(both, neither) - only_left - only_right,
         2 * min(only_left, only_right) - both - neither,
     ]
+    found = correspondence_units(counts, pieces()).ravel().tolist()
+    matched = (both, neither), (only_left, only_right)
+    assert found == [
+        min(x * a + y * b + z * (size - a - b) for x, y, z in pieces().tolist()) for a, b in matched
+    ]
 
 
 def test_below_0_is_rounded_down_too() -> None:
@@ -198,3 +239,6 @@ def test_perfect_matches_score_all_there_is() -> None:
     assert leverage_units(crossed, 0).ravel().tolist() == [-21, 21]
     assert agreement_units(straight, 2).ravel().tolist() == [60, -200]
     assert agreement_units(crossed, 2).ravel().tolist() == [-200, 60]
+    # Twice the smaller side; crossed, nobody is matched.
+    assert correspondence_units(straight, pieces()).ravel().tolist() == [60 * 4096, -100 * 4096]
+    assert correspondence_units(crossed, pieces()).ravel().tolist() == [-100 * 4096, 60 * 4096]

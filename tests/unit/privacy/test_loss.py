@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import InputError
-from redveil.privacy.loss import divide, parse_epsilon, round_down, total
+from redveil.privacy.loss import (
+    divide,
+    exact,
+    parse_epsilon,
+    parse_loss,
+    read_fraction,
+    round_down,
+    total,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +89,27 @@ def test_parts_add_up_exactly(epsilon: Fraction, shares: list[int]) -> None:
 def test_floats_are_rounded_towards_privacy(number: Fraction) -> None:
     rounded = round_down(number)
     assert Fraction(rounded) <= number < Fraction(math.nextafter(rounded, math.inf))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["0." + 63 * "3", 10**100, 10**5000, Fraction(1, 10**70), Fraction(1, 10**5000)],
+    ids=["text", "integer", "long integer", "fraction", "long fraction"],
+)
+def test_a_number_that_is_too_long_is_refused(value: Any) -> None:
+    """What is computed from it could not be written in digits once it is paid for."""
+    assert read_fraction(value) is None
+    with pytest.raises(InputError, match="in at most 64 characters"):
+        parse_epsilon(value)
+    with pytest.raises(InputError, match="in at most 64 characters"):
+        parse_loss(1, value)
+
+
+@pytest.mark.parametrize("number", [0.1, 1e-6, 1 / 3, 1e-30])
+def test_exact_values_of_floats_are_short_enough(number: float) -> None:
+    assert read_fraction(Fraction(number)) == Fraction(number)
+
+
+@given(st.fractions())
+def test_digits_are_those_of_str(number: Fraction) -> None:
+    assert exact(number) == str(number)

@@ -146,7 +146,7 @@ def test_a_step_pays_for_its_own_mechanism_only(mechanism: Mechanism) -> None:
 
 
 def test_nothing_is_paid_for_without_a_plan() -> None:
-    with pytest.raises(PlanError, match="'trial 1, tree 1' cannot be paid for: no plan is comm"):
+    with pytest.raises(PlanError, match="'trial 1, tree 1' is not in the plan"):
         Purse(Fraction(1)).pay(TREE, "choose")
 
 
@@ -168,29 +168,60 @@ def test_a_plan_must_cost_what_the_purse_holds(price: Fraction | Rho) -> None:
     purse = Purse(price)
     with pytest.raises(PlanError, match=f"the plan costs 1, and the purse holds {price}"):
         purse.commit(two_steps())
-    with pytest.raises(PlanError, match="no plan is committed"):
+    with pytest.raises(PlanError, match="is not in the plan"):
         purse.pay(TREE, "choose")
 
 
-# Purses: paying ahead
+# Purses: planning ahead
 
 
-def test_what_was_paid_ahead_is_not_paid_for_again() -> None:
+def planned_ahead(*steps: Step) -> Purse:
     purse = Purse(Fraction(1))
-    assert purse.pay_ahead(SIZE) == Receipt(SIZE.key, "count", Fraction(1, 100))
-    purse.commit(Plan(Fraction(1), (SIZE, REST)))
+    purse.plan_ahead(steps)
+    return purse
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_what_was_planned_ahead_is_paid_for_once(committed: bool) -> None:  # noqa: FBT001
+    """Before the plan is committed, or after."""
+    purse, plan = planned_ahead(SIZE), Plan(Fraction(1), (SIZE, REST))
+    if committed:
+        purse.commit(plan)
+    assert purse.pay(SIZE.key, "count") == Receipt(SIZE.key, "count", Fraction(1, 100))
+    with pytest.raises(PlanError, match="'size' is not in the plan, or is paid for already"):
+        purse.pay(SIZE.key, "count")
+    if not committed:
+        purse.commit(plan)
     with pytest.raises(PlanError, match="'size' is not in the plan, or is paid for already"):
         purse.pay(SIZE.key, "count")
     assert purse.pay(REST.key, "choose").price == Fraction(99, 100)
     purse.close()
 
 
-def test_a_step_is_paid_ahead_once() -> None:
-    purse = Purse(Fraction(1))
-    purse.pay_ahead(SIZE)
+def test_nothing_else_is_paid_for_before_the_plan() -> None:
+    purse = planned_ahead(SIZE)
+    with pytest.raises(PlanError, match="'trial 1, tree 1' is not in the plan"):
+        purse.pay(REST.key, "choose")
+    with pytest.raises(PlanError, match="'size' pays for count, not choose"):
+        purse.pay(SIZE.key, "choose")
+
+
+@pytest.mark.parametrize("paid", [False, True])
+def test_a_step_is_planned_ahead_once(paid: bool) -> None:  # noqa: FBT001
+    purse = planned_ahead(SIZE)
+    if paid:
+        purse.pay(SIZE.key, "count")
     for price in (SIZE.price, HALF):
-        with pytest.raises(PlanError, match="'size' is paid for already"):
-            purse.pay_ahead(Step(SIZE.key, "count", price))
+        with pytest.raises(PlanError, match="'size' is planned already"):
+            purse.plan_ahead([Step(SIZE.key, "count", price)])
+
+
+def test_what_is_planned_ahead_must_be_paid_for_too() -> None:
+    purse = planned_ahead(SIZE)
+    purse.commit(Plan(Fraction(1), (SIZE, REST)))
+    purse.pay(REST.key, "choose")
+    with pytest.raises(PlanError, match=r"^1 planned step was not paid for: size$"):
+        purse.close()
 
 
 @pytest.mark.parametrize(
@@ -201,30 +232,27 @@ def test_a_step_is_paid_ahead_once() -> None:
         Step(OTHER, "count", SIZE.price),
     ],
 )
-def test_a_plan_must_contain_what_was_paid_ahead(instead: Step) -> None:
-    purse = Purse(Fraction(1))
-    purse.pay_ahead(SIZE)
+def test_a_plan_must_contain_what_was_planned_ahead(instead: Step) -> None:
+    purse = planned_ahead(SIZE)
     rest = Step(TREE, "choose", 1 - amount(instead.price))
-    with pytest.raises(PlanError, match="paid for ahead, but not in the plan: size"):
+    with pytest.raises(PlanError, match="planned ahead, but not in the plan: size"):
         purse.commit(Plan(Fraction(1), (instead, rest)))
 
 
-def test_nothing_is_paid_ahead_once_the_plan_is_committed() -> None:
+def test_nothing_is_planned_ahead_once_the_plan_is_committed() -> None:
     purse = Purse(Fraction(1))
     purse.commit(Plan(Fraction(1), (SIZE, REST)))
-    with pytest.raises(PlanError, match="'size' cannot be paid ahead: the plan is committed"):
-        purse.pay_ahead(SIZE)
+    with pytest.raises(PlanError, match="'size' cannot be planned ahead: there is a plan"):
+        purse.plan_ahead([SIZE])
 
 
-def test_no_more_is_paid_ahead_than_the_purse_holds() -> None:
-    purse = Purse(Fraction(1, 200))
+def test_no_more_is_planned_ahead_than_the_purse_holds() -> None:
     with pytest.raises(PlanError, match="'size' costs more than the purse holds"):
-        purse.pay_ahead(SIZE)
-    purse = Purse(Fraction(1))
-    purse.pay_ahead(Step(TREE, "choose", HALF))
-    purse.pay_ahead(Step(OTHER, "choose", HALF))
+        Purse(Fraction(1, 200)).plan_ahead([SIZE])
+    purse = planned_ahead(Step(TREE, "choose", HALF), Step(OTHER, "choose", HALF))
+    purse.pay(TREE, "choose")
     with pytest.raises(PlanError, match="costs more than the purse holds"):
-        purse.pay_ahead(SIZE)
+        purse.plan_ahead([SIZE])
 
 
 # Purses: closing
@@ -248,15 +276,16 @@ def test_a_purse_without_a_plan_does_not_close() -> None:
     purse = Purse(Fraction(1))
     with pytest.raises(PlanError, match="closed without a plan"):
         purse.close()
-    purse.pay_ahead(SIZE)
+    purse.plan_ahead([SIZE])
+    purse.pay(SIZE.key, "count")
     with pytest.raises(PlanError, match="closed without a plan"):
         purse.close()
 
 
 @pytest.mark.parametrize("price", [Rho(Fraction(1, 2)), Fraction(0), Fraction(-5)])
-def test_only_a_positive_price_of_the_same_currency_is_paid_ahead(price: Price) -> None:
+def test_only_a_positive_price_of_the_same_currency_is_planned_ahead(price: Price) -> None:
     with pytest.raises(PlanError, match="a positive price in the purse's currency"):
-        Purse(Fraction(1)).pay_ahead(Step(StepKey(StepKind.SIZE), "count", price))
+        Purse(Fraction(1)).plan_ahead([Step(StepKey(StepKind.SIZE), "count", price)])
 
 
 def test_a_refused_mechanism_leaves_the_step_unpaid() -> None:

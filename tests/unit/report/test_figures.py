@@ -55,3 +55,26 @@ def test_without_matplotlib_the_remedy_is_named(
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(InputError, match="pip install"):
         traces(np.zeros((2, 3)), tmp_path / "walks.png")
+
+
+FOREIGN = {
+    ".png": b"\x89PNG\r\n\x1a\n a picture of a house",
+    ".svg": b"<?xml version='1.0'?><configuration/>",
+    ".pdf": b"%PDF-1.7 my thesis " + 100_000 * b"-",
+}
+
+
+@pytest.mark.parametrize("suffix", FOREIGN)
+def test_only_our_own_figures_are_replaced_and_they_are_kept(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"figure{suffix}"
+    path.write_bytes(FOREIGN[suffix])
+    scores = np.random.default_rng(1).normal(size=(3, 5000))
+    with pytest.raises(InputError, match="not replaced, because it is a"):
+        traces(scores, path)
+    assert path.read_bytes() == FOREIGN[suffix]
+    path.unlink()
+    assert traces(scores, path) is None
+    first = path.read_bytes()
+    kept = traces(scores[:1], path)
+    assert kept == tmp_path / f"figure{suffix}.1"
+    assert kept.read_bytes() == first

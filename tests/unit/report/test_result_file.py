@@ -164,7 +164,7 @@ def test_damage_is_named_by_its_place(
         ("other.json", b"[1]", "a JSON file"),
         ("my.queries", b"rid\tquery_LHS\tquery_RHS\n", "a .queries file"),
         ("data.ledger.sqlite", b"SQLite format 3\x00\x10", "a ledger (SQLite database)"),
-        ("scatter.png", b"\x89PNG\r\n", "a figure"),
+        ("scatter.png", b"\x89PNG\r\n", "a PNG picture"),
         ("empty", b"", "an empty file"),
         ("blank", b" \n", "an empty file"),
         ("notes.txt", b"remember the milk", "a text file"),

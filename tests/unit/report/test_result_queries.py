@@ -165,7 +165,7 @@ def test_names_that_clired_cannot_read_are_numbered_and_listed(name: str, tmp_pa
         left=tuple(attributes), right=(AttributePart(name="x", kind="boolean"),)
     )
     found = document(redescription(name, "x"), redescription("Moose", "x"))
-    listed = write_result_queries(found.model_copy(update={"attributes": declared}), path)
+    listed, _ = write_result_queries(found.model_copy(update={"attributes": declared}), path)
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
     if name == "t5~":
         assert listed is None
@@ -202,7 +202,7 @@ def test_lists_and_queries_replace_their_own_kind_only(tmp_path: Path) -> None:
     declared = AttributesPart(left=attributes, right=attributes)
     found = document(redescription("a (2)", "x")).model_copy(update={"attributes": declared})
     for _ in range(2):
-        assert write_result_queries(found, path) is not None
+        assert write_result_queries(found, path)[0] is not None
     with pytest.raises(InputError, match="not replaced, because it is a CSV file"):
         write_result_queries(document(redescription()), table)
 
@@ -217,3 +217,29 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "result.queries"
     with pytest.raises(InputError, match="nowhere"):
         write_result_queries(document(), path)
+
+
+def test_earlier_queries_are_kept(tmp_path: Path) -> None:
+    """They may be clired's own, from hours of work."""
+    path = tmp_path / "my.queries"
+    path.write_text("# clired\nqueryLHS\tqueryRHS\n", encoding="utf-8")
+    _, kept = write_result_queries(document(redescription()), path)
+    assert kept == tmp_path / "my.queries.1"
+    assert kept.read_text(encoding="utf-8") == "# clired\nqueryLHS\tqueryRHS\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import csv\nrows = [row['query_LHS'] for row in csv.DictReader(open('my.queries'))]\n",
+        "query_LHS, query_RHS = 1, 2\n",
+        "id\tx\nquery_LHS\tquery_RHS\n",
+    ],
+    ids=["program", "no tab", "second line"],
+)
+def test_a_program_that_reads_queries_is_not_replaced(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "analyse.py"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="not replaced, because it is a"):
+        write_result_queries(document(redescription()), path)
+    assert path.read_text(encoding="utf-8") == text

@@ -122,3 +122,26 @@ def test_missing_values_of_a_single_field_are_refused() -> None:
         "dp.json, left, attribute age: missingValues of a single field are not supported; "
         "list them in the table schema's missingValues"
     ]
+
+
+HALF = "half a character (a lone surrogate such as \\ud83d); write all of it"
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "value", "place"),
+    [
+        ((), "title", "Our clinic \ud83d", "dp.json, title"),
+        ((), "name", "\ud83d", "dp.json, name"),
+        ((), "redveil", {"unit": "\udce9"}, "dp.json, redveil.unit"),
+        ((), "\ud83d", 1, "dp.json"),
+        (CONSTRAINTS, "enum", ["\ud83d"], r"dp.json, resources[0].schema.fields[2].constraints"),
+    ],
+)
+def test_half_a_character_is_a_problem(
+    path: tuple[str | int, ...], key: str, value: object, place: str
+) -> None:
+    """A result would contain it, and could not be written once it is paid for."""
+    found = problems(*path, key=key, value=value)
+    (half,) = [one for one in found if HALF in one]
+    assert half.startswith(place)
+    half.encode()
