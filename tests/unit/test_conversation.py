@@ -12,20 +12,16 @@ from typing import Any
 import pytest
 
 import redveil
-from redveil.algorithms.derived import with_derived
-from redveil.algorithms.refine import Refine
 from redveil.budget.ledger import Ledger
-from redveil.data.synthetic import wide_dataset
+from redveil.data.synthetic import clinic_frames, wide_dataset
 from redveil.errors import InputError, PlanError
-from redveil.findings.discovery import given_choices
-from redveil.findings.reporting import Reporting
-from redveil.mining import mine
 from redveil.privacy.loss import Loss, total
-from redveil.query.condition import read_condition
-from redveil.query.formula import attributes
+from redveil.query.formula import attributes, literal_count
+from redveil.query.json_form import from_json
 from redveil.query.text import parse_text
+from redveil.report.released import earlier_choices, released_splits
+from redveil.schema import Side
 from support.clinic import NOTHING, clinic, mined_clinic
-from support.seeded import SeededRandomness
 
 
 @pytest.mark.parametrize(
@@ -168,22 +164,69 @@ def test_a_refinement_can_be_refined(first: redveil.Result) -> None:
         assert one.support.left.estimate == pytest.approx(one.true.support.left, abs=15)
 
 
-def test_earlier_choices_count_as_comparable_pairs() -> None:
-    given = tuple(
-        read_condition(text, clinic().schema, "of")
-        for text in ("![diabetes type 2]", "[fasting glucose <= 115]")
-    )
-    queries = {one.side: [one.query] for one in given}
+def test_a_refinement_that_is_listed_again_counts_earlier_choices(first: redveil.Result) -> None:
+    refined = first.refine(clinic(), 20, depth=3)
+    again = refined.filter()
+    assert again.redescriptions == refined.redescriptions
+    assert again.document.false_discoveries == refined.document.false_discoveries
+    assert refined.document.certificate.given is not None
+    # Of all that trees of these shapes offer, one pair of roots was chosen from many.
+    assert earlier_choices(refined.document) > 4
+    assert earlier_choices(first.document) == 0
+    assert earlier_choices(clinic().describe("[gout]", 20).document) == 0
 
-    def comparable(*, searched: bool) -> float:
-        derived = with_derived(clinic(), queries, keep=True, given=given, searched=searched)
-        mined = mine(derived, Refine(), Reporting(), Loss(Fraction(20)), SeededRandomness)
-        assert mined.findings.discovery is not None
-        return mined.findings.discovery.comparable
 
-    more = comparable(searched=True) - comparable(searched=False)
-    assert more == pytest.approx(given_choices(given, clinic().schema))
-    assert more > 4
+def test_a_description_can_be_listed_again() -> None:
+    result = clinic().describe("[gout] & [age > 50]", 20)
+    assert released_splits(result.document)[Side.LEFT] == 1
+    assert result.filter().redescriptions == result.redescriptions
+    assert result.filter().document.false_discoveries == result.document.false_discoveries
+    short = result.filter(max_literals=2)
+    assert len(short) > 0
+    assert all(literal_count(parse_text(one.right.text)) <= 2 for one in short)
+    compared = redveil.truth(result.complement(), clinic())
+    for one in compared:
+        assert one.true is not None
+        assert one.support.left.estimate == pytest.approx(one.true.support.left, abs=25)
+
+
+def test_whether_a_value_is_known_can_be_described() -> None:
+    result = clinic().describe("[HbA1c is known]", 50, max_support=1)
+    pair = result.document.tree_pairs[0]
+    # It is always true or false, so that nobody is stuck.
+    assert pair.right.stuck_at == ()
+    assert result.filter().redescriptions == result.redescriptions
+
+
+def test_what_may_not_be_matched_does_not_describe_a_query() -> None:
+    schema = clinic().schema.replace(unmatched=[["gout", "uric acid"]])
+    dataset = redveil.load(*clinic_frames(2000), schema)
+    result = dataset.describe("[gout] & [age > 50]", 50, max_p_value=1, min_jaccard=0)
+    trees = [
+        from_json(one) for pair in result.document.tree_pairs for one in pair.right.splits if one
+    ]
+    assert trees
+    assert "uric acid" not in {name for one in trees for name in attributes(one)}
+    assert result.certificate.parameters["ignore"] == ("right:uric acid",)
+    others = dataset.describe("[hepatitis]", 50).certificate.parameters
+    assert "ignore" not in others
+
+
+def test_what_may_not_be_matched_is_not_refined_together(tmp_path: Path) -> None:
+    frames, ledger = clinic_frames(2000), tmp_path / "ledger.sqlite"
+    first = redveil.mine(clinic(), 20, depth=1, trials=1)
+    names = (attributes(parse_text(getattr(first.redescriptions[0], s).text))[0] for s in Side)
+    forbidden = redveil.load(*frames, clinic().schema.replace(unmatched=[list(names)]))
+    with pytest.raises(InputError, match=r"^of: the schema forbids to match left:"):
+        first.refine(forbidden, 1, ledger=ledger)
+    assert not ledger.exists()
+    apart = redveil.load(*frames, clinic().schema.replace(unmatched=[["age", "eGFR"]]))
+    for one in first.refine(apart, 50, depth=3, max_p_value=1, min_jaccard=0):
+        left, right = (
+            attributes(parse_text(one.left.text)),
+            attributes(parse_text(one.right.text)),
+        )
+        assert not ("age" in left and "eGFR" in right)
 
 
 def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None:
@@ -314,9 +357,30 @@ def test_a_p_value_is_multiplied_by_the_length_of_the_list() -> None:
     again = redveil.confirm(many(), clinic(1500), 3)
     known = again.document.false_discoveries
     assert known is not None
-    expected = [i for i, one in enumerate(again) if one.p_value * len(again) > 0.01]
-    assert list(known.unconfirmed) == expected
-    assert known.confirmed == len(again) - len(expected)
+    expected = [one.p_value_confirming * len(again) <= 0.01 for one in again]
+    assert [one.confirmed for one in again] == expected
+    assert known.confirmed == sum(expected)
+    assert known.bound == pytest.approx(min(1 - sum(expected) / len(again) + 0.02, 1))
+
+
+def test_a_confirmation_is_sorted_and_cut_but_no_other_pair_is_sought_in_it() -> None:
+    again = redveil.confirm(many(), clinic(1500), 5)
+    known = again.document.false_discoveries
+    assert known is not None
+    few = again.sort("corrected").top(2)
+    assert [one.corrected.estimate for one in few] == sorted(
+        (one.corrected.estimate for one in again), reverse=True
+    )[:2]
+    assert all(one.before is not None for one in few)
+    left = few.document.false_discoveries
+    assert left is not None
+    # The whole list was measured, however little of it is shown.
+    assert left.comparable == known.comparable
+    assert left.confirmed == sum(bool(one.confirmed) for one in few)
+    assert "at no cost: sorted by corrected; the first 2" in str(few)
+    for make in (again.filter, again.complement):
+        with pytest.raises(InputError, match=r"^a confirmation measures a given list"):
+            make()
 
 
 def test_old_and_new_are_shown_and_exported() -> None:

@@ -183,8 +183,10 @@ def _listing(document: ResultDocument) -> ListingPart:
     if document.listing is not None:
         return document.listing
     reporting = reporting_of(document)
+    made = reporting.public() | asdict(reporting.selection)
     return ListingPart(
-        constraints=reporting.public() | asdict(reporting.selection),
+        # A given list is as it is.
+        constraints={} if _is_confirmation(document) else made,
         ranks=tuple(range(1, len(document.redescriptions) + 1)),
     )
 

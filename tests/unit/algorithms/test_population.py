@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import redveil
 from oracle.query_rows import Row, evaluate_row
 from redveil.algorithms.derived import with_derived
 from redveil.algorithms.population import part_of
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
+from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
 from redveil.query.condition import Condition
 from redveil.query.formula import Literal, Query
-from redveil.query.text import to_text
+from redveil.query.text import parse_text, to_text
 from redveil.schema import Attribute, Kind, Schema, Side, View
+from redveil.schema.unmatched import Group
 from redveil.sealed import Sealed, open_for_owner
 from strategies.queries import queries_of
 
@@ -143,3 +146,13 @@ def test_a_part_is_named_where_the_whole_was(text: str) -> None:
     side = Side.LEFT if text == "[wet]" else Side.RIGHT
     part = part_of(dataset_of([]), (Condition(side, literal),))
     assert [to_text(one.query) for one in part.origin.part] == [text]
+
+
+def test_a_derived_attribute_may_not_be_matched_with_what_its_query_may_not() -> None:
+    schema = clinic_schema().replace(unmatched=[["gout", "uric acid"], ["age", "eGFR"]])
+    dataset = redveil.load(*clinic_frames(50), schema)
+    query = parse_text("[gout] & [asthma]")
+    for keep, gout in ((True, ("[gout] & [asthma]", "gout")), (False, ("[gout] & [asthma]",))):
+        derived = with_derived(dataset, {Side.LEFT: [query]}, keep=keep).schema
+        rest = [Group(("age",), ("eGFR",))] if keep else []
+        assert set(derived.unmatched) == {Group(gout, ("uric acid",)), *rest}
