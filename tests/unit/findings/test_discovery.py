@@ -166,7 +166,7 @@ def test_all_ways_to_join_literals_are_counted() -> None:
 
 
 def test_given_roots_were_chosen_from_all_pairs_of_their_length() -> None:
-    given = {Side.LEFT: GOUT, Side.RIGHT: And((GOUT, HEPATITIS))}
+    given: dict[Side, Query] = {Side.LEFT: GOUT, Side.RIGHT: And((GOUT, HEPATITIS))}
     expected = math.log10(4 * LEFT * 4 * (4 * RIGHT) ** 2)
     assert given_choices(given, SPLITS) == pytest.approx(expected)
 
