@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Comparison', 'Dataset', 'Diagnosis']
+['Answer', 'Comparison', 'Dataset', 'Detectable']
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
     from redveil.data.report import LoadReport
+    from redveil.detecting import detectable
     from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
     from redveil.report.compare import Comparison, compare
+    from redveil.report.detection import Detectable
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -31,6 +33,7 @@ __all__ = [
     "Answer",
     "Comparison",
     "Dataset",
+    "Detectable",
     "Diagnosis",
     "Draft",
     "InputError",
@@ -44,6 +47,7 @@ __all__ = [
     "compare",
     "confirm",
     "describe",
+    "detectable",
     "diagnose",
     "draft",
     "examine",
@@ -60,6 +64,7 @@ _HOMES = {
     "Answer": "redveil.findings.questions",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
+    "Detectable": "redveil.report.detection",
     "Diagnosis": "redveil.diagnosis",
     "Draft": "redveil.data.draft",
     "InputError": "redveil.errors",
@@ -73,6 +78,7 @@ _HOMES = {
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",
     "describe": "redveil.conversation",
+    "detectable": "redveil.detecting",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",

@@ -18,8 +18,8 @@ DOORS = {
     "_contents": {"sealed.py"},
     # A purse issues receipts: a run has one, and so has a purchase of cut points.
     "Purse": {"algorithms/run.py", "algorithms/cut_points.py"},
-    # Only the size is paid for before there is a plan.
-    "pay_ahead": {"algorithms/run.py"},
+    # Only the size and a scout are paid for before there is a plan.
+    "plan_ahead": {"algorithms/run.py"},
 }
 # What proves a payment or holds a secret.
 GUARDED = ("Receipt", "Released", "Sealed", "Purse")
@@ -40,7 +40,7 @@ def test_a_door_is_used_by_its_keepers_only(name: str) -> None:
     assert users
 
 
-@pytest.mark.parametrize("name", ["open_paid", "open_for_owner", "_contents", "pay_ahead"])
+@pytest.mark.parametrize("name", ["open_paid", "open_for_owner", "_contents", "plan_ahead"])
 def test_nobody_else_takes_a_door_along_under_another_name(name: str) -> None:
     holders = {module for module, tree in modules().items() if mentions(tree, name)}
     assert {module for module in holders if not may_use(name, module)} <= {"sealed.py"}
@@ -169,7 +169,7 @@ def test_nobody_takes_a_detour_around_a_door(module: str) -> None:
         "copy.deepcopy(receipt)",
         "deepcopy(receipt)",
         "type(receipt)(key, 'count', 1)",
-        "getattr(purse, 'pay_ahead')(step)",
+        "getattr(purse, 'plan_ahead')(step)",
         "getattr(receipt, '_unused')",
     ],
 )

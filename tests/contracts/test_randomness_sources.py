@@ -14,6 +14,8 @@ MAY_BE_SEEDED = {
     "data/synthetic.py",
     "experiments/tuning.py",
     "experiments/generators.py",
+    "experiments/subjects.py",
+    "experiments/unrelated.py",
     "findings/noise.py",
     "algorithms/published.py",
 }

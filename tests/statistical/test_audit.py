@@ -251,7 +251,7 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
 @pytest.mark.parametrize(
     ("case", "factor", "runs"),
     [
-        (BY_CORRESPONDENCE, 2, 1000),
+        (BY_CORRESPONDENCE, 3, 800),
         pytest.param(BY_AGREEMENT, 2, 1000, marks=pytest.mark.slow),
         pytest.param(BY_LEVERAGE, 3, 1600, marks=pytest.mark.slow),
         (TREE_PAIRS, 2, 1600),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from threading import Lock
@@ -80,14 +80,13 @@ def run(
     early = Trial(1, data, targets, purse, stream(1), lambda: None, required)
     scouted = algorithm.run_scout(early)
     if scouted is not None:
-        early = replace(early, scouted=scouted)
         algorithm = algorithm.informed(schema, size, price, scouted)
     plan = algorithm.plan(price)
     purse.commit(plan)
     stage_done = _in_turns(progress, algorithm.stages)
 
     def trial(number: int) -> Trial:
-        return replace(early, number=number, randomness=stream(number), progress=stage_done)
+        return Trial(number, data, targets, purse, stream(number), stage_done, required, scouted)
 
     work = algorithm.work(trial)
     # A run on a handful of entities is over before a thread has started.

@@ -32,6 +32,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, display_table, write, write_json
+from redveil.cli.detection import Asked, Detect, Figure, Study, show_detection
 from redveil.cli.steering import attribute_wishes
 from redveil.schema import Schema, Side
 
@@ -66,6 +67,9 @@ def plan(
     delta: Delta = None,
     entities: Entities = None,
     schema: SchemaOption = None,
+    detect: Detect = False,
+    study: Study = False,
+    figure: Figure = None,
     ignore: Ignore = None,
     only: Only = None,
     require: Require = None,
@@ -92,10 +96,7 @@ def plan(
     first pair, the scout, tells, and decides how the rest is spent.
     """
     from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
-    from redveil.algorithms.tuning import tuned_case, tuned_cases
     from redveil.privacy.loss import parse_loss
-    from redveil.privacy.score import MOST_ENTITIES
-    from redveil.report.text import steps_table
 
     with naming_options():
         wanted = make_algorithm(
@@ -118,16 +119,31 @@ def plan(
     declared = Schema.read(schema) if schema else None
     named = attribute_wishes(ignore, only, require, unmatched)
     wanted, declared = _steered(wanted, declared, named)
+    asked = Asked(detect, study, figure)
+    if asked.anything:
+        show_detection(wanted, loss, entities, declared, asked, as_json)
+    else:
+        _show_plan(wanted, loss, entities, declared, as_json)
+
+
+def _show_plan(
+    wanted: Algorithm, loss: Loss, entities: int | None, schema: Schema | None, as_json: bool
+) -> None:
+    """Show every step of a run or, if that depends on the number of entities, all cases."""
+    from redveil.algorithms.tuning import tuned_case, tuned_cases
+    from redveil.privacy.score import MOST_ENTITIES
+    from redveil.report.text import steps_table
+
+    steering = _steering(wanted, schema)
     if wanted.auto and entities is None:
-        cases = tuned_cases(wanted, declared, loss.price, MOST_ENTITIES)
-        _show_cases(cases, loss, _steering(wanted, declared), as_json)
+        cases = tuned_cases(wanted, schema, loss.price, MOST_ENTITIES)
+        _show_cases(cases, loss, steering, as_json)
         return
-    case = tuned_case(wanted, declared, loss.price, entities or 0)
+    case = tuned_case(wanted, schema, loss.price, entities or 0)
     if as_json:
-        steering = _steering(wanted, declared)
         _print_json(_promise(loss) | steering | _planned(case))
         return
-    _say_steering(_steering(wanted, declared))
+    _say_steering(steering)
     display(steps_table(case.plan.steps))
     if case.by_related:
         write(_after_the_scout(case))

@@ -42,6 +42,28 @@ def show(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) ->
     Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
 
 
+def parts(given: Iterable[str]) -> list[str]:
+    """Return the values of an option that was given several times, or once with commas.
+
+    >>> parts(["1,0.1", "0.01"])
+    ['1', '0.1', '0.01']
+    """
+    return [part.strip() for text in given for part in text.split(",") if part.strip()]
+
+
+def numbers(given: Iterable[str]) -> list[int]:
+    """Return whole numbers out of an option.
+
+    >>> numbers(["300,700"])
+    [300, 700]
+    """
+    texts = parts(given)
+    wrong = [text for text in texts if not text.isdecimal() or int(text) < 1]
+    if wrong:
+        raise redveil.InputError(f"{wrong[0]}: not a positive whole number")
+    return [int(text) for text in texts]
+
+
 def run(command: Callable[..., None]) -> None:
     """Run a command with the arguments of the command line; print an error as one line."""
     try:

@@ -55,8 +55,8 @@ class PublicData:
             self.name, self.unit, fields(left, self.left_rules), fields(right, self.right_rules)
         )
 
-    def load(self, folder: Path) -> redveil.Dataset:
-        """Load the two files with the declared schema.
+    def load(self, folder: Path, schema: redveil.Schema | None = None) -> redveil.Dataset:
+        """Load the two files with the declared schema, or with another.
 
         >>> find("MIMIC").load(Path("nowhere"))
         Traceback (most recent call last):
@@ -68,7 +68,7 @@ mimic3_demo/right.csv; name the folder that contains them
             lacking = " and ".join(f"no {name}" for name in missing)
             remedy = "name the folder that contains them"
             raise redveil.InputError(f"{self.name}: {folder} has {lacking}; {remedy}")
-        return redveil.load(*self.files(folder), self.schema(folder))
+        return redveil.load(*self.files(folder), schema or self.schema(folder))
 
 
 DATA_SETS = (
@@ -151,9 +151,9 @@ DATA_SETS = (
 
 
 def find(name: str) -> PublicData:
-    """Return a data set by its name, in upper or lower case.
+    """Return a data set by its name, in upper or lower case, with a hyphen or a space.
 
-    >>> find("npas-2016").unit
+    >>> find("npas 2016").unit
     'respondent'
     >>> find("nonsense")
     Traceback (most recent call last):
@@ -161,7 +161,7 @@ def find(name: str) -> PublicData:
 NPAS-2016, RWAS, DBLP, DIABETES, MIMIC
     """
     for one in DATA_SETS:
-        if one.name == name.upper():
+        if one.name == name.upper().replace(" ", "-"):
             return one
     known = ", ".join(one.name for one in DATA_SETS)
     raise redveil.InputError(f"no such data set; use one of {known}")

@@ -20,21 +20,48 @@ from numpy.typing import NDArray
 import redveil
 from redveil.experiments import declarations as declare
 from redveil.experiments.declarations import Field
+from redveil.experiments.rows import TwoTables
 
 Floats: TypeAlias = NDArray[np.float64]
 T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generated:
+    """Two generated tables and their schema.
+
+    >>> noise(50).tables.left.num_rows
+    50
+    """
+
+    tables: TwoTables
+    schema: redveil.Schema
+
+    def load(self) -> redveil.Dataset:
+        """Load the tables with their schema."""
+        return redveil.load(self.tables.left, self.tables.right, self.schema)
 
 
 class Generator(Protocol):
     """Generates as many entities as requested, the same ones for the same seed.
 
     >>> generator: Generator = gradients
-    >>> generator(100, 1)
+    >>> generator(100, 1).load()
     <Dataset gradients: 150 left and 48 right attributes>
     """
 
-    def __call__(self, rows: int, seed: int = 1) -> redveil.Dataset:
-        """Generate a data set."""
+    def __call__(self, rows: int, seed: int = 1) -> Generated:
+        """Generate two tables."""
+
+
+class RelatedGenerator(Protocol):
+    """Generates views that are related as strongly as requested.
+
+    >>> generator: RelatedGenerator = survey
+    """
+
+    def __call__(self, rows: int, seed: int = 1, *, strength: float) -> Generated:
+        """Generate two tables."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,32 +85,48 @@ def build(name: str, rows: int, seed: int = 1) -> redveil.Dataset:
     Traceback (most recent call last):
     redveil.errors.InputError: no such generator; use one of gradients, survey, claims, noise, wide
     """
+    return generate(name, rows, seed).load()
+
+
+def generate(name: str, rows: int, seed: int = 1, strength: float | None = None) -> Generated:
+    """Generate two tables with the generator of this name, at its usual strength or another.
+
+    >>> generate("survey", 50, strength=0.3).schema.unit
+    'respondent'
+    >>> generate("noise", 50, strength=0.3)
+    Traceback (most recent call last):
+    redveil.errors.InputError: noise: its views are never related; leave the strength out
+    """
     if name not in GENERATORS:
         raise redveil.InputError(f"no such generator; use one of {', '.join(GENERATORS)}")
-    return GENERATORS[name](rows, seed)
+    if strength is None:
+        return GENERATORS[name](rows, seed)
+    if name not in RELATED:
+        raise redveil.InputError(f"{name}: its views are never related; leave the strength out")
+    return RELATED[name](rows, seed, strength=strength)
 
 
 def gradients(
     rows: int, seed: int = 1, *, species: int = 150, seasons: int = 12, strength: float = 1.0
-) -> redveil.Dataset:
+) -> Generated:
     """Species along smooth gradients × monthly climate, nearly collinear within a season.
 
-    >>> gradients(50, species=3, seasons=2)
+    >>> gradients(50, species=3, seasons=2).load()
     <Dataset gradients: 3 left and 8 right attributes>
     """
     rng = np.random.default_rng(seed)
     place = _landscape(rng, rows)
     left = [_presence(rng, f"species {i + 1}", place) for i in range(species)]
     right = _climate(rng, _shared(rng, place, strength), seasons)
-    return _dataset("gradients", rows, left, right, unit="place")
+    return _generated("gradients", rows, left, right, unit="place")
 
 
 def survey(
     rows: int, seed: int = 1, *, backgrounds: int = 16, answers: int = 45, strength: float = 0.7
-) -> redveil.Dataset:
+) -> Generated:
     """Backgrounds of all kinds × answers on scales, with a few weak to moderate common factors.
 
-    >>> survey(50, backgrounds=4, answers=10)
+    >>> survey(50, backgrounds=4, answers=10).load()
     <Dataset survey: 4 left and 10 right attributes>
     """
     rng = np.random.default_rng(seed)
@@ -91,18 +134,18 @@ def survey(
     left = [_background(rng, i, factors) for i in range(backgrounds)]
     seen = _shared(rng, factors, strength)
     right = [_answer(rng, i, seen) for i in range(answers)]
-    return _dataset("survey", rows, left, right, unit="respondent")
+    return _generated("survey", rows, left, right, unit="respondent")
 
 
 def claims(
     rows: int, seed: int = 1, *, codes: int = 130, amounts: int = 48, strength: float = 0.9
-) -> redveil.Dataset:
+) -> Generated:
     """Rare to common codes × amounts with many zeros and long tails, some of them missing.
 
     Conditions come in groups; entities with more conditions have more codes and higher amounts. Of
     four years, the later ones are missing for entities that have left.
 
-    >>> claims(50, codes=5, amounts=4)
+    >>> claims(50, codes=5, amounts=4).load()
     <Dataset claims: 6 left and 4 right attributes>
     """
     rng = np.random.default_rng(seed)
@@ -114,13 +157,13 @@ def claims(
     # An entity that leaves has no amounts from that year on; a few leave each year.
     leaves = rng.geometric(0.01, rows)
     right = [_amount(rng, i, burden, leaves) for i in range(amounts)]
-    return _dataset("claims", rows, left, right, unit="insured person")
+    return _generated("claims", rows, left, right, unit="insured person")
 
 
-def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> redveil.Dataset:
+def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> Generated:
     """Two views, each with its own structure, that are independent: there is nothing to find.
 
-    >>> noise(50, flags=2, numbers=4)
+    >>> noise(50, flags=2, numbers=4).load()
     <Dataset noise: 2 left and 4 right attributes>
     """
     rng = np.random.default_rng(seed)
@@ -129,15 +172,15 @@ def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> re
     left += [_presence(rng, f"flag {i + 1}", place) for i in range(flags // 2, flags)]
     factors = rng.normal(size=(rows, 4))
     right = [_answer(rng, i, factors) for i in range(numbers)]
-    return _dataset("noise", rows, left, right, unit="entity")
+    return _generated("noise", rows, left, right, unit="entity")
 
 
 def wide(
     rows: int, seed: int = 1, *, lefts: int = 30, rights: int = 800, strength: float = 0.8
-) -> redveil.Dataset:
+) -> Generated:
     """Few rare flags × very many rarer ones, in communities.
 
-    >>> wide(50, lefts=3, rights=7)
+    >>> wide(50, lefts=3, rights=7).load()
     <Dataset wide sparse: 3 left and 7 right attributes>
     """
     rng = np.random.default_rng(seed)
@@ -145,25 +188,28 @@ def wide(
     met = _shared(rng, community, strength)
     left = [_membership(rng, f"venue {i + 1}", community, i % 20, 0.6, 0.02) for i in range(lefts)]
     right = [_membership(rng, f"link {i + 1}", met, i % 20, 0.15, 0.003) for i in range(rights)]
-    return _dataset("wide sparse", rows, left, right, unit="author")
+    return _generated("wide sparse", rows, left, right, unit="author")
 
 
 GENERATORS: Final[Mapping[str, Generator]] = MappingProxyType(
     {"gradients": gradients, "survey": survey, "claims": claims, "noise": noise, "wide": wide}
 )
+RELATED: Final[Mapping[str, RelatedGenerator]] = MappingProxyType(
+    {"gradients": gradients, "survey": survey, "claims": claims, "wide": wide}
+)
 
 
-def _dataset(
+def _generated(
     name: str, rows: int, left: Sequence[Column], right: Sequence[Column], unit: str
-) -> redveil.Dataset:
-    """Load the columns with the schema that they were generated for."""
+) -> Generated:
+    """Return the columns as tables, with the schema that they were generated for."""
     schema = declare.schema(name, unit, [one.field for one in left], [one.field for one in right])
     key = pa.array(np.arange(rows))
     tables = [
         pa.table({declare.KEY: key, **{one.field["name"]: one.values for one in side}})
         for side in (left, right)
     ]
-    return redveil.load(tables[0], tables[1], schema)
+    return Generated(TwoTables(tables[0], tables[1]), schema)
 
 
 def _shared(rng: np.random.Generator, causes: NDArray[T], strength: float) -> NDArray[T]:

@@ -10,12 +10,15 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import redveil
+from redveil.experiments import scouting
+from redveil.experiments.judging import Judged, judge, worth
+from redveil.experiments.subjects import Loaded
 
 # data set, algorithm, ε
 RowKey: TypeAlias = tuple[str, str, str]
@@ -26,14 +29,14 @@ LARGE_LIMITS = {"min_support": 100}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run and its redescriptions. Each list has one value per redescription.
+    """One run and its redescriptions. Each list has one value per redescription, in their order.
 
-    `settings` identifies the schema, the parameters and the software. `distinct` counts different
-    triples of true supports (left, right, both), so that two queries with the same support count
-    once.
+    `settings` identifies the schema, the parameters and the software. `shape` is the depth and the
+    number of the trees; `strength` and `related` are what the tuning rule went by (`scouting.py`).
+    The other names are those of `Judged`, and of the fields of a result.
 
-    >>> Run("MAMMAL", "twin", "1", 1, "x", 0.5, 0.5).found
-    0
+    >>> Run("MAMMAL", "twin", "1", 1, "x", 0.5, 0.5).worth
+    0.0
     """
 
     data: str
@@ -43,18 +46,35 @@ class Run:
     settings: str
     seconds: float
     cpu: float
-    distinct: int = 0
-    true: tuple[float, ...] = ()
-    noisy: tuple[float, ...] = ()
+    shape: str = ""
+    strength: float | None = None
+    related: float | None = None
+    jaccard: tuple[float, ...] = ()
+    corrected: tuple[float, ...] = ()
+    p_value: tuple[float, ...] = ()
+    novelty: tuple[float, ...] = ()
+    literals: tuple[int, ...] = ()
+    share: tuple[float, ...] = ()
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
-    true_p: tuple[float, ...] = ()
     p_bound: tuple[float, ...] = ()
+    confirmed: tuple[bool | None, ...] = ()
+
+    @property
+    def judged(self) -> tuple[Judged, ...]:
+        """The redescriptions, as judged on the true rows."""
+        lists = (getattr(self, field.name) for field in fields(Judged))
+        return tuple(Judged(*values) for values in zip(*lists, strict=True))
+
+    @property
+    def worth(self) -> float:
+        """What the list is worth."""
+        return worth(self.judged)
 
     @property
     def found(self) -> int:
         """How many redescriptions were reported."""
-        return len(self.true)
+        return len(self.jaccard)
 
     @property
     def row(self) -> RowKey:
@@ -67,7 +87,8 @@ def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
 
     The paper's algorithms run in the published profile, with the paper's parameters for small or
     `large` data. `:hardened` after a name selects the hardened profile. All other names run with
-    redveil's defaults. `+1e-6` at the end is a δ.
+    redveil's defaults. `@2x3` at the end fixes a depth of 2 and 3 pairs of twin trees, or 3
+    alternations; `+1e-6` is a δ.
 
     >>> settings_of("twin", large=True)
     {'algorithm': 'twin'}
@@ -77,17 +98,29 @@ def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
     {'algorithm': 'tree-pair', 'profile': 'hardened'}
     >>> settings_of("twin+1e-6", large=True)
     {'algorithm': 'twin', 'delta': '1e-6'}
+    >>> settings_of("twin@2x3", large=True)
+    {'algorithm': 'twin', 'depth': 2, 'trials': 3}
     """
+    algorithm, _, fixed = algorithm.partition("@")
     algorithm, _, delta = algorithm.partition("+")
     name, _, profile = algorithm.partition(":")
     if profile or name not in PUBLISHED_ALGORITHMS:
         arguments = {"algorithm": name, "profile": profile, "delta": delta}
-        return {key: value for key, value in arguments.items() if value}
+        given = {key: value for key, value in arguments.items() if value}
+        return given | (_fixed_shape(name, fixed) if fixed else {})
     published: dict[str, Any] = {"algorithm": name, "profile": "published"}
     if not large:
         return published
     repeats = "trials" if name == "tree-pair" else "alternations"
     return published | LARGE_LIMITS | {repeats: 20}
+
+
+def _fixed_shape(name: str, text: str) -> dict[str, int]:
+    """Return depth and repetitions out of a text such as `2x3`."""
+    depth, _, repeats = text.partition("x")
+    if not (depth.isdecimal() and repeats.isdecimal()):
+        raise redveil.InputError(f"{name}@{text}: no shape; write depth x repetitions, as in @2x3")
+    return {"depth": int(depth), "trials" if name == "twin" else "alternations": int(repeats)}
 
 
 def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
@@ -106,38 +139,56 @@ def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
 
 
 def perform(
-    dataset: redveil.Dataset, data: str, algorithm: str, epsilon: str, number: int, *, large: bool
+    loaded: Loaded, data: str, algorithm: str, epsilon: str, number: int, *, large: bool
 ) -> Run:
-    """Mine once, measure the time, and compare with the truth.
+    """Mine once, measure the time, and judge the list on the true rows.
 
-    >>> from redveil.data.synthetic import wide_dataset
-    >>> run = perform(wide_dataset(500), "wide", "alt-expm:hardened", "1", 1, large=False)
-    >>> run.row
+    >>> from redveil.experiments.subjects import World
+    >>> loaded = World("wide", 500).load()
+    >>> perform(loaded, "wide", "alt-expm:hardened", "1", 1, large=False).row
     ('wide', 'alt-expm:hardened', '1')
     """
     given = settings_of(algorithm, large=large)
     wall, cpu = time.perf_counter(), time.process_time()
-    result = redveil.mine(dataset, epsilon=epsilon, **given)
+    result = redveil.mine(loaded.dataset, epsilon=epsilon, **given)
     spent = time.perf_counter() - wall, time.process_time() - cpu
-    found = redveil.truth(result, dataset).redescriptions
-    truths = [one.true for one in found if one.true is not None]
-    supports = {(t.support.left, t.support.right, t.support.both) for t in truths}
+    judged = [asdict(one) for one in judge(result, loaded.views)]
     return Run(
         data,
         algorithm,
         epsilon,
         number,
-        settings_name(dataset, given),
+        settings_name(loaded.dataset, given),
         round(spent[0], 4),
         round(spent[1], 4),
-        distinct=len(supports),
-        true=tuple(t.jaccard for t in truths),
-        noisy=tuple(one.jaccard.estimate for one in found),
-        low=tuple(one.jaccard.low for one in found),
-        high=tuple(one.jaccard.high for one in found),
-        true_p=tuple(t.p_value for t in truths),
-        p_bound=tuple(one.p_value for one in found),
+        shape=scouting.shape(result),
+        strength=scouting.strength(result),
+        related=scouting.related(result),
+        **{field.name: tuple(one[field.name] for one in judged) for field in fields(Judged)},
+        low=tuple(one.jaccard.low for one in result),
+        high=tuple(one.jaccard.high for one in result),
+        p_bound=tuple(one.p_value for one in result),
+        confirmed=tuple(one.confirmed for one in result),
     )
+
+
+def latest(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs with the same settings as the last one, each number once.
+
+    >>> latest([])
+    []
+    """
+    kept = {run.number: run for run in runs if run.settings == runs[-1].settings}
+    return list(kept.values())
+
+
+def newest(runs: Sequence[Run]) -> list[Run]:
+    """Return the last run of each number, whatever its settings: where numbers stand for data.
+
+    >>> [run.settings for run in newest([Run("a", "twin", "1", 1, x, 0.5, 0.4) for x in "st"])]
+    ['t']
+    """
+    return list({run.number: run for run in runs}.values())
 
 
 def append(journal: Path, run: Run) -> None:

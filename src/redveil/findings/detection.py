@@ -70,31 +70,45 @@ def detections(
     size:     the expected number of entities
     losses:   what each run may lose
     """
+    return tuple(
+        Detection(loss, limits(designer(size, loss.price), constraints, splits, size))
+        for loss in losses
+    )
+
+
+def limits(
+    designs: Sequence[Design],
+    constraints: Constraints,
+    splits: SplitCounts,
+    size: float,
+    comparable: float | None = None,
+) -> dict[str, Limit]:
+    """Return the smallest matches that one of some designs would detect, by how common they are.
+
+    comparable: the decimal logarithm of the number of pairs that a match is compared with; without
+                it, all pairs of two comparisons
+    """
     known: KnownValues = {}
-    comparable = comparable_comparisons(splits)
+    rivals = comparable_comparisons(splits) if comparable is None else comparable
 
     def finds(design: Design, match: Match) -> bool:
         return is_chosen(design.choice, splits, size, match) and is_reported(
             design, constraints, size, match, known
         )
 
-    def limit(designs: Sequence[Design], share: float) -> Limit:
+    def limit(share: float) -> Limit:
         def found(match: Match) -> bool:
             return any(finds(design, match) for design in designs)
 
         def confirmed(match: Match) -> bool:
             return any(
-                finds(design, match) and is_confirmed(design, comparable, size, match, known)
+                finds(design, match) and is_confirmed(design, rivals, size, match, known)
                 for design in designs
             )
 
         return Limit(share, smallest_match(share, found), smallest_match(share, confirmed))
 
-    return tuple(
-        Detection(loss, {word: limit(designs, share) for word, share in SHARES.items()})
-        for loss in losses
-        for designs in [designer(size, loss.price)]
-    )
+    return {word: limit(share) for word, share in SHARES.items()}
 
 
 def smallest_match(share: float, detects: Detects) -> Match | None:

@@ -1,19 +1,23 @@
-"""Figures for files: the scatter plot of supports, and the traces of walks."""
+"""Figures for files: supports and indices, traces of walks, and what runs would detect."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.errors import InputError
 from redveil.file_kind import FIGURE_MARK, FileKind
 from redveil.files import replace_bytes
+from redveil.findings.detection import SHARES, Detection
 from redveil.report.document import ResultDocument
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# Told apart by those who confuse red and green, too.
+LIMIT_COLOURS = ("#1f5fa8", "#d9822b", "#555555")
 KEPT_COLOUR, RANGE_COLOUR, PRUNED_COLOUR = "#1f5fa8", "#b9cde3", "#c9c9c9"
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -66,6 +70,28 @@ def traces(scores: NDArray[np.float64], path: Path) -> Path | None:
     axes.set(xlabel="step", ylabel="score")
     axes.set_title("NOT PRIVATE: scores of parallel walks")
     return _save(figure, path)
+
+
+def detection_limits(detections: Sequence[Detection], entities: int, path: Path) -> None:
+    """Draw the smallest corrected index that is confirmed, and found, against ε."""
+    figure, axes = _figure()
+    for number, word in enumerate(SHARES):
+        colour = LIMIT_COLOURS[number % len(LIMIT_COLOURS)]
+        for what, line in (("confirmed", "-"), ("found", ":")):
+            points = [
+                (float(one.loss.epsilon), match.corrected)
+                for one in detections
+                if (match := getattr(one.limits[word], what)) is not None
+            ]
+            label = f"{word} ({SHARES[word]:.0%})" if what == "confirmed" else None
+            if points:
+                style = {"marker": "o", "markersize": 3, "color": colour, "label": label}
+                axes.plot(*zip(*points, strict=True), line, **style)
+    axes.set(xscale="log", xlabel="ε", ylabel="smallest chance-corrected index", ylim=(0, 1.02))
+    axes.set_title(f"What a run with {entities:,} entities would confirm (dotted: find)")
+    if axes.lines:
+        axes.legend(frameon=False, title="each query covers")
+    _save(figure, path)
 
 
 def check_figure(path: Path) -> None:

@@ -228,7 +228,7 @@ def test_whatever_a_scout_finds_the_plan_costs_the_price(
 def test_nobody_or_fewer_get_the_least_run(size: float) -> None:
     tuned = AUTO.tuned(boolean_schema(3, 3), size, Fraction(100))
     assert (tuned.depth, tuned.trials) == (1, 1)
-    assert tuned.scout == 0
+    assert not tuned.scout
 
 
 @given(st.integers(1, 30), st.integers(1, 30), st.floats(0, 1e6), epsilons)

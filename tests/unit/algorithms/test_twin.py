@@ -65,6 +65,15 @@ def test_what_only_the_rule_decides_cannot_be_given(name: str) -> None:
     assert name in Twin.derived
 
 
+def test_tuning_anew_for_less_forgets_the_scout() -> None:
+    # An empty list asks what other prices would have bought, of an algorithm that is tuned already.
+    rich = Twin.of().tuned(None, 5_000, Fraction(1))
+    assert rich.scout
+    poor = rich.tuned(None, 5_000, Fraction(1, 100))
+    assert (poor.depth, poor.trials, poor.scout, poor.again) == (1, 1, Fraction(0), False)
+    assert poor.plan(Fraction(1, 100)).price == Fraction(1, 100)
+
+
 def test_twin_trees_need_no_walk() -> None:
     assert not Twin().walks
     assert Twin().walk_length == 0

@@ -6,7 +6,7 @@ import json
 import re
 from fractions import Fraction
 from io import StringIO
-from typing import Any
+from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
@@ -27,8 +27,8 @@ def seen(view: RenderableType) -> str:
 
 def heads(algorithm: str, loss: Loss) -> list[str]:
     # A given number of pairs leaves the depth to the rule, and no scout.
-    given: dict[str, Any] = {"trials": 2} if algorithm == "twin" else {}
-    cases = tuned_cases(make_algorithm(algorithm, **given), None, loss.price, most=20_000)
+    wanted = make_algorithm(algorithm, trials=2 if algorithm == "twin" else None)
+    cases = tuned_cases(wanted, None, loss.price, most=20_000)
     text = seen(cases_table(cases))
     assert len(text.splitlines()) == 1 + len(cases)
     return re.split(r"\s{2,}", text.splitlines()[0].strip())
@@ -119,3 +119,33 @@ def test_without_entities_a_plan_lists_cases(command: Command) -> None:
     assert "usually related" in out
     assert "Use --entities to see every step." in out
     assert "usually related" not in command("plan", "--epsilon", "1", "-a", "alt-expm").out
+
+
+def test_what_is_detected_is_shown_drawn_or_written_as_json(
+    command: Command, tmp_path: Path
+) -> None:
+    given = ("plan", "--epsilon", "1", "--entities", "5000")
+    detect = command(*given, "--detect").out
+    assert "What a run with 5,000 entities would detect" in detect
+    assert "A proposal" not in detect
+    assert "No data was used." in detect
+    study = command(*given, "--study").out
+    assert "A proposal for a study" in study
+    assert "What a run" not in study
+    picture = tmp_path / "detect.svg"
+    drawn = command(*given, "--figure", str(picture))
+    assert drawn.out == ""
+    assert "written to" in drawn.err
+    assert "<svg" in picture.read_text()
+    found = json.loads(command(*given, "--detect", "--json").out)
+    assert set(found) == {"entities", "detect"}
+    assert set(json.loads(command(*given, "--study", "--json").out)) == {"entities", "study"}
+
+
+def test_detection_needs_a_number_of_entities_and_a_known_kind_of_figure(command: Command) -> None:
+    for asked in ("--detect", "--study"):
+        refused = command("plan", "--epsilon", "1", asked)
+        assert refused.code == 2
+        assert "give --entities" in refused.err
+    refused = command("plan", "--epsilon", "1", "--entities", "50", "--figure", "detect.gif")
+    assert "unknown kind of figure" in refused.err

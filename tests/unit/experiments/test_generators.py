@@ -11,6 +11,7 @@ from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.errors import InputError
 from redveil.experiments.generators import (
     GENERATORS,
+    Generated,
     build,
     claims,
     gradients,
@@ -39,9 +40,9 @@ def matrix(columns: Mapping[str, Column]) -> np.ndarray:
     return np.asarray(ranks / np.maximum(ranks.std(axis=1, keepdims=True), 1e-9))
 
 
-def strongest(dataset: Dataset) -> float:
+def strongest(data: Generated) -> float:
     """Return the largest correlation between a left and a right column."""
-    both = table(dataset)
+    both = table(data.load())
     left, right = matrix(both.left), matrix(both.right)
     return float(np.abs(left @ right.T).max() / both.rows)
 
@@ -96,7 +97,7 @@ def test_the_schema_depends_on_neither_rows_nor_their_number(name: str) -> None:
     ],
 )
 def test_strength_is_the_strength_of_the_association(
-    generator: Callable[..., Dataset], least: float
+    generator: Callable[..., Generated], least: float
 ) -> None:
     assert strongest(generator(6000)) > least
     # The largest of thousands of correlations between independent columns is below this.
@@ -105,14 +106,14 @@ def test_strength_is_the_strength_of_the_association(
 
 
 def test_noise_has_structure_within_and_none_between() -> None:
-    dataset = noise(3000)
-    assert strongest(dataset) < 0.12
-    right = matrix(table(dataset).right)
+    data = noise(3000)
+    assert strongest(data) < 0.12
+    right = matrix(table(data.load()).right)
     assert (np.abs(right @ right.T) / 3000 - np.eye(len(right))).max() > 0.3
 
 
 def test_gradients_run_from_sparse_to_dense_and_seasons_are_collinear() -> None:
-    both = table(gradients(2000))
+    both = table(gradients(2000).load())
     shares = [values(c).mean() for c in both.left.values()]
     assert min(shares) < 0.02
     assert max(shares) > 0.6
@@ -121,7 +122,7 @@ def test_gradients_run_from_sparse_to_dense_and_seasons_are_collinear() -> None:
 
 
 def test_claims_are_mostly_zero_with_long_tails_and_gaps() -> None:
-    both = table(claims(3000))
+    both = table(claims(3000).load())
     amounts = np.array([values(c) for c in both.right.values()])
     assert np.median((amounts == 0).mean(axis=1)) > 0.5
     assert np.nanmax(amounts) > 100 * np.nanmedian(amounts[amounts > 0])

@@ -2,24 +2,28 @@ from __future__ import annotations
 
 import builtins
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import redveil
 from redveil.errors import InputError
-from redveil.experiments import comparison
-from redveil.experiments.comparison import Subject, Task, compare, main, report, work
-from redveil.experiments.comparison_figure import draw
-from redveil.experiments.comparison_table import (
+from redveil.experiments import datasets
+from redveil.experiments.generators import build
+from redveil.experiments.runs import Run, append, newest, read, settings_name, settings_of
+from redveil.experiments.series import Task, do_all, work
+from redveil.experiments.subjects import World
+from redveil.experiments.worth import main, report, subjects_of
+from redveil.experiments.worth_figure import draw
+from redveil.experiments.worth_table import (
     COLUMNS,
     markdown,
     ordered,
     summarise,
     summarise_all,
 )
-from redveil.experiments.generators import build
-from redveil.experiments.runs import Run, append, read, settings_name, settings_of
+from redveil.experiments.worth_targets import target_of, targets
 
 OURS = "alt-expm:hardened"
 
@@ -28,29 +32,35 @@ def run(number: int = 1, settings: str = "s", epsilon: str = "1", **rest: object
     return Run("a", OURS, epsilon, number, settings, 2.0, 1.0, **rest)  # type: ignore[arg-type]
 
 
-def found(number: int, true: float, noisy: float, p: float) -> Run:
+def found(
+    number: int, true: float, p: float, *, share: float = 0.3, confirmed: bool | None = True
+) -> Run:
+    """A run with one redescription, 0.05 off."""
     return run(
         number,
-        distinct=1,
-        true=(true,),
-        noisy=(noisy,),
-        low=(noisy - 0.1,),
-        high=(noisy + 0.1,),
-        true_p=(p,),
+        jaccard=(true,),
+        corrected=(true - 0.1,),
+        p_value=(p,),
+        novelty=(1.0,),
+        literals=(2,),
+        share=(share,),
+        low=(true - 0.05,),
+        high=(true + 0.15,),
         p_bound=(0.01,),
+        confirmed=(confirmed,),
     )
 
 
 def everything(out: Path, runs: int, algorithms: str = OURS, limit: float | None = None) -> None:
     main(
         runs=runs,
-        epsilon=["5", "0.01"],
+        epsilon=["5,0.01"],
         only=["survey"],
         algorithms=algorithms,
         out=out,
         limit_seconds=limit,
         generated=True,
-        rows=[300],
+        rows=["300"],
     )
 
 
@@ -77,10 +87,10 @@ def test_an_experiment_is_resumed_and_ends_in_a_table(
     ]
     assert rows[0] == [name for name, _ in COLUMNS]
     assert [row[:4] for row in rows[2:]] == [
-        ["survey 300", "5", OURS, "2"],
-        ["survey 300", "5", "alt-expm", "2"],
-        ["survey 300", "0.01", OURS, "2"],
-        ["survey 300", "0.01", "alt-expm", "2"],
+        ["survey, 300", "5", OURS, "2"],
+        ["survey, 300", "5", "alt-expm", "2"],
+        ["survey, 300", "0.01", OURS, "2"],
+        ["survey, 300", "0.01", "alt-expm", "2"],
     ]
     assert (tmp_path / "new" / "generated.png").read_bytes().startswith(b"\x89PNG")
 
@@ -92,19 +102,19 @@ def test_a_row_beyond_its_time_limit_gets_no_further_run(tmp_path: Path) -> None
 
 
 def test_other_settings_are_run_again(tmp_path: Path) -> None:
-    task = Task(Subject("noise", rows=100), OURS, ("1",), 1, None, tmp_path / "runs.jsonl")
-    append(task.journal, Run("noise 100", OURS, "1", 1, "another version", 1.0, 1.0))
+    task = Task(World("noise", 100), OURS, ("1",), 1, None, tmp_path / "runs.jsonl")
+    append(task.journal, Run("noise, 100", OURS, "1", 1, "another version", 1.0, 1.0))
     work(task)
     assert len(read(task.journal)) == 2
-    assert summarise_all(read(task.journal))[0].seconds != 1.0
+    assert summarise_all(read(task.journal))[0].cpu != 1.0
 
 
 def test_parallel_processes(tmp_path: Path) -> None:
     journal = tmp_path / "runs.jsonl"
-    subjects = [Subject(name, rows=100) for name in ("noise", "wide")]
-    compare([Task(one, OURS, ("1",), 2, None, journal) for one in subjects], workers=2)
+    subjects = [World(name, 100) for name in ("noise", "wide")]
+    do_all([Task(one, OURS, ("1",), 2, None, journal) for one in subjects], workers=2)
     assert sorted((one.data, one.number) for one in read(journal)) == [
-        (name, number) for name in ("noise 100", "wide 100") for number in (1, 2)
+        (name, number) for name in ("noise, 100", "wide, 100") for number in (1, 2)
     ]
 
 
@@ -126,17 +136,52 @@ def test_a_journal_needs_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_summary_pools_redescriptions_and_counts_empty_runs() -> None:
-    one = summarise(
-        [found(1, 0.5, 0.55, 1e-5), found(2, 0.7, 0.9, 0.5), found(3, 0.6, 0.6, 1e-9), run(4)]
-    )
-    assert (one.runs, one.empty, one.found, one.distinct) == (4, 1, 0.75, 0.75)
+    runs = [
+        found(1, 0.5, 1e-5),
+        found(2, 0.7, 0.5, share=0.6, confirmed=False),
+        found(3, 0.6, 1e-9),
+        run(4),
+    ]
+    one = summarise(runs)
+    assert (one.runs, one.empty, one.found) == (4, 1, 0.75)
+    worths = [0.4 * 0.99**2, -1.0, 0.5 * 0.99**2, 0.0]
+    assert [each.worth for each in runs] == pytest.approx(worths)
+    assert one.worth[0] == pytest.approx(sum(worths) / 4)
     assert one.significant == pytest.approx(2 / 3)
-    assert one.jaccard == pytest.approx((0.52, 0.6, 0.68))
-    assert one.difference == pytest.approx(0.05)
-    assert one.inside == pytest.approx(2 / 3)
+    assert one.confirmed == pytest.approx(2 / 3)
+    assert one.larger == pytest.approx(1 / 3)
+    assert one.inside == 1.0
     assert one.p_within_bound == pytest.approx(2 / 3)
-    assert one.width == pytest.approx(0.2)
-    assert (one.seconds, one.cpu) == (2.0, 1.0)
+    assert (one.width, one.jaccard, one.corrected) == pytest.approx((0.2, 0.6, 0.5))
+    assert (one.literals, one.cpu) == (2, 1.0)
+
+
+def test_a_true_index_outside_its_interval_is_counted() -> None:
+    outside = replace(found(1, 0.5, 0.0), low=(0.51,))
+    assert summarise([outside, found(2, 0.5, 0.0)]).inside == 0.5
+
+
+def test_profiles_that_confirm_nothing_have_a_dash() -> None:
+    one = summarise([found(1, 0.5, 0.0, confirmed=None)])
+    assert math.isnan(one.confirmed)
+
+
+def test_the_first_release_and_the_target_stand_beside_the_default() -> None:
+    ours, other = (
+        markdown([summarise([Run("MAMMAL", name, "1", 1, "s", 1.0, 1.0)])]).splitlines()[-1]
+        for name in ("twin", "alt-expm")
+    )
+    assert "| 0.00 | 1.24 | 3.10 |" in ours
+    assert "| 0.00 | – | – |" in other
+
+
+def test_every_target_is_about_a_data_set_and_above_the_first_release() -> None:
+    rows = [(one.data, one.epsilon) for one in targets()]
+    assert len(set(rows)) == len(rows) == 9
+    for one in targets():
+        assert datasets.find(one.data).name == one.data
+        assert one.first <= one.best < one.target
+        assert target_of(one.data, "twin", one.epsilon) is one
 
 
 def test_nothing_found_is_a_dash_not_a_number() -> None:
@@ -183,6 +228,7 @@ def test_different_settings_have_different_names() -> None:
         ({"algorithms": OURS}, "no data; name the folder of the data sets, or use --generated"),
         ({"data": Path("nowhere"), "algorithms": OURS}, "nowhere: no such folder"),
         ({"only": ["nonsense"], "algorithms": OURS, "generated": True}, "no such generator"),
+        ({"rows": ["many"], "algorithms": OURS, "generated": True}, "many: not a positive whole"),
     ],
 )
 def test_mistakes_are_refused_before_anything_runs(
@@ -200,7 +246,7 @@ def test_missing_data_sets_are_skipped_with_a_message_and_no_table_is_written(
     printed = capsys.readouterr().err
     assert "MAMMAL: skipped" in printed
     assert "nothing to report" in printed
-    assert not (tmp_path / "out" / "comparison.md").exists()
+    assert not (tmp_path / "out" / "worth.md").exists()
 
 
 def test_without_matplotlib_there_is_still_a_table(
@@ -221,7 +267,7 @@ def test_without_matplotlib_there_is_still_a_table(
 
 
 def test_the_figure_has_a_panel_for_each_data_set(tmp_path: Path) -> None:
-    runs = [found(1, 0.5, 0.6, 0.0), run(2, epsilon="0.1")]
+    runs = [found(1, 0.5, 0.0), run(2, epsilon="0.1")]
     runs += [Run(name, "twin", "1", 1, "s", 1.0, 1.0) for name in ("b", "c", "d")]
     draw(ordered(summarise_all(runs), [], []), tmp_path / "a.svg")
     drawn = (tmp_path / "a.svg").read_text()
@@ -231,12 +277,39 @@ def test_the_figure_has_a_panel_for_each_data_set(tmp_path: Path) -> None:
 def test_points_with_many_insignificant_redescriptions_are_hollow(tmp_path: Path) -> None:
     drawn = []
     for name, p in (("significant", 0.0), ("insignificant", 0.5)):
-        draw(summarise_all([found(1, 0.5, 0.6, p)]), tmp_path / f"{name}.svg")
+        draw(summarise_all([found(1, 0.5, p)]), tmp_path / f"{name}.svg")
         drawn.append((tmp_path / f"{name}.svg").read_text().count("fill: #ffffff"))
     assert drawn[1] > drawn[0]
 
 
-def test_real_data_sets_are_named_without_their_folder() -> None:
-    subject = Subject("CMS2", folder=Path("somewhere"))
-    assert (subject.title, subject.large) == ("CMS2", True)
-    assert comparison.subjects_of(Path(), ["CMS2"], []) == []
+def test_the_figure_shows_the_targets_of_the_default(tmp_path: Path) -> None:
+    drawn = []
+    for name in ("MAMMAL", "other"):
+        draw(summarise_all([Run(name, "twin", "1", 1, "s", 1.0, 1.0)]), tmp_path / f"{name}.svg")
+        drawn.append((tmp_path / f"{name}.svg").read_text().count("stroke-dasharray"))
+    assert drawn[0] == drawn[1] + 2
+
+
+def test_data_sets_that_are_not_in_the_folder_are_left_out(tmp_path: Path) -> None:
+    assert subjects_of(tmp_path, ["CMS2"], [], "draft") == []
+
+
+def test_numbers_stand_for_data_where_settings_differ() -> None:
+    runs = [run(1, "old"), run(2, "one"), run(1, "new")]
+    assert [(one.number, one.settings) for one in newest(runs)] == [(1, "new"), (2, "one")]
+
+
+@pytest.mark.parametrize("text", ["2", "x3", "2x", "axb", "2x-1"])
+def test_a_shape_is_a_depth_and_a_number(text: str) -> None:
+    with pytest.raises(InputError, match="no shape; write depth x repetitions"):
+        settings_of(f"twin@{text}", large=False)
+
+
+def test_a_shape_goes_with_a_profile_and_a_delta() -> None:
+    assert settings_of("alt-expm:hardened@2x1", large=True) == {
+        "algorithm": "alt-expm",
+        "profile": "hardened",
+        "depth": 2,
+        "alternations": 1,
+    }
+    assert settings_of("twin+1e-6@2x3", large=False)["delta"] == "1e-6"

@@ -1,0 +1,105 @@
+"""Many runs of an experiment, in one process or several, each recorded as soon as it is done.
+
+An experiment that was interrupted is resumed: runs that are in the journal are not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+from redveil.experiments.console import say
+from redveil.experiments.runs import append, latest, perform, read, settings_name, settings_of
+from redveil.experiments.subjects import Loaded, Subject, World
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The work of one process: all ε and all runs of one algorithm on one subject.
+
+    first: the number of the first run
+
+    >>> Task(World("noise", 500), "twin", ("1",), 20, None, Path("runs.jsonl")).runs
+    20
+    """
+
+    subject: Subject
+    algorithm: str
+    epsilons: tuple[str, ...]
+    runs: int
+    limit: float | None
+    journal: Path
+    first: int = 1
+
+
+def work(task: Task, loaded: Loaded | None = None) -> None:
+    """Do the runs of a task that are not in the journal yet.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = Path(folder) / "runs.jsonl"
+    ...     work(Task(World("noise", 200), "alt-expm:hardened", ("1",), 2, None, journal))
+    ...     len(read(journal))
+    2
+    """
+    subject, algorithm = task.subject, task.algorithm
+    given = settings_of(algorithm, large=subject.large)
+    data = loaded or subject.load()
+    settings = settings_name(data.dataset, given)
+    for epsilon in task.epsilons:
+        row = subject.title, algorithm, epsilon
+        done = [r for r in read(task.journal) if r.row == row and r.settings == settings]
+        kept = {run.number: run.seconds for run in latest(done)}
+        for number in range(task.first, task.first + task.runs):
+            if number in kept:
+                continue
+            if kept and task.limit is not None and sum(kept.values()) >= task.limit:
+                done_so_far = f"{len(kept)} runs, time limit reached"
+                say(f"{subject.title}, {algorithm}, ε = {epsilon}: {done_so_far}")
+                break
+            _warm_up(algorithm.partition("@")[0])
+            run = perform(data, *row, number, large=subject.large)
+            append(task.journal, run)
+            kept[number] = run.seconds
+            say(
+                f"{subject.title}, {algorithm}, ε = {epsilon}: run {number}, "
+                f"{run.found} found, {run.seconds:.2f} s"
+            )
+
+
+@cache
+def _warm_up(algorithm: str) -> None:
+    """Compile the kernels, or read them from their cache, outside the measured time."""
+    perform(World("noise", 200).load(), "", algorithm, "1", 0, large=False)
+
+
+def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
+    """Do all tasks, one after the other or in parallel processes.
+
+    >>> do_all([])
+    """
+    if workers > 1:
+        # Sealed data cannot be sent to another process, so each process loads its own.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            _wait_for([pool.submit(work, task) for task in tasks])
+        return
+    loaded: tuple[Subject, Loaded] | None = None
+    for task in tasks:
+        if loaded is None or loaded[0] != task.subject:
+            loaded = None
+            loaded = task.subject, task.subject.load()
+        work(task, loaded[1])
+
+
+def _wait_for(futures: Sequence[Future[None]]) -> None:
+    """Wait for all work, and raise the first error."""
+    pending = set(futures)
+    while pending:
+        # With a timeout, because Polars restarts interrupted waits: Ctrl-C would be ignored.
+        done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()
