@@ -208,7 +208,7 @@ Within = Annotated[
         "--within",
         metavar="<query>",
         say="Only entities for which this is true, as in '[sex = F]'; several must all be.",
-        panel=FOUND,
+        panel=STEERING,
     ),
 ]
 
