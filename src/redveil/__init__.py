@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.buying import buy_cuts
+    from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
     from redveil.data.loading import examine, load
@@ -44,6 +45,8 @@ __all__ = [
     "Schema",
     "buy_cuts",
     "compare",
+    "confirm",
+    "describe",
     "detectable",
     "diagnose",
     "draft",
@@ -52,6 +55,7 @@ __all__ = [
     "load_report",
     "mine",
     "plan",
+    "refine",
     "truth",
 ]
 
@@ -72,6 +76,8 @@ _HOMES = {
     "Schema": "redveil.schema",
     "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
+    "confirm": "redveil.conversation",
+    "describe": "redveil.conversation",
     "detectable": "redveil.detecting",
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
@@ -80,6 +86,7 @@ _HOMES = {
     "load_report": "redveil.owner",
     "mine": "redveil.api",
     "plan": "redveil.api",
+    "refine": "redveil.conversation",
     "truth": "redveil.owner",
 }
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
-from redveil.errors import InputError
 from redveil.findings.reporting import read_prune
-from redveil.privacy.loss import parse_loss
-from redveil.schema import Schema, Side
+from redveil.privacy.loss import Loss, parse_loss
+from redveil.schema import Schema
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
     from redveil.algorithms.names import (
         AlgorithmName,
+        AnyAlgorithmName,
         CountsName,
         PairScoreName,
         ProfileName,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from redveil.algorithms.steering import Names
     from redveil.data.dataset import Dataset
     from redveil.findings.reporting import Reporting
+    from redveil.mining import Mined
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
 
@@ -39,7 +40,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     schema: Schema | None = None,
     *,
     delta: str | float | Fraction | None = None,
-    algorithm: AlgorithmName | None = None,
+    algorithm: AnyAlgorithmName | None = None,
     profile: ProfileName | None = None,
     depth: int | None = None,
     trials: int | None = None,
@@ -78,8 +79,10 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     entities: about how many entities the data has
     schema:   the schema, for its number of splits
 
-    All other parameters are those of `mine`. Those that decide what is reported are checked, but
-    they do not change the plan. Those that name attributes need the schema.
+    All other parameters are those of `mine`; `algorithm` can also be describe, refine or confirm.
+    With confirm, `trials` is the number of tables that the list was read from. Those that decide
+    what is reported are checked, but they do not change the plan. Those that name attributes need
+    the schema.
 
     >>> [step.name for step in plan(1, entities=400).steps]
     ['size', 'trial 1, twin trees, level 1', 'trial 1, leaf table 1, cells']
@@ -108,7 +111,7 @@ def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     }
     names = {"ignore": ignore, "only": only, "require": require, "unmatched": unmatched}
     words = {"max_literals": max_literals, "negation": negation, "disjunction": disjunction}
-    wanted, reporting = _understood(search, limits, prune)
+    wanted, reporting = _understood(search, limits, prune, questions=True)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     wanted, _ = _steered(wanted, reporting, schema, names, words)
     left = None if schema is None else wanted.steering.applied(schema)
@@ -146,6 +149,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     max_literals: int | None = None,
     negation: bool = True,
     disjunction: bool = True,
+    within: str | Sequence[str] | None = None,
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
@@ -159,6 +163,9 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     epsilon: the privacy loss ε: `1`, `0.25` or `"1/3"`
     delta:   the δ of (ε, δ)-privacy, as in `1e-6`; 0, pure ε, by default
     profile: hardened, or published: the paper's method, NOT for sensitive data
+
+    within:  a query that tells which entities the result is about, as in `"[sex = F]"`, or several
+        that must all hold; those for which one is unknown are left out
 
     How to search. A parameter that does nothing for the algorithm is refused.
 
@@ -240,20 +247,49 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     words = {"max_literals": max_literals, "negation": negation, "disjunction": disjunction}
     wanted, reporting = _understood(search, limits, prune)
     wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
-    _must_be_minable(dataset)
+    mining.must_be_minable(dataset)
     wanted, reporting = _steered(wanted, reporting, dataset.schema, names, words)
-    charge(dataset.schema, loss, ledger, _paid_for(wanted, reporting, result_name))
-    mined = mining.mine(dataset, wanted, reporting, loss, progress=progress or (lambda _: None))
+    paid_for = _paid_for(wanted, reporting, result_name)
+    mined = _mined(dataset, wanted, reporting, loss, within, ledger, paid_for, progress)
     return mining.report(mined)
 
 
-def _understood(
-    search: dict[str, Any], limits: dict[str, float | None], prune: object
-) -> tuple[Algorithm, Reporting]:
-    """Return how to search and what to report, or refuse a parameter."""
-    from redveil.algorithms.catalogue import make_algorithm
+def _mined(
+    dataset: Dataset,
+    wanted: Algorithm,
+    reporting: Reporting,
+    loss: Loss,
+    within: str | Sequence[str] | None,
+    ledger: str | Path | None,
+    paid_for: PaidFor,
+    progress: Callable[[float], None] | None,
+) -> Mined:
+    """Charge, then mine a part of the population, or all of it."""
+    from redveil import mining
+    from redveil.algorithms.population import part_of
+    from redveil.query.condition import read_conditions
 
-    wanted = make_algorithm(**search)
+    mining.must_be_minable(dataset)
+    part = read_conditions(within, dataset.schema, "within")
+    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    asked = part_of(dataset, part)
+    return mining.mine(asked, wanted, reporting, loss, progress=progress or (lambda _: None))
+
+
+def _understood(
+    search: dict[str, Any],
+    limits: dict[str, float | None],
+    prune: object,
+    *,
+    questions: bool = False,
+) -> tuple[Algorithm, Reporting]:
+    """Return how to search and what to report, or refuse a parameter.
+
+    questions: whether describe, refine and confirm are offered, too
+    """
+    from redveil.algorithms.catalogue import ALGORITHMS, EVERYTHING, make_algorithm
+
+    wanted = make_algorithm(**search, among=EVERYTHING if questions else ALGORITHMS)
     limited = wanted.profile.constraints(**limits)
     return wanted, wanted.profile.reporting(limited, read_prune(prune))
 
@@ -279,16 +315,3 @@ def _paid_for(wanted: Algorithm, reporting: Reporting, result_name: str | None) 
     # What is left to the tuning rule is not known yet, nor what follows from it.
     unknown = (*wanted.auto, *wanted.derived) if wanted.auto else ()
     return PaidFor(MINE, result_name, wanted.name, parameters).without(unknown)
-
-
-def _must_be_minable(dataset: object) -> None:
-    """Refuse frames, file names, and views that offer no split, before anything is charged."""
-    from redveil.data.dataset import must_be_loaded
-
-    schema = must_be_loaded(dataset, "mine").schema
-    for side in Side:
-        view = schema.view(side)
-        if view.split_count == 0:
-            raise InputError(
-                f"{view.name}: no attribute can be split; declare cut points, or two categories"
-            )

@@ -5,17 +5,26 @@ The caller has charged the loss already.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.confirm import Confirm
 from redveil.algorithms.run import Progress, Run, Sources, run
-from redveil.data.dataset import Dataset
-from redveil.findings.findings import Findings, explanation_for, find
+from redveil.data.dataset import Dataset, must_be_loaded
+from redveil.data.origin import Origin
+from redveil.errors import InputError
+from redveil.findings.confirmation import Retested, confirmation, read_off
+from redveil.findings.discovery import given_choices
+from redveil.findings.estimate import estimate
+from redveil.findings.findings import Findings, explanation_for, find, number_of_entities
+from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
 from redveil.privacy.loss import Loss, Price
 from redveil.privacy.promise import Promise
+from redveil.query.meaning import Wording
 from redveil.report.build import build
 from redveil.report.result import Result
 from redveil.schema import Side
@@ -23,12 +32,16 @@ from redveil.schema import Side
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mined:
-    """What a run released, and what was inferred from that alone."""
+    """What a run released, and what was inferred from that alone.
+
+    origin: how the rows that it worked on follow from those that were loaded; public
+    """
 
     run: Run
     findings: Findings
     reporting: Reporting
     loss: Loss
+    origin: Origin
 
 
 def mine(
@@ -46,34 +59,108 @@ def mine(
     def designer(size: float, price: Price) -> tuple[Design, ...]:
         return ran.algorithm.designs(ran.schema, size, price)
 
+    origin = dataset.origin
     # Whoever calls: what is required, and the schema's groups, hold for what is reported.
     required = algorithm.steering.required
     taste = replace(
         reporting.taste,
         required_left=required[Side.LEFT],
         required_right=required[Side.RIGHT],
-        unmatched=ran.schema.unmatched,
+        unmatched=algorithm.steering.applied(origin.declared).unmatched,
     )
     reporting = replace(reporting, taste=taste)
     splits = split_counts(ran.schema)
     findings = find(
-        [ReleasedTable.of(table, ran.schema) for table in ran.tables],
+        [ReleasedTable.of(table, ran.schema, _wording(origin)) for table in ran.tables],
         splits,
         reporting,
         explanation_for(designer, reporting.constraints, splits, loss),
+        _earlier_choices(origin),
     )
-    return Mined(ran, findings, reporting, loss)
+    return Mined(ran, findings, reporting, loss, origin)
+
+
+def _wording(origin: Origin) -> Wording | None:
+    """Return how derived attributes read, if there are any."""
+    if not any(origin.meanings.values()):
+        return None
+    return Wording(origin.declared, origin.meanings, origin.unknown_is_false)
+
+
+def _earlier_choices(origin: Origin) -> float:
+    """Return log10 of how many pairs the given queries were chosen from, on the same rows."""
+    if not origin.searched:
+        return 0.0
+    given = {one.side: one.query for one in origin.given}
+    return given_choices(given, split_counts(origin.declared))
 
 
 def report(mined: Mined) -> Result:
     """Return the result of a run: its findings, and what it promises."""
     ran, found = mined.run, mined.findings
     entities = found.entities
+    # A given list is reported as it is.
+    reported = {} if isinstance(ran.algorithm, Confirm) else mined.reporting.public()
     promise = Promise(
         schema=ran.declared,
         loss=mined.loss,
         plan=ran.plan,
-        method=ran.algorithm.method(mined.reporting.public()),
+        method=ran.algorithm.method(reported),
         entities=None if entities is None else (entities.estimate, entities.high),
+        part=mined.origin.part,
+        given=mined.origin.given,
     )
     return Result(build(found, promise))
+
+
+def confirm(
+    dataset: Dataset,
+    algorithm: Confirm,
+    listed: Sequence[Retested],
+    loss: Loss,
+    sources: Sources | None = None,
+    progress: Progress = lambda _: None,
+    workers: int | None = None,
+) -> Mined:
+    """Measure given trees on sealed data, then read off what was listed. Nothing is searched for.
+
+    dataset: with the listed queries as its attributes
+    listed:  where to read each redescription of the list
+    """
+    ran = run(dataset, algorithm, loss.price, sources, progress, workers)
+    origin = dataset.origin
+    left, right = (tuple(origin.meanings[side].values()) for side in Side)
+    found = [
+        Redescription(left[one.queries[0]], right[one.queries[1]], statistics, one.table, *one.ends)
+        for one, statistics in zip(listed, read_off(ran.tables, listed), strict=True)
+    ]
+    redescriptions, discovery = confirmation(found)
+    estimates = tuple(estimate(table) for table in ran.tables)
+    findings = Findings(
+        entities=number_of_entities(estimates),
+        tables=tuple(ReleasedTable.of(table, ran.schema, _wording(origin)) for table in ran.tables),
+        estimates=estimates,
+        redescriptions=redescriptions,
+        pruned=(),
+        discovery=discovery,
+        nothing=None,
+    )
+    return Mined(ran, findings, Reporting(), loss, origin)
+
+
+def must_be_minable(dataset: object, function: str = "mine") -> None:
+    """Refuse frames, file names, and views that offer no split, before anything is charged.
+
+    function: what was called
+
+    >>> must_be_minable("diagnoses.csv")
+    Traceback (most recent call last):
+    redveil.errors.InputError: mine takes what redveil.load returns; load the two tables first
+    """
+    schema = must_be_loaded(dataset, function).schema
+    for side in Side:
+        view = schema.view(side)
+        if view.split_count == 0:
+            raise InputError(
+                f"{view.name}: no attribute can be split; declare cut points, or two categories"
+            )

@@ -5,6 +5,8 @@ Apart from this module, only `diagnosis` and the published profile open seals wi
 
 from __future__ import annotations
 
+import numpy as np
+
 from redveil.data.dataset import Dataset, must_be_loaded
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
@@ -17,6 +19,7 @@ from redveil.query.json_form import from_json
 from redveil.report.document import RedescriptionPart, TruePart, TrueSupportPart
 from redveil.report.released import significance_test
 from redveil.report.result import Result
+from redveil.schema import Side
 from redveil.sealed import open_for_owner
 
 WARNING = (
@@ -50,13 +53,26 @@ def truth(result: Result, dataset: Dataset) -> Result:
     must_be_loaded(dataset, "truth")
     if result.certificate.schema_digest != dataset.schema.digest:
         raise ResultError("the result was mined with another schema; load the data with that one")
-    table, test = open_for_owner(dataset.table), significance_test(result.document)
+    table = _about(result, open_for_owner(dataset.table))
+    test = significance_test(result.document)
     with_truth = tuple(
         one.model_copy(update={"true": _true_values(one, table, test)})
         for one in result.redescriptions
     )
     update = {"redescriptions": with_truth, "warning": WARNING}
     return Result(result.document.model_copy(update=update))
+
+
+def _about(result: Result, table: Table) -> Table:
+    """Return the entities that a result is about."""
+    within = result.certificate.within
+    if within is None:
+        return table
+    keep = np.ones(table.rows, dtype=np.bool_)
+    for side, query in ((Side.LEFT, within.left), (Side.RIGHT, within.right)):
+        if query is not None:
+            keep &= evaluate(from_json(query.tree), table.view(side)).true
+    return table.only(keep)
 
 
 def _true_values(one: RedescriptionPart, table: Table, test: SignificanceTest) -> TruePart:

@@ -15,7 +15,7 @@ import redveil
 from redveil.algorithms import names
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Sampler, Start
-from redveil.algorithms.catalogue import ALGORITHMS, PROFILES
+from redveil.algorithms.catalogue import ALGORITHMS, EVERYTHING, PROFILES, QUESTIONS
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.published import Published
 from redveil.algorithms.steering import Steering
@@ -35,6 +35,8 @@ OPTIONS = {"walk_steps": "steps"}
     ("offered", "known"),
     [
         (names.AlgorithmName, ALGORITHMS),
+        (names.QuestionName, QUESTIONS),
+        (names.AnyAlgorithmName, EVERYTHING),
         (names.ProfileName, PROFILES),
     ],
 )
@@ -115,4 +117,5 @@ def test_every_parameter_is_documented(function: Callable[..., object]) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_algorithm_is_audited(profile: str) -> None:
     audited = {case.algorithm.name for case in cases(profile=profile)}
-    assert audited == {name for name in ALGORITHMS if profile == "hardened" or name != "twin"}
+    published = {name for name in ALGORITHMS if name != "twin"}
+    assert audited == (set(EVERYTHING) if profile == "hardened" else published)

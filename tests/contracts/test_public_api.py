@@ -30,6 +30,8 @@ PUBLIC = {
     "Schema",
     "buy_cuts",
     "compare",
+    "confirm",
+    "describe",
     "detectable",
     "diagnose",
     "draft",
@@ -38,6 +40,7 @@ PUBLIC = {
     "load_report",
     "mine",
     "plan",
+    "refine",
     "truth",
 }
 HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp")

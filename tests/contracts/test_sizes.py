@@ -18,6 +18,9 @@ REFERENCE_PAGES = {
     ("api.py", "plan"),
     ("cli/mine.py", "mine"),
     ("cli/plan.py", "plan"),
+    ("conversation.py", "confirm"),
+    ("conversation.py", "describe"),
+    ("conversation.py", "refine"),
     ("diagnosis.py", "diagnose"),
     ("schema/model.py", "with_attribute"),
 }

@@ -33,11 +33,14 @@ from oracle.law import (
     together,
     uniform,
 )
+from oracle.splits import splits_of
 from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
 from oracle.twin_law import Rule, Twins, trials_law, twin_law
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler
+from redveil.algorithms.describe import Describe, TreeScore
 from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.refine import Refine
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.algorithms.twin import RootScore, Twin
 from redveil.schema import Side
@@ -111,13 +114,16 @@ def costs(how: Algorithm, epsilon: Fraction) -> Costs:
     are counted with them.
     """
     share = epsilon / how.trials
-    by_level = isinstance(how, Twin | AltExpM)
+    by_level = isinstance(how, Twin | AltExpM | Refine)
     levels = how.depth if by_level else 1
+    if isinstance(how, Refine):
+        # The first level is given.
+        levels -= 1
 
     def table(price: Fraction) -> tuple[Fraction, ...]:
         return tuple(price * percent / 100 for percent in PERCENT[how.counts])
 
-    if isinstance(how, Twin | TreePair):
+    if isinstance(how, Twin | TreePair | Describe | Refine):
         trees = share * how.tree_share
         return Costs((), (trees / levels,) * levels, 1, table(share - trees), 1)
     assert isinstance(how, Alternation)
@@ -185,7 +191,33 @@ class Run:
                 deepens=deepens,
                 again=self.how.again,
             )
+        if isinstance(self.how, Refine):
+            return then({(): 0.0}, self._refining)
+        if isinstance(self.how, Describe):
+            law: Law = {(): 0.0}
+            for _ in range(self.how.trials):
+                law = then(law, self._describing)
+            return law
         return together([self.trial()] * self.how.trials)
+
+    def _refining(self, _before: Sequence[Outcome]) -> Law:
+        """Return the law of twin trees that are grown from the last split of each view."""
+        last = [len(splits_of(self.entities.views.view(side))) - 1 for side in BOTH]
+        start = Twins(((last[LEFT],), (last[RIGHT],)), ((1, 1), (2, 2)))
+        return twin_law(self.entities, CORRESPONDENCE, self.costs.tree, ((), ()), self.rule, start)
+
+    def _describing(self, before: Sequence[Outcome]) -> Law:
+        """Return the law of a tree on the right that describes the only split on the left."""
+        assert isinstance(self.how, Describe)
+        assert len(self.entities.views.view(LEFT).attributes) == 1
+        (price,) = self.costs.tree
+        roots = [pair[RIGHT][0] for one in before for pair in _tables_of_trial(one)]
+        used = {self.entities.views.attribute(RIGHT, root) for root in roots if root is not None}
+        if self.how.tree_score is TreeScore.AGREEMENT:
+            return twin_law(self.entities, AGREEMENT, (price,), ((), used))
+        target = attribute_target(LEFT, 0)
+        law = drawn_law(self.entities, RIGHT, target, self.how.depth, price, used)
+        return renamed(law, lambda tree: (("pair", (0,), tree),))
 
     def trial(self) -> Law:
         """Return the law of one trial of an algorithm whose trials are independent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -65,8 +65,18 @@ def node_law(
     return exponential({split: units(split) for split in may}, SPLIT_GINI, price)
 
 
-def drawn_law(entities: Entities, side: int, target: Target, depth: int, price: Fraction) -> Law:
-    """Return the law of a tree drawn from all trees at once."""
+def drawn_law(
+    entities: Entities,
+    side: int,
+    target: Target,
+    depth: int,
+    price: Fraction,
+    used: Collection[int] = (),
+) -> Law:
+    """Return the law of a tree drawn from all trees at once.
+
+    used: attributes that the root avoids, unless there are no others.
+    """
 
     def units(tree: Shape) -> int:
         ends: dict[int, list[Entity]] = {}
@@ -76,6 +86,14 @@ def drawn_law(entities: Entities, side: int, target: Target, depth: int, price: 
         return sum(purity_units(target, each) for each in leaves)
 
     base = entities.views.trees(side, depth)
+    fresh = {
+        tree: weight
+        for tree, weight in base.items()
+        if tree
+        and (root := tree[0]) is not None
+        and entities.views.attribute(side, root) not in used
+    }
+    base = fresh or base
     return exponential({tree: units(tree) for tree in base}, TREE_GINI, price, base)
 
 

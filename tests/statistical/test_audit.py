@@ -18,6 +18,7 @@ from redveil.algorithms.published import observed_dataset
 from redveil.algorithms.twin import Twin
 from redveil.audit.audit import FAST, FEWEST, Runner, audit
 from redveil.audit.cases import Case, cases
+from redveil.audit.questions import asked
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
 from redveil.mining import Mined, mine
@@ -78,7 +79,8 @@ def seeded(source: type[SeededRandomness] = SeededRandomness) -> Runner:
 
     def run(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
         reporting = algorithm.profile.reporting(FAST, None)
-        return mine(dataset, algorithm, reporting, loss, lambda _: source(next(streams)), workers=1)
+        given = asked(algorithm, dataset)
+        return mine(given, algorithm, reporting, loss, lambda _: source(next(streams)), workers=1)
 
     return run
 
@@ -156,6 +158,12 @@ def test_the_bound_says_something_about_runs_with_a_scout() -> None:
 )
 def test_every_correct_algorithm_passes(case: Case) -> None:
     assert not audit(case, CLAIMED, FEWEST, seeded()).violates
+
+
+def test_half_the_noise_of_a_confirmation_is_caught() -> None:
+    found = audit(HARDENED["confirm", "counts"], CLAIMED, 800, seeded(HalfTheNoise))
+    assert found.alarming
+    assert found.bound > 1
 
 
 def test_half_the_noise_is_caught() -> None:

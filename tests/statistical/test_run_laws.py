@@ -22,6 +22,7 @@ from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.twin import Twin, related
 from redveil.findings.leaf_table import LeafTable
 from support.enumeration import (
+    ONE_BY_ONE,
     Ran,
     Way,
     all_ways,
@@ -119,7 +120,7 @@ def chances(law: Law, price: Fraction | None = None) -> dict[Hashable, float]:
 def runs_of(entities: Entities, how: Algorithm, epsilon: Fraction, draws: int) -> list[Ran]:
     """Run many times; independent trials all at once."""
     dataset = dataset_of(entities)
-    if isinstance(how, Twin):
+    if isinstance(how, ONE_BY_ONE):
         sources = [partial(_stream, i) for i in range(draws)]
         return [release(dataset, how, epsilon, source) for source in sources]
     assert how.trials == 1
@@ -147,6 +148,7 @@ DRAWS = {
     "tree-pair": 300,
     "tree-pair, purity": 800,
     "tree-pair, two levels": 800,
+    "refine": 400,
 }
 
 

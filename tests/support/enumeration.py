@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from oracle.entities import Entities, Shape, Views, trimmed
 from oracle.law import Law
 from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.describe import Describe
+from redveil.algorithms.refine import Refine
 from redveil.algorithms.run import run
 from redveil.algorithms.twin import Twin
 from redveil.data.dataset import Dataset
@@ -37,6 +39,9 @@ Integers = NDArray[np.int64]
 Choices = tuple[Any, ...]
 Sources = Callable[[int], Randomness]
 Pair = tuple[Shape, Shape]
+
+# Algorithms that have one trial, or whose trials know of each other.
+ONE_BY_ONE = (Twin, Describe, Refine)
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,7 @@ def all_ways(entities: Entities, how: Algorithm, whole: Price, steered: int = 0)
     steered: noise in the first and last count of the first table
     """
     dataset, found, pending = dataset_of(entities), list[Way](), [Choices()]
-    at_once = 1 if isinstance(how, Twin) else 1000
+    at_once = 1 if isinstance(how, ONE_BY_ONE) else 1000
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redveil.privacy.mechanisms.draw", guided_draw)
         patch.setattr("redveil.privacy.mechanisms.draw_two_level", guided_draw_two_level)

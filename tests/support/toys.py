@@ -12,7 +12,9 @@ import numpy as np
 from oracle.entities import BOTH, Entities, Entity, Views
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import AltExpM, AltMCMC, Sampler, Start
+from redveil.algorithms.describe import Describe, TreeScore
 from redveil.algorithms.leaf_counts import Counts
+from redveil.algorithms.refine import Refine
 from redveil.algorithms.steering import Steering
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.algorithms.twin import RootScore, Twin
@@ -29,6 +31,17 @@ MARKS: Final = View(
 NARROW: Final = Views(View("kinds", "id", (KIND,)), MARKS)
 # Two on the left that differ in their number of splits, so that the base measure of trees matters.
 WIDE: Final = Views(View("kinds", "id", (FLAG, SURE_KIND)), MARKS)
+# A query that a person gave, and what it can be described by.
+ASKED: Final = Views(
+    View("given", "id", (Attribute("asked", Kind.BOOLEAN),)), View("kinds", "id", (FLAG, SURE_KIND))
+)
+
+# A pair of queries that was found before, last on either side, and what it can be refined by.
+_FOUND: Final = Attribute("found", Kind.BOOLEAN)
+_SURELY: Final = Attribute("found", Kind.BOOLEAN, required=True)
+PAIRED: Final = Views(
+    View("kinds", "id", (SURE_KIND, _FOUND)), View("marks", "id", (MARKS.attributes[0], _SURELY))
+)
 
 
 def kinds_of(views: Views) -> list[Entity]:
@@ -121,6 +134,11 @@ EXACT: Final = {
     "alt-mcmc, two levels": Toy(
         WIDE, AltMCMC(depth=2, alternations=1, start=Start.RANDOM)
     ),
+    "describe": Toy(ASKED, Describe(depth=1)),
+    "describe, agreement": Toy(ASKED, Describe(depth=1, tree_score=TreeScore.AGREEMENT)),
+    "describe, two levels": Toy(ASKED, Describe(depth=2)),
+    "describe, two trees": Toy(ASKED, Describe(depth=1, trials=2)),
+    "refine": Toy(PAIRED, Refine(depth=2)),
 }  # fmt: skip
 
 # Runs whose guarantee holds in the limit; these walks are short, so that they end far from it.

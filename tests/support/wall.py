@@ -19,7 +19,10 @@ import polars as pl
 
 import redveil
 from redveil import sealed as sealed_module
-from redveil.algorithms.catalogue import make_algorithm
+from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
+from redveil.algorithms.confirm import Confirm
+from redveil.algorithms.derived import with_derived
+from redveil.algorithms.population import part_of
 from redveil.algorithms.steering import Steering
 from redveil.data.binning import BinnedTable, BinnedView
 from redveil.data.report import LoadReport
@@ -27,8 +30,11 @@ from redveil.data.table import CodedColumn, NumericColumn, Table
 from redveil.findings.reporting import Reporting
 from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
-from redveil.schema import Attribute, Kind, Schema, View
+from redveil.query.condition import read_conditions
+from redveil.query.text import parse_text
+from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed
+from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness
 
 #: How many entities the marked tables have. No line, price or parameter has this number.
@@ -100,6 +106,7 @@ RUNS: Final[dict[str, dict[str, Any]]] = {
     "twin, tuned": {},
     "twin": {"depth": 2, "trials": 1},
     "twin, steered": {"depth": 2, "trials": 1, "steering": STEERING},
+    "twin, of a part": {"depth": 2, "trials": 1},
     "alt-expm": {"algorithm": "alt-expm", "depth": 1, "trials": 1, "alternations": 1},
     "alt-expm, start alone": {"algorithm": "alt-expm", "alternations": 0},
     "alt-mcmc": {"algorithm": "alt-mcmc", "depth": 2, "trials": 1, "alternations": 1},
@@ -108,7 +115,30 @@ RUNS: Final[dict[str, dict[str, Any]]] = {
         "walk_steps": 10,
     },
     "tree-pair": {"algorithm": "tree-pair", "depth": 1, "trials": 1, "walk_steps": 10},
+    "describe": {"algorithm": "describe", "depth": 2, "trials": 2},
+    "describe, tuned": {"algorithm": "describe"},
+    "refine": {"algorithm": "refine", "depth": 2, "tree_share": "2/3"},
+    "confirm": {"algorithm": "confirm", "trials": 1},
 }  # fmt: skip
+#: A given pair of queries, which is refined, or measured again.
+GIVEN: Final = {
+    Side.LEFT: [parse_text("[age > 40] & ![gout]")],
+    Side.RIGHT: [parse_text("[urate <= 100]")],
+}
+
+
+def asked(name: str, entities: int) -> redveil.Dataset:
+    """Return the tables as a run asks for them."""
+    if name.endswith("of a part"):
+        schema = marked_schema()
+        return part_of(marked(entities), read_conditions("[age > 40]", schema, "within"))
+    if name.startswith("describe"):
+        return with_derived(marked(entities), {Side.LEFT: GIVEN[Side.LEFT]}, keep=False)
+    if name == "refine":
+        return with_derived(marked(entities), GIVEN, keep=True)
+    if name == "confirm":
+        return with_derived(marked(entities), GIVEN, keep=False, unknown_is_false=True)
+    return marked(entities)
 
 
 def mine_marked(
@@ -119,8 +149,11 @@ def mine_marked(
     """Run an algorithm with noise that repeats, so that no noisy number is a mark by chance."""
     parameters = dict(RUNS[name])
     steering = Steering.of(marked_schema(), **parameters.pop("steering", {}))
-    algorithm, loss = replace(make_algorithm(**parameters), steering=steering), Loss(Fraction(1))
-    return mine(marked(entities), algorithm, Reporting(), loss, SeededRandomness, progress)
+    algorithm, loss = make_algorithm(**parameters, among=EVERYTHING), Loss(Fraction(1))
+    if isinstance(algorithm, Confirm):
+        algorithm = Confirm.measuring(((Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))),))
+    algorithm = replace(algorithm, steering=steering)
+    return mine(asked(name, entities), algorithm, Reporting(), loss, SeededRandomness, progress)
 
 
 class Poison:

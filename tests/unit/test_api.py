@@ -291,6 +291,43 @@ def test_a_data_set_of_nobody_is_mined_like_any_other(
     assert result.certificate.epsilon == "1"
 
 
+def test_a_part_of_the_population_is_named_wherever_the_result_goes(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    within = ["[age > 60]", "![gout]", "[eGFR > 50]"]
+    result = redveil.mine(clinic(), 20, within=within, ledger=ledger)
+    part = result.certificate.within
+    assert part is not None
+    assert [one.text for one in part.queries] == ["[age > 60] & ![gout]", "[eGFR > 50]"]
+    assert "[age > 60] & ![gout] and [eGFR > 50]" in str(result)
+    charged = Ledger(ledger).charges("clinic")[0].paid_for.parameters
+    assert charged["within"] == "[age > 60] & ![gout] and [eGFR > 50]"
+    result.save(tmp_path / "result.json")
+    read = redveil.Result.read(tmp_path / "result.json")
+    assert read.certificate.within == part
+
+
+def test_a_result_about_a_part_is_true_of_that_part() -> None:
+    result = redveil.mine(clinic(), 100, within="[age > 60]")
+    assert result.document.entities is not None
+    inside = sum(age is not None and age > 60 for age in clinic_frames(2000)[0]["age"].to_pylist())
+    assert result.document.entities.estimate == pytest.approx(inside, abs=5)
+    compared = redveil.truth(result, clinic())
+    assert len(compared) > 0
+    for one in compared:
+        assert one.true is not None
+        # At this ε there is hardly any noise.
+        assert one.jaccard.estimate == pytest.approx(one.true.jaccard, abs=0.01)
+        assert one.support.both.estimate == pytest.approx(one.true.support.both, abs=5)
+
+
+@pytest.mark.parametrize("within", ["[shoe size > 40]", "[gout] & [eGFR > 50]", "gout"])
+def test_a_part_that_the_schema_does_not_allow_is_not_charged(within: str, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.raises(InputError, match=r"^within: "):
+        redveil.mine(clinic(), 1, within=within, ledger=ledger)
+    assert not ledger.exists()
+
+
 def test_a_schema_made_in_python_with_half_a_character_is_not_charged(tmp_path: Path) -> None:
     schema = replace(clinic_schema(), unit="patient \ud83d")
     dataset = redveil.load(*clinic_frames(100), schema)

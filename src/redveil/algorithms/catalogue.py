@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import AltExpM, AltMCMC
+from redveil.algorithms.confirm import Confirm
+from redveil.algorithms.describe import Describe
 from redveil.algorithms.profile import Profile
 from redveil.algorithms.published import Published
+from redveil.algorithms.refine import Refine
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import Twin
 from redveil.errors import InputError
@@ -18,6 +21,11 @@ from redveil.privacy.loss import read_fraction
 ALGORITHMS: Final[dict[str, type[Algorithm]]] = {
     one.name: one for one in (Twin, AltExpM, AltMCMC, TreePair)
 }
+# Those that start from queries that a person gives; `mine` does not offer them.
+QUESTIONS: Final[dict[str, type[Algorithm]]] = {
+    one.name: one for one in (Describe, Refine, Confirm)
+}
+EVERYTHING: Final = ALGORITHMS | QUESTIONS
 PROFILES: Final[dict[str, type[Profile]]] = {one.name: one for one in (Profile, Published)}
 
 
@@ -26,9 +34,12 @@ def make_algorithm(
     profile: str | None = None,
     *,
     variance_threshold: float | None = None,
+    among: Mapping[str, type[Algorithm]] = ALGORITHMS,
     **given: Any,
 ) -> Algorithm:
     """Return an algorithm from names and parameters; None means the default.
+
+    among: the algorithms that are offered
 
     >>> make_algorithm("tree-pair", "published").depth
     4
@@ -38,9 +49,11 @@ def make_algorithm(
     """
     how = _profile(profile, variance_threshold)
     name = how.default_algorithm if algorithm is None else algorithm
-    if name not in ALGORITHMS:
-        raise InputError(f"unknown algorithm; use one of {', '.join(ALGORITHMS)}")
-    wanted = ALGORITHMS[name]
+    if name in QUESTIONS and name not in among:
+        raise InputError(f"{name} is a command of its own; run `redveil {name} --help`")
+    if name not in among:
+        raise InputError(f"unknown algorithm; use one of {', '.join(among)}")
+    wanted = among[name]
     parameters = {key: value for key, value in given.items() if value is not None}
     for key in parameters:
         if key not in wanted.parameter_names():

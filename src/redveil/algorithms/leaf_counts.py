@@ -5,8 +5,9 @@ Proof: leaf_counts.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.privacy.loss import Price, divide
@@ -20,6 +21,8 @@ from redveil.trees.tree import Tree
 
 # A released tree, and where each entity ends in it: sealed int16[N].
 Grown = tuple[Released[Tree], Sealed[Positions]]
+# The same for a tree that is public, because a person gave its splits.
+Given = tuple[Tree, Sealed[Positions]]
 
 CELLS, LEFT_MARGIN, RIGHT_MARGIN = "cells", "left margin", "right margin"
 
@@ -61,7 +64,7 @@ def table_steps(counts: Counts, trial: int, number: int, price: Price) -> Iterat
 
 
 def count_leaves(
-    grown: Mapping[Side, Grown],
+    grown: Mapping[Side, Grown | Given],
     counts: Counts,
     trial: int,
     number: int,
@@ -70,8 +73,9 @@ def count_leaves(
 ) -> Released[LeafTable]:
     """Measure the leaf table of a pair of trees, as `table_steps` planned."""
     (left, left_ends), (right, right_ends) = grown[Side.LEFT], grown[Side.RIGHT]
+    left_tree, right_tree = _tree(left), _tree(right)
     true_counts = within(
-        lambda a, b: cross_tabulate(left.value, right.value, a, b), left_ends, right_ends
+        lambda a, b: cross_tabulate(left_tree, right_tree, a, b), left_ends, right_ends
     )
     parts = {
         CELLS: within(lambda table: table.ravel(), true_counts),
@@ -83,9 +87,11 @@ def count_leaves(
         for part in counts.shares
     }
     prices = {part: noisy.receipts[0].price for part, noisy in counted.items()}
-    shape = len(left.value.ends), len(right.value.ends)
+    shape = len(left_tree.ends), len(right_tree.ends)
+    chosen = [tree for tree in (left, right) if isinstance(tree, Released)]
 
-    def assemble(left_tree: Tree, right_tree: Tree, *noisy: Counted) -> LeafTable:
+    def assemble(*released: Any) -> LeafTable:
+        noisy: Sequence[Counted] = released[len(chosen) :]
         named = dict(zip(counted, noisy, strict=True))
         return LeafTable(
             left_tree,
@@ -96,7 +102,11 @@ def count_leaves(
             Prices(prices[CELLS], prices.get(LEFT_MARGIN), prices.get(RIGHT_MARGIN)),
         )
 
-    return combine(assemble, left, right, *counted.values())
+    return combine(assemble, *chosen, *counted.values())
+
+
+def _tree(one: Released[Tree] | Tree) -> Tree:
+    return one.value if isinstance(one, Released) else one
 
 
 def _key(trial: int, number: int, part: str) -> StepKey:

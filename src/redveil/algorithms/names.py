@@ -8,6 +8,11 @@ from __future__ import annotations
 from typing import Literal
 
 AlgorithmName = Literal["twin", "alt-expm", "alt-mcmc", "tree-pair"]
+# Those that start from given queries, and all of them together.
+QuestionName = Literal["describe", "refine", "confirm"]
+AnyAlgorithmName = Literal[
+    "twin", "alt-expm", "alt-mcmc", "tree-pair", "describe", "refine", "confirm"
+]
 # Those that can run a Markov chain.
 WalkingName = Literal["tree-pair", "alt-mcmc"]
 ProfileName = Literal["hardened", "published"]

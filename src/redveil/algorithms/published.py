@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # Bytes for the sets of entities that walks keep for every candidate split.
 LARGEST_SET_BYTES = 8e9
+# Algorithms that the paper does not have.
+OURS: Final = ("twin", "describe", "refine", "confirm")
 # Where known limits are explained; the published widths have no proof.
 KNOWN_LIMITS: Final = "docs/explanation/known-limits.md"
 
@@ -92,8 +94,10 @@ class Published(Profile):
 
     def check(self, algorithm: Algorithm) -> None:
         """Refuse what the paper does not have."""
-        if algorithm.name == "twin":
-            raise InputError("twin is not a published algorithm; leave out the published profile")
+        if algorithm.name in OURS:
+            raise InputError(
+                f"{algorithm.name} is not a published algorithm; leave out the published profile"
+            )
         if algorithm.name == "alt-mcmc" and not algorithm.walks:
             raise InputError("published alt-mcmc always uses Markov chains; leave out sampler")
 

@@ -93,7 +93,7 @@ def run(
     done = [piece() for piece in work] if workers == 1 else run_all(work, data.halt, workers)
     purse.close()
     tables = tuple(table.value for released in done for table in released)
-    return Run(dataset.schema, schema, algorithm, plan, tables)
+    return Run(dataset.origin.declared, schema, algorithm, plan, tables)
 
 
 def private_size(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from redveil.algorithms.leaf_counts import Counts, Grown, count_leaves
+from redveil.algorithms.leaf_counts import Counts, Given, Grown, count_leaves
 from redveil.algorithms.profile import Targets
 from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.plan import Purse
@@ -45,7 +45,7 @@ class Trial:
 
     def measure(
         self,
-        grown: Mapping[Side, Grown],
+        grown: Mapping[Side, Grown | Given],
         counts: Counts,
         number: int = 1,
         trial: int | None = None,

@@ -13,6 +13,7 @@ from redveil.audit.cases import Case
 from redveil.audit.events import best_event, promise
 from redveil.audit.outcome import REFUSED, Observer, Outcome
 from redveil.audit.pairs import Pair, pair, pairs
+from redveil.audit.questions import asked
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError, RedveilError
 from redveil.findings.reporting import Constraints
@@ -113,7 +114,7 @@ def run_unmodified(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
     1
     """
     reporting = algorithm.profile.reporting(FAST, None)
-    return mine(dataset, algorithm, reporting, loss, workers=1)
+    return mine(asked(algorithm, dataset), algorithm, reporting, loss, workers=1)
 
 
 def audit(

@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from redveil.algorithms.algorithm import Algorithm
-from redveil.algorithms.catalogue import ALGORITHMS, PROFILES, make_algorithm
+from redveil.algorithms.catalogue import EVERYTHING, PROFILES, make_algorithm
+from redveil.algorithms.confirm import Confirm
+from redveil.algorithms.describe import Describe
+from redveil.algorithms.refine import Refine
 from redveil.errors import InputError
+from redveil.schema import Side
+from redveil.trees.tree import Tree
 
 # The share of ε for the trees, where that is a parameter. The smaller it is, the better counts are
 # audited. Counts leak all of their ε; if that were nearly everything, a correct program would be
 # accused as often as bounds may be wrong. Choices never leak all of their ε.
 MOSTLY_COUNTS: Final = "1/10"
 MOSTLY_TREES: Final = "99/100"
+# One split on either side: the queries that are measured again.
+_STUMPS: Final = (Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ def cases(algorithm: str | None = None, profile: str | None = None) -> tuple[Cas
     ['alt-expm', 'alt-mcmc', 'tree-pair']
     """
     for name, value, known in (
-        ("algorithm", algorithm, ALGORITHMS),
+        ("algorithm", algorithm, EVERYTHING),
         ("profile", profile, PROFILES),
     ):
         if value is not None and value not in known:
@@ -79,10 +86,24 @@ def _all_cases() -> tuple[Case, ...]:
         _case("alt-mcmc", "trees and counts", "a newcomer", start="random", **once),
         _case("tree-pair", "mostly counts", "nobody", tree_share=MOSTLY_COUNTS, **walk),
         _case("tree-pair", "mostly trees", "a broken match", tree_share=MOSTLY_TREES, **walk),
+        Case(_describing(given_side="right"), "trees, by agreement", "a stranger"),
+        Case(_describing(tree_score="gini"), "trees, by Gini", "a newcomer"),
+        Case(Refine.of(tree_share=MOSTLY_TREES), "levels below", "a newcomer"),
+        Case(Confirm.measuring((_STUMPS,)), "counts", "nobody"),
         _case("alt-expm", "trees and counts", "an outlier", **once, **published),
         _case("alt-mcmc", "trees and counts", "an outlier", walk_steps=1000, **once, **published),
         _case("tree-pair", "mostly counts", "an outlier", walk_steps=1000, trials=1, **published),
     )
+
+
+def _describing(**given: Any) -> Describe:
+    usual: dict[str, Any] = {
+        "depth": 1,
+        "trials": 1,
+        "tree_score": "agreement",
+        "tree_share": MOSTLY_TREES,
+    }
+    return Describe.of(**(usual | given))
 
 
 def _case(algorithm: str, spent_on: str, own_pair: str, **given: Any) -> Case:

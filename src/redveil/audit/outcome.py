@@ -12,11 +12,13 @@ from typing import Final
 import numpy as np
 
 from redveil.algorithms.algorithm import Algorithm
+from redveil.algorithms.derived import derived_column
 from redveil.audit.pairs import Pair
 from redveil.data.binning import bin_view
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.reporting import Reporting
 from redveil.mining import Mined
+from redveil.query.formula import Query
 from redveil.query.leaves import split_literal
 from redveil.query.text import to_text
 from redveil.schema import View
@@ -91,8 +93,9 @@ class Observer:
         company: list[tuple[int, int, int]] = []
         for place, measured in enumerate(mined.run.tables, start=1):
             sides = (mined.run.schema.left, measured.left), (mined.run.schema.right, measured.right)
+            meanings = mined.origin.meanings
             (at_left, left_facts), (at_right, right_facts) = (
-                self._tree_facts(*side) for side in sides
+                self._tree_facts(view, tree, meanings[tree.side]) for view, tree in sides
             )
             beside = at_left[:-1] == at_left[-1], at_right[:-1] == at_right[-1]
             left, right = (int(np.count_nonzero(same)) for same in beside)
@@ -112,12 +115,19 @@ class Observer:
             self._parameters[key] = facts
         return self._parameters[key]
 
-    def _tree_facts(self, view: View, tree: Tree) -> tuple[Positions, frozenset[str]]:
+    def _tree_facts(
+        self, view: View, tree: Tree, meanings: Mapping[str, Query]
+    ) -> tuple[Positions, frozenset[str]]:
         """Return the end of every entity's path, the added entity last, and facts about splits."""
         if (view, tree) not in self._trees:
             splits = self._splits.setdefault(view, Splits.of(view))
             table = self.pair.table()
-            packed = bin_view(table.view(tree.side), view, table.rows)
+            declared = table.view(tree.side)
+            columns = dict(declared)
+            for one in view.attributes:
+                if one.name in meanings:
+                    columns[one.name] = derived_column(one, meanings[one.name], declared)
+            packed = bin_view(columns, view, table.rows)
             facts = frozenset(_split_facts(splits, tree))
             self._trees[view, tree] = route(packed, splits, tree), facts
         return self._trees[view, tree]

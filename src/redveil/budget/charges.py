@@ -15,6 +15,9 @@ from redveil.schema import Side
 from redveil.schema.purchase import Purchase
 
 MINE: Final = "mine"
+DESCRIBE: Final = "describe"
+REFINE: Final = "refine"
+CONFIRM: Final = "confirm"
 BUY_CUTS: Final = "buy-cuts"
 
 
@@ -22,7 +25,7 @@ BUY_CUTS: Final = "buy-cuts"
 class PaidFor:
     """What a charge pays for. Public values only; known before the run.
 
-    purpose:    the command, "mine" or "buy-cuts"
+    purpose:    the command: "mine", "describe", "refine", "confirm" or "buy-cuts"
     result:     the name under which the result is kept, if it is known
     algorithm:  the algorithm, of a run
     parameters: its parameters, as plain values; of a purchase, the columns
@@ -51,6 +54,16 @@ class PaidFor:
         """
         known = {name: value for name, value in self.parameters.items() if name not in names}
         return replace(self, parameters=known)
+
+    def with_part(self, within: Sequence[str]) -> PaidFor:
+        """Return it with the queries that tell which entities a run is about, if not all.
+
+        >>> PaidFor("mine").with_part(["[sex = F]"]).parameters
+        {'within': '[sex = F]'}
+        """
+        if not within:
+            return self
+        return replace(self, parameters={**self.parameters, "within": " and ".join(within)})
 
     @classmethod
     def cut_points(cls, one: Purchase, result: str | None = None, **more: Any) -> PaidFor:

@@ -10,12 +10,15 @@ from redveil.cli.ask import ask
 from redveil.cli.audit import audit
 from redveil.cli.budget import budget
 from redveil.cli.compare import compare
+from redveil.cli.confirm import confirm
 from redveil.cli.demo import demo
+from redveil.cli.describe import describe
 from redveil.cli.diagnose import diagnose
 from redveil.cli.help import WIDEST, ReadableCommand, ReadableGroup
 from redveil.cli.mine import NOTES, mine
 from redveil.cli.plan import plan
 from redveil.cli.plot import plot
+from redveil.cli.refine import refine
 from redveil.cli.schema import schema
 from redveil.cli.show import show
 from redveil.cli.truth import truth
@@ -23,7 +26,8 @@ from redveil.cli.truth import truth
 TAGLINE: Final = "Find out what two tables have in common, without releasing a row."
 # As one uses them.
 ORDER: Final = (
-    *("schema", "plan", "mine", "show", "ask", "compare", "budget", "truth"),
+    *("schema", "plan", "mine", "describe", "refine", "confirm", "show", "ask", "compare"),
+    *("budget", "truth"),
     *("diagnose", "audit", "plot", "demo"),
 )
 
@@ -46,6 +50,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
 app.command(cls=ReadableCommand, epilog=NOTES)(mine)
+for question in (describe, refine, confirm):
+    app.command(cls=ReadableCommand)(question)
 for command in (show, ask, compare, plan, budget, truth, diagnose, audit, demo):
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")

@@ -87,6 +87,10 @@ AlgorithmName = Annotated[
         "--algorithm", say="Mining algorithm [default: twin; published: alt-expm]", panel=EXPERT
     ),
 ]
+AnyAlgorithmName = Annotated[
+    names.AnyAlgorithmName | None,
+    _option("--algorithm", say="Algorithm, or another command [default: twin]", panel=EXPERT),
+]
 Depth = Annotated[
     int | None,
     _option(
@@ -196,6 +200,15 @@ Prune = Annotated[
         values=("auto",),
         say="Drop noisy supports below this number, or auto [default: keep all; published: auto]",
         panel=EXPERT,
+    ),
+]
+Within = Annotated[
+    list[str] | None,
+    _option(
+        "--within",
+        metavar="<query>",
+        say="Only entities for which this is true, as in '[sex = F]'; several must all be.",
+        panel=STEERING,
     ),
 ]
 

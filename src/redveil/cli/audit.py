@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from redveil.algorithms.names import AlgorithmName, ProfileName
+from redveil.algorithms.names import AnyAlgorithmName, ProfileName
 from redveil.cli.arguments import Delta, JsonOutput, naming_options
 from redveil.cli.console import display_table, progress, say, write_json
 
@@ -31,7 +31,7 @@ def audit(
     ] = "1",
     delta: Delta = None,
     algorithm: Annotated[
-        AlgorithmName | None, typer.Option(help="Audit this algorithm [default: all]")
+        AnyAlgorithmName | None, typer.Option(help="Audit this algorithm [default: all]")
     ] = None,
     profile: Annotated[
         ProfileName | None,

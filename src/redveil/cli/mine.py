@@ -41,19 +41,21 @@ from redveil.cli.arguments import (
     Trials,
     Unmatched,
     VarianceThreshold,
+    Within,
     find_schema,
     naming_options,
 )
-from redveil.cli.console import display, output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
-from redveil.cli.loading import load_tables
-from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.cli.console import say
+from redveil.cli.paid_run import Destination, Tables, destination, run_and_save
 from redveil.cli.steering import attribute_wishes, check_wishes
-from redveil.file_kind import FileKind
 from redveil.privacy.loss import Loss, parse_loss
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from redveil.data.dataset import Dataset
+    from redveil.report.result import Result
+    from redveil.schema import Schema
 
 #: Below the options in `redveil mine --help`.
 NOTES: Final = (
@@ -81,6 +83,7 @@ def mine(
     max_literals: MaxLiterals = None,
     no_negation: NoNegation = False,
     no_disjunction: NoDisjunction = False,
+    within: Within = None,
     schema: SchemaFile = None,
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
@@ -128,14 +131,32 @@ def mine(
     with naming_options():
         loss = parse_loss(epsilon, delta)
         _check(given, loss, limits, prune, words)
+    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
     named = attribute_wishes(ignore, only, require, unmatched)
-    declared, schema_path = find_schema(schema, left)
-    check_wishes(declared, named)
-    charges = find_ledger(ledger, schema_path)
-    check_output(result, FileKind.RESULT, [left, right, schema_path, *ledger_files(charges)])
-    given["ledger"] = chargeable_ledger(ledger, declared, schema_path, loss)
-    dataset = load_tables(left, right, declared, schema_path, strict=strict, quiet=quiet)
-    _run_and_save(dataset, loss, given | limits | words | named | {"prune": prune}, result, quiet)
+    check_wishes(tables.schema, named)
+    _check_part(within, tables.schema)
+    where = destination(result, tables, ledger, loss)
+    given |= limits | words | named | {"prune": prune, "within": within, "ledger": where.ledger}
+    _run(tables.load(), loss, given, where)
+
+
+def _run(dataset: Dataset, loss: Loss, given: dict[str, Any], where: Destination) -> None:
+    """Mine, save the result, and show it."""
+
+    def run(report: Callable[[float], None]) -> Result:
+        from redveil.api import mine as run_mine
+
+        around: dict[str, Any] = {"result_name": where.name, "progress": report}
+        return run_mine(dataset, loss.epsilon, delta=loss.delta, **given, **around)
+
+    run_and_save("mining", run, where)
+
+
+def _check_part(within: list[str] | None, declared: Schema) -> None:
+    """Refuse a query that the schema does not allow, before reading any data."""
+    from redveil.query.condition import read_conditions
+
+    read_conditions(within, declared, "--within")
 
 
 def _limits(*values: float | None) -> dict[str, Any]:
@@ -160,26 +181,3 @@ def _check(
     Taste(**words)
     if how.warning:
         say(how.warning, "bold red")
-
-
-def _run_and_save(
-    dataset: Dataset, loss: Loss, given: dict[str, Any], result: Path, quiet: bool
-) -> None:
-    """Mine, save the result, and show it."""
-    from redveil.api import mine as run
-    from redveil.report.text import result_view
-
-    given["result_name"] = None if is_standard_output(result) else result.name
-    with announcing(), progress("mining") as report:
-        found = run(dataset, loss.epsilon, delta=loss.delta, progress=report, **given)
-    kept = save_paid(found.to_json(), result, FileKind.RESULT)
-    if quiet or is_standard_output(result):
-        return
-    try:
-        display(result_view(found.document, width=output().width))
-    finally:
-        if kept:
-            say(f"previous result kept as {kept}")
-        if given["ledger"]:
-            say(f"recorded in {given['ledger']}")
-        say(f"written to {result}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from redveil.cli.arguments import (
-    AlgorithmName,
     Alternations,
+    AnyAlgorithmName,
     CountsName,
     Delta,
     Depth,
@@ -51,6 +51,7 @@ TUNED_HEADS: Final = {
     "trials": "pairs of trees",
     "alternations": "alternations",
     "depth": "depth",
+    "tree_score": "tree score",
 }
 
 Entities = Annotated[
@@ -73,7 +74,7 @@ def plan(
     only: Only = None,
     require: Require = None,
     unmatched: Unmatched = None,
-    algorithm: AlgorithmName = None,
+    algorithm: AnyAlgorithmName = None,
     profile: ProfileName = None,
     depth: Depth = None,
     trials: Trials = None,
@@ -94,7 +95,7 @@ def plan(
     --entities, all cases are listed. Twin trees then ask how strongly the views are related: a
     first pair, the scout, tells, and decides how the rest is spent.
     """
-    from redveil.algorithms.catalogue import make_algorithm
+    from redveil.algorithms.catalogue import EVERYTHING, make_algorithm
     from redveil.privacy.loss import parse_loss
 
     with naming_options():
@@ -112,6 +113,7 @@ def plan(
             root_score=root_score,
             pair_score=pair_score,
             variance_threshold=variance_threshold,
+            among=EVERYTHING,
         )
         wanted.profile.check_loss(loss := parse_loss(epsilon, delta))
     declared = Schema.read(schema) if schema else None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from redveil.data.origin import Origin
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.display import Block, Displayed
@@ -13,13 +17,16 @@ from redveil.schema import Schema, Side
 from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed
 
+if TYPE_CHECKING:
+    from redveil.report.result import Result
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dataset(Displayed):
     """Two joined views of the same entities. The rows are sealed, even their number.
 
     Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
-    data owner.
+    data owner. `derived` tells how the rows follow from those that were loaded, if they are others.
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> clinic = Schema(
@@ -37,10 +44,97 @@ class Dataset(Displayed):
     schema: Schema
     table: Sealed[Table]
     report: Sealed[LoadReport]
+    derived: Origin | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """How these rows follow from those that were loaded."""
+        return self.derived or Origin(self.schema)
+
+    def describe(  # noqa: PLR0913 - the parameters of the public function
+        self,
+        query: str,
+        epsilon: str | float | Fraction,
+        *,
+        delta: str | float | Fraction | None = None,
+        within: str | Sequence[str] | None = None,
+        depth: int | None = None,
+        trials: int | None = None,
+        tree_share: str | float | Fraction | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        result_name: str | None = None,
+        ledger: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """Describe a query of one view by queries of the other: see `redveil.describe`."""
+        # The public function: what it needs is built on data sets.
+        import redveil
+
+        return redveil.describe(
+            self,
+            query,
+            epsilon,
+            delta=delta,
+            within=within,
+            depth=depth,
+            trials=trials,
+            tree_share=tree_share,
+            max_p_value=max_p_value,
+            min_jaccard=min_jaccard,
+            min_support=min_support,
+            max_support=max_support,
+            max_disjuncts=max_disjuncts,
+            result_name=result_name,
+            ledger=ledger,
+            progress=progress,
+        )
+
+    def refine(  # noqa: PLR0913 - the parameters of the public function
+        self,
+        result: Result,
+        epsilon: str | float | Fraction,
+        *,
+        of: int = 1,
+        delta: str | float | Fraction | None = None,
+        depth: int | None = None,
+        tree_share: str | float | Fraction | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        result_name: str | None = None,
+        ledger: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """Refine one redescription of a result: see `redveil.refine`."""
+        import redveil
+
+        return redveil.refine(
+            result,
+            self,
+            epsilon,
+            of=of,
+            delta=delta,
+            depth=depth,
+            tree_share=tree_share,
+            max_p_value=max_p_value,
+            min_jaccard=min_jaccard,
+            min_support=min_support,
+            max_support=max_support,
+            max_disjuncts=max_disjuncts,
+            result_name=result_name,
+            ledger=ledger,
+            progress=progress,
+        )
 
     def under(self, schema: Schema) -> Dataset:
         """Return the data set under another schema, of whose attributes it has the columns."""
-        return replace(self, schema=schema)
+        return replace(self, schema=schema, derived=self.origin)
 
     def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"

@@ -38,6 +38,10 @@ class NumericColumn:
         """Where the value is not missing, bool[N]."""
         return ~np.isnan(self.values)
 
+    def only(self, keep: BoolArray) -> NumericColumn:
+        """Return the values of some entities."""
+        return NumericColumn(self.attribute, self.values[keep])
+
     def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
         """Return where a literal holds and where it is known, both bool[N]."""
         if isinstance(value, bool | str):
@@ -73,6 +77,10 @@ class CodedColumn:
         """Where the value is not missing, bool[N]."""
         known: BoolArray = self.codes != MISSING
         return known
+
+    def only(self, keep: BoolArray) -> CodedColumn:
+        """Return the codes of some entities."""
+        return CodedColumn(self.attribute, self.codes[keep])
 
     def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
         """Return where a literal holds and where it is known, both bool[N]."""
@@ -118,3 +126,14 @@ class Table:
     def view(self, side: Side) -> Mapping[str, Column]:
         """Return one view's columns."""
         return self.left if side is Side.LEFT else self.right
+
+    def only(self, keep: BoolArray) -> Table:
+        """Return the table of some entities, those whose flag is set.
+
+        >>> Table(2, {}, {}).only(np.array([True, False])).rows
+        1
+        """
+        left, right = (
+            {name: column.only(keep) for name, column in self.view(side).items()} for side in Side
+        )
+        return Table(int(keep.sum()), left, right)

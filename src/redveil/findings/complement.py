@@ -34,8 +34,11 @@ def complements(
     tables: Sequence[ReleasedTable],
     splits: SplitCounts,
     test: SignificanceTest,
+    choices: float = 0.0,
 ) -> list[Redescription]:
     """Return the complement of every redescription, in the same order.
+
+    choices: log10 of how many pairs an earlier search chose the roots from
 
     Where no value can be missing, a pair is unrelated if and only if its complements are, so the
     complement of a confirmed redescription is confirmed. Elsewhere it is judged by itself.
@@ -46,7 +49,7 @@ def complements(
     for one in found:
         if one.table not in read:
             read[one.table] = _Reader(tables[one.table], test, len(tables))
-        made.append(_complement(one, tables, splits, read[one.table]))
+        made.append(_complement(one, tables, splits, read[one.table], choices))
     return made
 
 
@@ -83,7 +86,11 @@ def complement_query(tree: ReleasedTree, query: Query, ends: Collection[int]) ->
 
 
 def _complement(
-    one: Redescription, tables: Sequence[ReleasedTable], splits: SplitCounts, reader: _Reader
+    one: Redescription,
+    tables: Sequence[ReleasedTable],
+    splits: SplitCounts,
+    reader: _Reader,
+    choices: float,
 ) -> Redescription:
     table = tables[one.table]
     left = complement_ends(table.left.tree, one.left_ends)
@@ -100,7 +107,9 @@ def _complement(
         return made
     rest = (table.left, one.left_ends, left), (table.right, one.right_ends, right)
     everything = all(len(a) + len(b) == len(tree.tree.ends) for tree, a, b in rest)
-    sure = (everything and one.confirmed) or is_confirmed(made, [t.counts for t in tables], splits)
+    sure = (everything and one.confirmed) or is_confirmed(
+        made, [t.counts for t in tables], splits, choices
+    )
     return replace(made, confirmed=sure)
 
 

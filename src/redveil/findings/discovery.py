@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,28 +38,56 @@ class Discovery:
     bound: float
 
 
-def is_confirmed(one: Redescription, tables: Sequence[LeafTable], splits: SplitCounts) -> bool:
-    """Return whether a pair's p-value, multiplied by the number of comparable pairs, is small."""
+def is_confirmed(
+    one: Redescription,
+    tables: Sequence[LeafTable],
+    splits: SplitCounts,
+    choices: float = 0.0,
+) -> bool:
+    """Return whether a pair's p-value, multiplied by the number of comparable pairs, is small.
+
+    choices: as for `false_discoveries`
+    """
     log_tables = math.log10(max(len(tables), 1))
-    pairs = _comparable(one, tables[one.table], splits, log_tables)
+    pairs = _comparable(one, tables[one.table], splits, log_tables + choices)
     return _log_p(one) + pairs <= math.log10(FAMILY_WISE_ERROR)
 
 
 def with_confirmation(
-    found: Sequence[Redescription], tables: Sequence[LeafTable], splits: SplitCounts
+    found: Sequence[Redescription],
+    tables: Sequence[LeafTable],
+    splits: SplitCounts,
+    choices: float = 0.0,
 ) -> tuple[Redescription, ...]:
     """Return redescriptions that know whether they are confirmed, those that are first.
 
     A pair is compared with all pairs of its length, or with all that trees of its shape could have
     yielded, whichever are fewer. It is confirmed if its p-value, multiplied by their number, is
     still at most 1 %.
+
+    choices: as for `false_discoveries`
     """
-    marked = [replace(one, confirmed=is_confirmed(one, tables, splits)) for one in found]
+    marked = [replace(one, confirmed=is_confirmed(one, tables, splits, choices)) for one in found]
     return tuple(sorted(marked, key=lambda one: not one.confirmed))
 
 
+def given_choices(given: Mapping[Side, Query], splits: SplitCounts) -> float:
+    """Return log10 of how many pairs of queries as long as the given ones there are.
+
+    given: the queries with which trees begin, by side
+
+    >>> from redveil.query.formula import Literal
+    >>> round(given_choices({Side.LEFT: Literal("gout", "=", True)}, {Side.LEFT: 37}), 2)
+    2.17
+    """
+    return sum(_as_long(query, max(splits[side], 1)) for side, query in given.items())
+
+
 def false_discoveries(
-    found: Sequence[Redescription], tables: Sequence[LeafTable], splits: SplitCounts
+    found: Sequence[Redescription],
+    tables: Sequence[LeafTable],
+    splits: SplitCounts,
+    choices: float = 0.0,
 ) -> Discovery | None:
     """Bound the share of reported redescriptions whose two queries are unrelated.
 
@@ -67,14 +95,17 @@ def false_discoveries(
     99 %. The search: of all pairs of queries, some look related by coincidence. Multiplied by the
     number of comparable pairs, no true p-value of an unrelated pair is below 1 %, with probability
     99 %. So in 98 % of all runs no confirmed pair is false; the others are counted as if they were.
+
+    choices: log10 of how many pairs an earlier search of the same rows chose from, if the trees
+             begin with its choice
     """
     if not found:
         return None
-    log_tables = math.log10(len(tables))
+    shapes = math.log10(len(tables)) + choices
     confirmed = sum(bool(one.confirmed) for one in found)
     error = 1 - CONFIRMING_CONFIDENCE + FAMILY_WISE_ERROR
     return Discovery(
-        comparable=max(_comparable(one, tables[one.table], splits, log_tables) for one in found),
+        comparable=max(_comparable(one, tables[one.table], splits, shapes) for one in found),
         confirmed=confirmed,
         bound=min(1.0, 1 - confirmed / len(found) + error),
     )
@@ -86,18 +117,27 @@ def _log_p(one: Redescription) -> float:
     return math.log10(p_value) if p_value > 0 else -math.inf
 
 
-def _comparable(
-    one: Redescription, table: LeafTable, splits: SplitCounts, log_tables: float
-) -> float:
+def _comparable(one: Redescription, table: LeafTable, splits: SplitCounts, shapes: float) -> float:
     """Return the decimal logarithm of the number of comparable pairs.
 
     Both ways of counting share the 1 %. Each table has a shape of its own.
+
+    shapes: the decimal logarithm of the number of shapes, and of what their roots were chosen from
+            before. Counting by length, the words of the roots are among those that are counted
     """
-    left, right = (max(splits[side], 1) for side in (Side.LEFT, Side.RIGHT))
-    by_length = _as_long(one.left, left) + _as_long(one.right, right)
-    by_shape = _shaped_like(table.left, left) + _shaped_like(table.right, right)
+    sides = (one.left, table.left, Side.LEFT), (one.right, table.right, Side.RIGHT)
+    by_length = sum(_alike(query, tree, max(splits[side], 1)) for query, tree, side in sides)
+    by_shape = sum(_shaped_like(tree, max(splits[side], 1)) for _, tree, side in sides)
     # Logarithms: there are more pairs than a float can count.
-    return min(by_length, by_shape + log_tables) + math.log10(2)
+    return min(by_length, by_shape + shapes) + math.log10(2)
+
+
+def _alike(query: Query, tree: Tree, splits: int) -> float:
+    """Count the queries of this length; if there is one split, those that its tree offers.
+
+    A query that a person gives is the only split of its side, however many words it has.
+    """
+    return _as_long(query, splits) if splits > 1 else _shaped_like(tree, splits)
 
 
 def _as_long(query: Query, splits: int) -> float:

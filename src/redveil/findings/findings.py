@@ -91,26 +91,29 @@ def find(
     splits: SplitCounts,
     reporting: Reporting,
     explain: Explain | None = None,
+    choices: float = 0.0,
 ) -> Findings:
     """Extract, prune and rank.
 
     splits:  how many splits each view has to choose from
     explain: says what it would have taken if there is nothing to report
+    choices: log10 of how many pairs of queries an earlier search of the same rows chose the roots
+             from
     """
     extract = _hardened if reporting.noise_aware else _published
-    estimates, found, pruned = extract(tables, splits, reporting)
+    estimates, found, pruned = extract(tables, splits, reporting, choices)
     counts = [table.counts for table in tables]
     discovery = None
     if reporting.noise_aware:
-        found = with_confirmation(found, counts, splits)
-        discovery = false_discoveries(found, counts, splits)
+        found = with_confirmation(found, counts, splits, choices)
+        discovery = false_discoveries(found, counts, splits, choices)
     entities = number_of_entities(estimates)
     nothing = None
     if not found:
         size = entities.estimate if entities else 0.0
         error = max((one.cell_deviation for one in estimates), default=0.0)
         refused = not reporting.taste.allows_all and bool(
-            extract(tables, splits, replace(reporting, taste=ANY_TASTE))[1]
+            extract(tables, splits, replace(reporting, taste=ANY_TASTE), choices)[1]
         )
         nothing = NothingFound(size, error, reporting.noise_aware, refused=refused)
         if reporting.noise_aware and explain is not None and not refused:
@@ -127,7 +130,7 @@ def find(
 
 
 def _hardened(
-    tables: Sequence[ReleasedTable], splits: SplitCounts, reporting: Reporting
+    tables: Sequence[ReleasedTable], splits: SplitCounts, reporting: Reporting, choices: float
 ) -> _Extracted:
     """Return estimates, what is reported, and what is pruned."""
     selection = reporting.selection
@@ -145,7 +148,9 @@ def _hardened(
     if selection.confirmed:
         counts = [table.counts for table in tables]
         described = {
-            one: found for one, found in described.items() if is_confirmed(found, counts, splits)
+            one: found
+            for one, found in described.items()
+            if is_confirmed(found, counts, splits, choices)
         }
     kept, pruned = pruned_by_support(described.values(), reporting.prune)
     fine = {id(one) for one in kept}
@@ -155,7 +160,7 @@ def _hardened(
 
 
 def _published(
-    tables: Sequence[ReleasedTable], _splits: SplitCounts, reporting: Reporting
+    tables: Sequence[ReleasedTable], _splits: SplitCounts, reporting: Reporting, _choices: float
 ) -> _Extracted:
     """Return estimates, what is reported, and what is pruned, all as in the paper."""
     extractors = [PaperExtractor(table, reporting.constraints, reporting.taste) for table in tables]

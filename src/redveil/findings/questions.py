@@ -18,7 +18,7 @@ from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import SignificanceTest, Statistics, statistics_of
 from redveil.findings.wording import interval_text, p_text
 from redveil.query.coverage import Flags, ReleasedTree, coverage, determines
-from redveil.query.formula import Literal, Query, attributes, literals
+from redveil.query.formula import AnyLiteral, Literal, Query, attributes, literals
 from redveil.query.text import number_text, parse_text, to_text
 from redveil.schema import Side
 from redveil.schema.view import plural
@@ -151,7 +151,8 @@ def _must_be_known(query: Query, table: ReleasedTable, side: Side) -> None:
 
 def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
     """Say which part of a query no table can tell, and what can be asked instead."""
-    splits = [split for tree in trees for split in tree.splits if split is not None]
+    tests = [split for tree in trees for split in tree.splits if split is not None]
+    splits = [literal for test in tests for literal in literals(test)]
     for literal in literals(query):
         name = literal.attribute
         related = [split for split in splits if split.attribute == name]
@@ -170,11 +171,13 @@ def _outside(query: Query, trees: Sequence[ReleasedTree]) -> str:
     )
 
 
-def _tests(splits: Sequence[Literal]) -> str:
+def _tests(splits: Sequence[AnyLiteral]) -> str:
     """Say where an attribute was split."""
-    values = dict.fromkeys(split.value for split in splits)
-    if all(isinstance(value, float) for value in values):
-        return f"cut at {', '.join(number_text(x) for x in sorted(map(float, values)))}"
+    numbers = {
+        one.value for one in splits if isinstance(one, Literal) and isinstance(one.value, float)
+    }
+    if numbers and all(isinstance(one, Literal) and one.value in numbers for one in splits):
+        return f"cut at {', '.join(map(number_text, sorted(numbers)))}"
     return f"compared in {', '.join(dict.fromkeys(map(to_text, splits)))}"
 
 

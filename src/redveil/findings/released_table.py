@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from redveil.findings.leaf_table import LeafTable
 from redveil.query.coverage import ReleasedTree
 from redveil.query.leaves import released_tree
+from redveil.query.meaning import Wording
 from redveil.schema import Schema, Side
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -25,10 +26,14 @@ class ReleasedTable:
     right: ReleasedTree
 
     @classmethod
-    def of(cls, counts: LeafTable, schema: Schema) -> ReleasedTable:
-        """Put the trees of a table into words; `schema` is the one whose splits they have."""
+    def of(cls, counts: LeafTable, schema: Schema, wording: Wording | None = None) -> ReleasedTable:
+        """Put the trees of a table into words.
+
+        schema:  the one whose splits they have
+        wording: how its derived attributes read, if it has any
+        """
         left, right = (
-            _numbered_by_node(released_tree(tree, Splits.of(schema.view(tree.side))))
+            _in_words(released_tree(tree, Splits.of(schema.view(tree.side))), wording)
             for tree in (counts.left, counts.right)
         )
         return cls(replace(counts, left=left.tree, right=right.tree), left, right)
@@ -43,8 +48,9 @@ def split_counts(schema: Schema) -> dict[Side, int]:
     return {side: schema.view(side).split_count for side in Side}
 
 
-def _numbered_by_node(released: ReleasedTree) -> ReleasedTree:
+def _in_words(released: ReleasedTree, wording: Wording | None) -> ReleasedTree:
     """Return a tree whose splits are numbered by their nodes, as those read from a file are."""
     splits = released.tree.splits
     numbers = tuple(None if split is None else node for node, split in enumerate(splits))
-    return replace(released, tree=Tree(released.tree.side, numbers, released.tree.stuck))
+    numbered = replace(released, tree=Tree(released.tree.side, numbers, released.tree.stuck))
+    return numbered if wording is None else wording.tree(numbered)

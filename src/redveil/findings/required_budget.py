@@ -24,7 +24,7 @@ from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
 from redveil.privacy.score import MOST_ENTITIES, Score
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
-from redveil.trees.scores import CORRESPONDENCE, LEVERAGE, agreement
+from redveil.trees.scores import CORRESPONDENCE, LEVERAGE, TREE_GINI, agreement
 from redveil.trees.scores.correspondence import correspondence
 from redveil.trees.tree import Tree
 
@@ -245,9 +245,18 @@ def is_chosen(choice: Choice | None, splits: SplitCounts, size: float, match: Ma
     elif choice.score.name == CORRESPONDENCE.name:
         matched = both, size - 2 * each + both
         excess, spread = correspondence(*matched, 2 * (each - both)), math.sqrt(size)
+    elif choice.score.name == TREE_GINI.name:
+        # Of unrelated splits, the purity is above that of none by about one entity.
+        excess, spread = _purity(both, each, size) - _purity(each * match.share, each, size), 1.0
     else:
         raise PlanError(f"it is not known how {choice.score.name} tells a match from other pairs")
     others = math.log(2 * math.prod(max(splits[side], 1) for side in Side))
     heat = sharpness * spread
     weight = others + heat**2 / 2 if heat**2 <= 2 * others else heat * math.sqrt(2 * others)
     return sharpness * excess >= weight + math.log(ODDS_OF_THE_CHOICE)
+
+
+def _purity(both: float, each: float, size: float) -> float:
+    """Return the tree Gini of a split with so many entities, for a class with as many."""
+    inside, outside = (both, each - both), (each - both, size - 2 * each + both)
+    return sum(sum(count**2 for count in side) / max(sum(side), 1.0) for side in (inside, outside))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from redveil.privacy.loss import Loss, legible
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side, Status
+
+if TYPE_CHECKING:
+    from redveil.query.condition import Condition
 
 # A public parameter of a run, as a plain value.
 Parameter: TypeAlias = (
@@ -43,6 +46,8 @@ class Promise:
     """What a run promises about the entities of a declared schema.
 
     entities: the noisy number of entities as (estimate, upper bound), if it was released
+    part:     the queries that hold for every entity that the run is about, if not for all
+    given:    the queries that a person gave to start from, if any
     """
 
     schema: Schema
@@ -50,6 +55,8 @@ class Promise:
     plan: Plan
     method: Method
     entities: tuple[float, float] | None = None
+    part: tuple[Condition, ...] = ()
+    given: tuple[Condition, ...] = ()
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ for none (false and unknown both mean: not in the support). Otherwise the tree c
 
 The decision is exact. Values that no literal of the query or the tree distinguishes form one *bin*,
 so every attribute has few of them. Literals are combined by trying bins, one attribute at a time,
-until the query has a single value.
+until the query has a single value. Where a tree splits by a query that a person gave, its value is
+decided in the same way.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 Outcomes: TypeAlias = int
 # The bins that remain possible, by attribute.
 Possible: TypeAlias = Mapping[str, tuple[int, ...]]
+# Queries, each with the values that it can have.
+Implied: TypeAlias = tuple[tuple[Query, Outcomes], ...]
 
 TRUE: Final = 1
 FALSE: Final = 2
@@ -54,9 +57,10 @@ MOST_WORK: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ReleasedTree:
-    """A tree with its splits as literals, and the attributes of its view.
+    """A tree with its splits as queries, and the attributes of its view.
 
-    `splits[n]` is the literal at inner node n, and None at a leaf.
+    `splits[n]` is the query at inner node n, and None at a leaf. It is a literal, unless a person
+    gave it. `unknown_is_false`: entities for which a split is unknown go where it is false.
 
     >>> sick = Literal("sick", "=", value=True)
     >>> from redveil.schema import Side
@@ -67,8 +71,9 @@ class ReleasedTree:
     """
 
     tree: Tree
-    splits: tuple[Literal | None, ...]
+    splits: tuple[Query | None, ...]
     attributes: Mapping[str, Attribute]
+    unknown_is_false: bool = False
 
     @property
     def always_known(self) -> frozenset[str]:
@@ -106,34 +111,67 @@ def coverage(query: Query, released: ReleasedTree) -> Coverage:
     covered, undetermined = (np.zeros(len(ends), dtype=np.bool_) for _ in range(2))
     # Upper nodes first: their coverage decides about the unreachable ends below.
     for place in sorted(range(len(ends)), key=ends.__getitem__):
-        possible = bins.within(ends[place])
-        if not all(possible.values()):
+        possible, known = bins.within(ends[place])
+        seen, work = _verdicts(query, bins, possible, known, work)
+        if not seen:
             above = {node for node, _ in tree.ancestors(ends[place])} & set(tree.stuck)
             covered[place] = any(covered[ends.index(node)] for node in above)
             continue
-        seen, work = _verdicts(query, bins, possible, work)
         covered[place] = seen == {True}
         undetermined[place] = len(seen) == 2
+    _refuse_gaps(released, covered, undetermined)
     return Coverage(covered, undetermined)
 
 
-def _verdicts(query: Query, bins: _Bins, start: Possible, work: int) -> tuple[set[bool], int]:
-    """Return whether the query can be true, and whether it can be false or unknown."""
+def _refuse_gaps(released: ReleasedTree, covered: Flags, undetermined: Flags) -> None:
+    """Leave undetermined what covers a given query's unknown value but not all that is below it.
+
+    With comparisons it cannot happen: what is true without a value is true whatever the value is. A
+    given query may be unknown for some of its attributes only. Intervals do not hold for such
+    coverages (`findings.critical_values.unions`).
+    """
+    tree = released.tree
+    ends = tree.ends
+    for node in tree.stuck:
+        if covered[ends.index(node)] and not isinstance(released.splits[node], Literal):
+            below = [
+                place
+                for place, end in enumerate(ends)
+                if node in {above for above, _ in tree.ancestors(end)}
+            ]
+            undetermined[ends.index(node)] |= not covered[below].all()
+
+
+def _verdicts(
+    query: Query, bins: _Bins, start: Possible, known: Implied, work: int
+) -> tuple[set[bool], int]:
+    """Return whether the query can be true, and whether it can be false or unknown.
+
+    known: what is implied about the entity besides the bins it starts from
+    """
     seen: set[bool] = set()
-    size = literal_count(query)
-    open_cases = [start]
+    asked = (query, *(given for given, _ in known))
+    size = sum(literal_count(one) for one in asked)
+    open_cases = [start] if all(start.values()) else []
     while open_cases and len(seen) < 2:
         work -= size
         if work < 0:
             raise QueryError("the query is too complex to check; ask about parts of it")
         possible = open_cases.pop()
+        values = [(_outcomes(given, bins, possible), value) for given, value in known]
+        if not all(found & value for found, value in values):
+            continue
         outcomes = _outcomes(query, bins, possible)
-        if outcomes == TRUE or not outcomes & TRUE:
+        decided = outcomes == TRUE or not outcomes & TRUE
+        if decided and all(not found & ~value for found, value in values):
             seen.add(outcomes == TRUE)
             continue
-        # If every literal had a single value, so would the query.
+        # If every literal had a single value, so would the queries.
         name = next(
-            one.attribute for one in literals(query) if bins.outcomes(one, possible).bit_count() > 1
+            one.attribute
+            for each in asked
+            for one in literals(each)
+            if bins.outcomes(one, possible).bit_count() > 1
         )
         open_cases += [{**possible, name: (bin_,)} for bin_ in possible[name]]
     return seen, work
@@ -180,8 +218,9 @@ class _Bins:
     def __init__(self, query: Query, released: ReleasedTree) -> None:
         self._tree = released.tree
         self._splits = released.splits
+        self._fails = FALSE | UNKNOWN if released.unknown_is_false else FALSE
         by_name: dict[str, dict[AnyLiteral, None]] = {}
-        for literal in (*literals(query), *(s for s in released.splits if s is not None)):
+        for literal in (*literals(query), *_split_literals(released.splits)):
             check_literal(literal, released.attributes)
             by_name.setdefault(literal.attribute, {})[literal] = None
         # For every literal its outcome in each bin.
@@ -203,20 +242,33 @@ class _Bins:
             found |= row[bin_]
         return found
 
-    def within(self, end: int) -> dict[str, tuple[int, ...]]:
-        """Return the bins that an entity at an end can have, for every attribute."""
+    def within(self, end: int) -> tuple[dict[str, tuple[int, ...]], Implied]:
+        """Return the bins that an entity at an end can have, and what else is known of it."""
         possible = dict(self._all)
-        for node, held in self._tree.ancestors(end):
-            self._keep(possible, node, TRUE if held else FALSE)
+        known: list[tuple[Query, Outcomes]] = []
+        values = [(node, TRUE if held else self._fails) for node, held in self._tree.ancestors(end)]
         if self._tree.split(end) is not None:
-            self._keep(possible, end, UNKNOWN)
-        return possible
+            values.append((end, UNKNOWN))
+        for node, value in values:
+            split = self._splits[node]
+            assert split is not None, "an inner node has a split"
+            if isinstance(split, Literal):
+                self._keep(possible, split, value)
+            else:
+                known.append((split, value))
+        return possible, tuple(known)
 
-    def _keep(self, possible: dict[str, tuple[int, ...]], node: int, outcome: Outcomes) -> None:
-        split = self._splits[node]
-        assert split is not None, "an inner node has a split"
+    def _keep(
+        self, possible: dict[str, tuple[int, ...]], split: Literal, outcome: Outcomes
+    ) -> None:
         row, name = self._rows[split], split.attribute
-        possible[name] = tuple(bin_ for bin_ in possible[name] if row[bin_] == outcome)
+        possible[name] = tuple(bin_ for bin_ in possible[name] if row[bin_] & outcome)
+
+
+def _split_literals(splits: Sequence[Query | None]) -> Iterator[AnyLiteral]:
+    for split in splits:
+        if split is not None:
+            yield from literals(split)
 
 
 def check_literal(literal: AnyLiteral, attributes: Mapping[str, Attribute]) -> None:
@@ -249,7 +301,7 @@ def _check_value(literal: Literal, attribute: Attribute) -> None:
         raise QueryError(f"{to_text(literal)}: {name} has no such category; {remedy}")
 
 
-def determines(splits: Sequence[Literal], literal: AnyLiteral, attribute: Attribute) -> bool:
+def determines(splits: Sequence[AnyLiteral], literal: AnyLiteral, attribute: Attribute) -> bool:
     """Return whether splits on an attribute together determine a literal on it.
 
     >>> age = Attribute("age", Kind.NUMERIC, maximum=110)

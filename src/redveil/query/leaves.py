@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.query.coverage import ReleasedTree
-from redveil.query.formula import And, Literal, Not, Or, Query, complement
+from redveil.query.formula import And, Literal, Not, Or, Query, negate
 from redveil.schema import Kind
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -49,11 +49,15 @@ def released_tree(tree: Tree, splits: Splits) -> ReleasedTree:
 
 
 def node_query(released: ReleasedTree, node: int) -> Query:
-    """Return the conjunction of the literals on the path to a node, from the root."""
+    """Return the conjunction of the splits on the path to a node, from the root.
+
+    It is true where the path leads. If a tree takes what is unknown for false, paths along which
+    each split held are the only ones that a query can name.
+    """
     path = tuple(
-        literal if held else complement(literal)
+        split if held else negate(split)
         for above, held in released.tree.ancestors(node)
-        if (literal := released.splits[above]) is not None
+        if (split := released.splits[above]) is not None
     )
     return path[0] if len(path) == 1 else And(path)
 

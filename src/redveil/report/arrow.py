@@ -26,23 +26,34 @@ def to_arrow(document: ResultDocument) -> pa.Table:
         "confirmed": pa.bool_(),
         "leaf_table": pa.int64(),
     }
+    repeated = any(one.before for one in document.redescriptions)
+    if repeated:
+        types |= {
+            f"{what}{end}": pa.float64()
+            for what in ("jaccard_before", "difference")
+            for end in ("", "_low", "_high")
+        }
     evaluated = any(one.true for one in document.redescriptions)
     if evaluated:
         types |= {"true_jaccard": pa.float64(), "true_support_both": pa.int64()}
         types |= {"true_p_value": pa.float64()}
     rows = [
-        dict(zip(types, _row(one, evaluated=evaluated), strict=True))
+        dict(zip(types, _row(one, repeated=repeated, evaluated=evaluated), strict=True))
         for one in document.redescriptions
     ]
     return pa.Table.from_pylist(rows, schema=pa.schema(types))
 
 
-def _row(one: RedescriptionPart, *, evaluated: bool) -> list[str | float | None]:
+def _row(one: RedescriptionPart, *, repeated: bool, evaluated: bool) -> list[str | float | None]:
     row: list[str | float | None] = [one.left.text, one.right.text]
     counts = one.support.both, one.support.left, one.support.right
     for interval in (one.jaccard, one.corrected, *counts):
         row += [interval.estimate, interval.low, interval.high]
     row += [one.p_value, one.expected_jaccard, one.confirmed, one.source.tree_pair + 1]
+    if repeated:
+        before = one.before
+        for old in (before.jaccard, before.difference) if before else (None, None):
+            row += [old.estimate, old.low, old.high] if old else [None] * 3
     if evaluated:
         true = one.true
         row += [true.jaccard, true.support.both, true.p_value] if true else [None] * 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from redveil.findings.discovery import Discovery
@@ -13,6 +13,7 @@ from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval
 from redveil.privacy.plan import Step
 from redveil.privacy.promise import Promise
+from redveil.query.condition import Condition
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import Query
 from redveil.query.json_form import to_json
@@ -25,6 +26,7 @@ from redveil.report.document import (
     AttributesPart,
     CertificatePart,
     DiscoveryPart,
+    GivenPart,
     IntervalPart,
     LeafTablePart,
     ListingPart,
@@ -70,19 +72,28 @@ def with_list(
     discovery: Discovery | None,
     listing: ListingPart,
 ) -> ResultDocument:
-    """Return a document with another list. True values stay where the same pair was listed."""
-    known = {(one.left.text, one.right.text): one.true for one in document.redescriptions}
-    parts = [_redescription(one) for one in found]
+    """Return a document with another list. What else is known of a pair stays, if it was listed.
+
+    That is its true values, and what an earlier result said of it.
+    """
+    known = {(one.left.text, one.right.text): one for one in document.redescriptions}
     update = {
         "redescriptions": tuple(
-            one.model_copy(update={"true": known.get((one.left.text, one.right.text))})
-            for one in parts
+            _with_known(one, known.get((one.left.text, one.right.text)))
+            for one in map(_redescription, found)
         ),
         "false_discoveries": _discovery(discovery),
         "message": None,
         "listing": listing,
     }
     return document.model_copy(update=update)
+
+
+def _with_known(one: RedescriptionPart, listed: RedescriptionPart | None) -> RedescriptionPart:
+    """Add what was known of the same pair."""
+    if listed is None:
+        return one
+    return one.model_copy(update={"true": listed.true, "before": listed.before})
 
 
 def pruned_points(pruned: Iterable[Redescription]) -> tuple[PointPart, ...]:
@@ -110,7 +121,15 @@ def certificate(promise: Promise) -> CertificatePart:
         schema_status=schema.status.value,
         conditions=promise.conditions,
         software=software(),
+        given=_given(promise.given),
+        within=_given(promise.part),
     )
+
+
+def _given(conditions: Sequence[Condition]) -> GivenPart | None:
+    if not conditions:
+        return None
+    return GivenPart.model_validate({one.side.value: _query(one.query) for one in conditions})
 
 
 def _step(step: Step, currency: str) -> StepPart:
@@ -212,9 +231,16 @@ def _rows(matrix: Any) -> tuple[tuple[Any, ...], ...]:
 def _tree(released: ReleasedTree, view: View) -> TreePart:
     tree = released.tree
     leaves = [simplified(node_query(released, leaf), order=released.orders) for leaf in tree.leaves]
+    # No query is true where another one is false or unknown.
+    said = [
+        not released.unknown_is_false or all(held for _, held in tree.path(leaf))
+        for leaf in tree.leaves
+    ]
+    ends = [_query(leaf) if one else None for leaf, one in zip(leaves, said, strict=True)]
     return TreePart(
         view=view.name,
         splits=tuple(None if one is None else to_json(one) for one in released.splits),
-        ends=(*(_query(leaf) for leaf in leaves), *(None for _ in tree.stuck)),
+        ends=(*ends, *(None for _ in tree.stuck)),
         stuck_at=tree.stuck,
+        unknown_is_false=released.unknown_is_false,
     )

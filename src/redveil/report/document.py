@@ -97,6 +97,13 @@ class CertificatePart(Displayed, Part):
     schema_status: Literal["declared", "draft"]
     conditions: tuple[str, ...] = Field(description="what the promise rests on")
     software: str
+    given: GivenPart | None = Field(
+        default=None,
+        description="the queries that a person gave, if any; nothing was paid for them",
+    )
+    within: GivenPart | None = Field(
+        default=None, description="which entities the result is about; all of them by default"
+    )
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
@@ -159,6 +166,10 @@ class CertificatePart(Displayed, Part):
         ]
         for number, line in enumerate(steering_lines(self.parameters)):
             facts.append(("steered" if number == 0 else "", line))
+        if self.given is not None:
+            facts.append(("given", " and ".join(one.text for one in self.given.queries)))
+        if self.within is not None:
+            facts.append(("within", " and ".join(one.text for one in self.within.queries)))
         if entities is not None:
             facts.append((plural(self.unit), f"{interval_text(entities, 0)} (noisy)"))
         facts += [
@@ -177,6 +188,18 @@ class CertificatePart(Displayed, Part):
     def _shown(self) -> Iterator[Block]:
         yield self.listing()
         yield Folded("Steps and prices", steps_listing(self.steps))
+
+
+class GivenPart(Part):
+    """Queries that a person gave, one for each view or for one of them."""
+
+    left: QueryPart | None = None
+    right: QueryPart | None = None
+
+    @property
+    def queries(self) -> tuple[QueryPart, ...]:
+        """The queries that hold for every entity."""
+        return tuple(one for one in (self.left, self.right) if one is not None)
 
 
 class QueryPart(Part):
@@ -239,6 +262,16 @@ class SourcePart(Part):
     right_ends: tuple[int, ...]
 
 
+class BeforePart(Part):
+    """What an earlier result said of the same two queries, and how the new one differs.
+
+    These intervals and the new ones hold together with probability 95 %.
+    """
+
+    jaccard: IntervalPart
+    difference: IntervalPart = Field(description="the new Jaccard index less the old one")
+
+
 class RedescriptionPart(Part):
     """Two queries and how well they match, as far as the noise lets us know."""
 
@@ -257,6 +290,9 @@ class RedescriptionPart(Part):
         default=None, description="whether it survives correction for all comparable pairs"
     )
     source: SourcePart
+    before: BeforePart | None = Field(
+        default=None, description="what an earlier result said, in a confirmation"
+    )
     true: TruePart | None = None
 
     def __str__(self) -> str:
@@ -284,6 +320,9 @@ class TreePart(Part):
         description="leaf queries, then null for each node where a missing value can stop an entity"
     )
     stuck_at: tuple[int, ...]
+    unknown_is_false: bool = Field(
+        default=False, description="whether an unknown split counts as false, as in a confirmation"
+    )
 
 
 class LeafTablePart(Part):

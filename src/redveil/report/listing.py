@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from redveil.errors import InputError, ResultError
 from redveil.findings.complement import complements
+from redveil.findings.confirmation import confirmed_share
 from redveil.findings.discovery import Discovery, false_discoveries
 from redveil.findings.findings import find
 from redveil.findings.redescription import Redescription
@@ -24,6 +25,8 @@ from redveil.privacy.loss import read_count
 from redveil.report.build import pruned_points, with_list
 from redveil.report.document import ListingPart, ResultDocument
 from redveil.report.released import (
+    CONFIRM,
+    earlier_choices,
     released_list,
     released_splits,
     released_tables,
@@ -72,6 +75,7 @@ def filtered(document: ResultDocument, changes: Mapping[str, Any]) -> ResultDocu
     changes: constraints that differ from those in force; None for those that do not. A list that
     was sorted, cut short or made of complements begins anew
     """
+    _must_be_searched(document)
     before = reporting_of(document)
     given = {name: value for name, value in changes.items() if value is not None}
     reporting = Reporting(
@@ -83,7 +87,8 @@ def filtered(document: ResultDocument, changes: Mapping[str, Any]) -> ResultDocu
     )
     if reporting.selection.confirmed and not reporting.noise_aware:
         raise InputError("the published profile confirms nothing; leave out confirmed")
-    findings = find(released_tables(document), released_splits(document), reporting)
+    tables, splits = released_tables(document), released_splits(document)
+    findings = find(tables, splits, reporting, choices=earlier_choices(document))
     listing = ListingPart(
         constraints=reporting.public() | asdict(reporting.selection),
         ranks=tuple(range(1, len(findings.redescriptions) + 1)),
@@ -127,12 +132,14 @@ def arranged(
 
 def complemented(document: ResultDocument) -> ResultDocument:
     """Return a document in which every entry is replaced by the pair of its complements."""
+    _must_be_searched(document)
     listing = _listing(document)
     found = complements(
         released_list(document),
         released_tables(document),
         released_splits(document),
         significance_test(document),
+        earlier_choices(document),
     )
     return _with_list(document, found, listing, {"complement": not listing.complement})
 
@@ -152,8 +159,23 @@ def _discovery(document: ResultDocument, found: Sequence[Redescription]) -> Disc
     """Bound the false discoveries among those that are left, if they were bounded at all."""
     if document.false_discoveries is None:
         return None
+    if _is_confirmation(document):
+        return confirmed_share(found, document.false_discoveries.comparable)
     counts = [table.counts for table in released_tables(document)]
-    return false_discoveries(found, counts, released_splits(document))
+    return false_discoveries(found, counts, released_splits(document), earlier_choices(document))
+
+
+def _is_confirmation(document: ResultDocument) -> bool:
+    return document.certificate.algorithm == CONFIRM
+
+
+def _must_be_searched(document: ResultDocument) -> None:
+    """Refuse to look for other pairs in tables that were made for a given list."""
+    if _is_confirmation(document):
+        raise InputError(
+            "a confirmation measures a given list and no other; filter the earlier result, then "
+            "confirm that (sort and top work)"
+        )
 
 
 def _listing(document: ResultDocument) -> ListingPart:
@@ -161,8 +183,10 @@ def _listing(document: ResultDocument) -> ListingPart:
     if document.listing is not None:
         return document.listing
     reporting = reporting_of(document)
+    made = reporting.public() | asdict(reporting.selection)
     return ListingPart(
-        constraints=reporting.public() | asdict(reporting.selection),
+        # A given list is as it is.
+        constraints={} if _is_confirmation(document) else made,
         ranks=tuple(range(1, len(document.redescriptions) + 1)),
     )
 

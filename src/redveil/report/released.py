@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
 from redveil.errors import QueryError, ResultError
+from redveil.findings.discovery import given_choices
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, SplitCounts
 from redveil.findings.statistics import Interval, SignificanceTest, Statistics
 from redveil.privacy.loss import Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
-from redveil.query.formula import Literal
+from redveil.query.formula import Query, literals
 from redveil.query.json_form import from_json
 from redveil.report.document import (
     AttributePart,
@@ -30,6 +32,10 @@ from redveil.trees.tree import Tree
 
 Currency = Callable[[Fraction], Price]
 
+# The algorithms that begin with given queries.
+DESCRIBE: Final = "describe"
+REFINE: Final = "refine"
+CONFIRM: Final = "confirm"
 # Heap numbers grow as 2^depth; no tree that fits a table is deeper.
 MOST_NODES = 2**16
 
@@ -60,12 +66,42 @@ def significance_test(document: ResultDocument) -> SignificanceTest:
 
 
 def released_splits(document: ResultDocument) -> SplitCounts:
-    """Return how many splits each view had to choose from."""
+    """Return how many splits each view had to choose from.
+
+    A query that a person gave to describe is the only one of its view; one that was refined is one
+    more.
+    """
+    counts, alone = _declared_splits(document), document.certificate.algorithm == DESCRIBE
+    for side in _given(document):
+        counts[side] = 1 if alone else counts[side] + 1
+    return counts
+
+
+def earlier_choices(document: ResultDocument) -> float:
+    """Return log10 of how many pairs the roots were chosen from, if an earlier search chose them.
+
+    That of other entities, or a person's choice, does not count.
+    """
+    if document.certificate.algorithm != REFINE:
+        return 0.0
+    return given_choices(_given(document), _declared_splits(document))
+
+
+def _declared_splits(document: ResultDocument) -> dict[Side, int]:
     declared = document.attributes
     return {
         Side.LEFT: sum(one.splits for one in declared.left),
         Side.RIGHT: sum(one.splits for one in declared.right),
     }
+
+
+def _given(document: ResultDocument) -> dict[Side, Query]:
+    """Return the queries with which trees begin, by side."""
+    given = document.certificate.given
+    if given is None:
+        return {}
+    sides = (Side.LEFT, given.left), (Side.RIGHT, given.right)
+    return {side: from_json(query.tree) for side, query in sides if query is not None}
 
 
 def released_list(document: ResultDocument) -> list[Redescription]:
@@ -170,16 +206,21 @@ def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> Re
     if len(part.splits) > MOST_NODES:
         raise ValueError("the tree is too deep")
     splits = [None if one is None else from_json(one) for one in part.splits]
-    tests: list[Literal | None] = []
     for node, split in enumerate(splits):
         if split is not None:
-            if not isinstance(split, Literal) or (node and splits[(node - 1) // 2] is None):
-                raise ValueError("a split is not a literal")
-            check_literal(split, attributes)
-        tests.append(split if isinstance(split, Literal) else None)
-    inner = tuple(None if test is None else node for node, test in enumerate(tests))
+            if node and splits[(node - 1) // 2] is None:
+                raise ValueError("a split has no split above it")
+            _check(split, attributes)
+    inner = tuple(None if split is None else node for node, split in enumerate(splits))
     if any(node not in inner for node in part.stuck_at):
         raise ValueError("a leaf is listed in stuck_at")
     if len(set(part.stuck_at)) != len(part.stuck_at):
         raise ValueError("a place to be stuck at is named twice")
-    return ReleasedTree(Tree(side, inner, part.stuck_at), tuple(tests), attributes)
+    tree = Tree(side, inner, part.stuck_at)
+    return ReleasedTree(tree, tuple(splits), attributes, part.unknown_is_false)
+
+
+def _check(split: Query, attributes: Mapping[str, Attribute]) -> None:
+    """Refuse a split that the attributes do not allow."""
+    for literal in literals(split):
+        check_literal(literal, attributes)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from redveil.data.dataset import Dataset
     from redveil.findings.questions import Answer
     from redveil.report.listing import SortKey
 
@@ -228,6 +230,46 @@ class Result:
 
         return Result(complemented(self.document))
 
+    def refine(  # noqa: PLR0913 - the parameters of the public function
+        self,
+        dataset: Dataset,
+        epsilon: str | float | Fraction,
+        *,
+        of: int = 1,
+        delta: str | float | Fraction | None = None,
+        depth: int | None = None,
+        tree_share: str | float | Fraction | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        result_name: str | None = None,
+        ledger: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """Refine one redescription of this result: see `redveil.refine`."""
+        # The public function: what it needs is built on results.
+        import redveil
+
+        return redveil.refine(
+            self,
+            dataset,
+            epsilon,
+            of=of,
+            delta=delta,
+            depth=depth,
+            tree_share=tree_share,
+            max_p_value=max_p_value,
+            min_jaccard=min_jaccard,
+            min_support=min_support,
+            max_support=max_support,
+            max_disjuncts=max_disjuncts,
+            result_name=result_name,
+            ledger=ledger,
+            progress=progress,
+        )
+
     def to_json(self) -> str:
         """Return the result file's text."""
         plain = self.document.model_dump(mode="json", by_alias=True, exclude_none=False)
@@ -237,6 +279,9 @@ class Result:
             # Only an owner's evaluation has true values; a private file does not mention them.
             if redescription["true"] is None:
                 del redescription["true"]
+            # Only a confirmation compares with an earlier result.
+            if redescription["before"] is None:
+                del redescription["before"]
         return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
 
     def save(self, path: str | Path) -> None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from redveil.display import rich_text
 from redveil.findings.wording import interval_text, p_text
 from redveil.privacy.plan import steps_listing
-from redveil.report.document import CertificatePart, IntervalPart, ResultDocument, StepPart
+from redveil.report.document import (
+    CertificatePart,
+    IntervalPart,
+    RedescriptionPart,
+    ResultDocument,
+    StepPart,
+)
 from redveil.report.wording import (
     all_confirmed,
     confirmation_text,
@@ -76,6 +82,9 @@ def redescription_list(document: ResultDocument) -> Table:
             (plural(document.certificate.unit), Text(interval_text(one.support.both, 0))),
             ("p at most", Text(p_text(one.p_value))),
         ]
+        if one.before:
+            facts.append(("before", Text(interval_text(one.before.jaccard, 2))))
+            facts.append(("difference", Text(interval_text(one.before.difference, 2))))
         if not is_confirmed(document, number):
             facts.append(("", Text("not confirmed", "yellow")))
         if one.true:
@@ -98,11 +107,15 @@ def redescription_table(document: ResultDocument) -> Table:
     from rich.text import Text
 
     evaluated = any(one.true for one in document.redescriptions)
+    repeated = any(one.before for one in document.redescriptions)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("#", justify="right")
     table.add_column("left", ratio=5, overflow="fold")
     table.add_column("right", ratio=5, overflow="fold")
     table.add_column("Jaccard [95 %]", no_wrap=True)
+    if repeated:
+        table.add_column("before", no_wrap=True)
+        table.add_column("difference [95 %]", no_wrap=True)
     table.add_column("corrected [95 %]", no_wrap=True)
     table.add_column(Text(f"{plural(document.certificate.unit)} [95 %]"), no_wrap=True)
     table.add_column("p at most", no_wrap=True)
@@ -118,6 +131,7 @@ def redescription_table(document: ResultDocument) -> Table:
             Text(one.left.text),
             Text(one.right.text),
             Text(interval_text(one.jaccard, 2)),
+            *(_before(one) if repeated else ()),
             Text(interval_text(one.corrected, 2)),
             Text(interval_text(one.support.both, 0)),
             Text(p_text(one.p_value)),
@@ -128,6 +142,16 @@ def redescription_table(document: ResultDocument) -> Table:
             fields += [Text(f"{one.true.jaccard:.3f}"), Text(p_text(one.true.p_value))]
         table.add_row(*fields)
     return table
+
+
+def _before(one: RedescriptionPart) -> tuple[Text, Text]:
+    """Return the old Jaccard index and the difference, if there is an old one."""
+    from rich.text import Text
+
+    if one.before is None:
+        return Text(""), Text("")
+    old, change = one.before.jaccard, one.before.difference
+    return Text(f"{old.estimate:.2f}"), Text(interval_text(change, 2))
 
 
 def certificate_view(

@@ -81,6 +81,9 @@ class Twins:
         return {side: _attribute(splits[side], self.tree(side).splits[0]) for side in Side}
 
 
+BEFORE_GROWTH: Final = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
+
+
 def grow_twins(
     data: PreparedData,
     root: Matching,
@@ -90,6 +93,7 @@ def grow_twins(
     randomness: Randomness,
     required: Mapping[Side, Collection[str]] = MappingProxyType({}),
     grown: Released[Twins] | None = None,
+    start: Twins = BEFORE_GROWTH,
 ) -> Released[Twins]:
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
@@ -97,9 +101,9 @@ def grow_twins(
     avoid:    attributes that the roots leave alone, so that several pairs of twins differ.
     required: names of attributes, of which each root takes one; any, if there are none.
     grown:    trees that are grown already, and are grown deeper.
+    start:    what to grow from, if a person gave the first splits; public.
     """
     pairing = Pairing.of(data.schema, data.splits, required)
-    start = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
     for step in steps:
         if data.stop[0]:
             raise KeyboardInterrupt

@@ -15,6 +15,7 @@ then), weighs all splits alike instead. All of this is public.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from functools import partial
 from typing import Final
 
@@ -48,11 +49,13 @@ def draw_tree(
     classes: int,
     receipt: Receipt,
     randomness: Randomness,
+    avoid: Collection[int] = (),
 ) -> Released[Tree]:
     """Return a tree drawn from the exponential mechanism's law over all trees (TREE_GINI).
 
     depth:  1 or 2.
     target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
+    avoid:  attributes that the root leaves alone, as long as others are left. Public.
     """
     if not 1 <= depth <= DEEPEST:
         raise PlanError(
@@ -61,10 +64,10 @@ def draw_tree(
     splits = data.splits[side]
     if depth == 1:
         stumps = within(partial(_stump_units, classes), data.sets[side], target)
-        root = choose(stumps, TREE_GINI, stump_base(splits), receipt, randomness)
+        root = choose(stumps, TREE_GINI, stump_base(splits, avoid), receipt, randomness)
         return combine(partial(tree_of, side, splits), root)
     units = within(partial(_two_level_units, classes), data.sets[side], target)
-    chosen = choose_tree(units, TREE_GINI, tree_base(splits), receipt, randomness)
+    chosen = choose_tree(units, TREE_GINI, tree_base(splits, avoid), receipt, randomness)
     return combine(partial(tree_of, side, splits), chosen)
 
 
@@ -85,13 +88,15 @@ def split_weights(splits: Splits) -> tuple[Integers, int]:
     return whole // offered, whole
 
 
-def stump_base(splits: Splits) -> Integers:
+def stump_base(splits: Splits, avoid: Collection[int] = ()) -> Integers:
     """Return the base measure of trees of one level, int64[1, splits]. Public."""
     weights, _ = split_weights(splits)
-    return np.where(splits.informative(()), weights, 0)[np.newaxis]
+    informative = splits.informative(())
+    others = informative & ~np.isin(splits.attribute, list(avoid))
+    return np.where(others if others.any() else informative, weights, 0)[np.newaxis]
 
 
-def tree_base(splits: Splits) -> TwoLevelBase:
+def tree_base(splits: Splits, avoid: Collection[int] = ()) -> TwoLevelBase:
     """Return the base measure of trees of two levels; the last choice is to stay a leaf. Public."""
     weights, whole = split_weights(splits)
     may = np.zeros((len(splits), 2, len(splits) + 1), dtype=np.bool_)
@@ -99,7 +104,7 @@ def tree_base(splits: Splits) -> TwoLevelBase:
         for number, held in enumerate((True, False)):
             may[root, number, :-1] = splits.informative(((root, held),))
     may[:, :, -1] = ~may.any(axis=2)
-    return TwoLevelBase(stump_base(splits)[0], np.append(weights, whole), may)
+    return TwoLevelBase(stump_base(splits, avoid)[0], np.append(weights, whole), may)
 
 
 def tree_of(side: Side, splits: Splits, chosen: tuple[int, ...]) -> Tree:

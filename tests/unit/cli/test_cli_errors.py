@@ -65,7 +65,8 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
     [
         (
             [],
-            "schema plan mine show ask compare budget truth diagnose audit plot demo",
+            "schema plan mine describe refine confirm show ask compare budget truth diagnose audit "
+            "plot demo",
         ),
         (["schema"], "draft check accept buy-cuts"),
     ],

@@ -331,6 +331,24 @@ def test_nor_beside_the_ledger_that_a_link_leads_to(
     assert not real.exists()
 
 
+def test_a_part_of_the_population_is_mined(clinic_files: Clinic, command: Command) -> None:
+    done = command(*clinic_files.mine, "--within", "[age > 40]", "--within", "[eGFR > 30]")
+    assert done.code == 0
+    within = Result.read(clinic_files.result).certificate.within
+    assert within is not None
+    assert [one.text for one in within.queries] == ["[age > 40]", "[eGFR > 30]"]
+    assert "within      [age > 40] and [eGFR > 30]" in done.out
+
+
+def test_a_part_that_the_schema_does_not_allow_is_refused_before_loading(
+    clinic_files: Clinic, command: Command
+) -> None:
+    done = command(*clinic_files.mine, "--within", "[agee > 40]")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "redveil: --within: no attribute agee; did you mean age?\n"
+    assert clinic_files.names() == THREE_FILES
+
+
 @pytest.mark.parametrize("key", ["title", "name"])
 def test_a_schema_with_half_a_character_is_refused_before_anything_is_charged(
     key: str, clinic_files: Clinic, command: Command

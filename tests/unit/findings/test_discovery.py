@@ -14,6 +14,8 @@ import pytest
 from redveil.findings.discovery import (
     Discovery,
     false_discoveries,
+    given_choices,
+    is_confirmed,
     joints,
     with_confirmation,
 )
@@ -161,3 +163,36 @@ def test_all_ways_to_join_literals_are_counted() -> None:
     for length in range(1, 6):
         listed = queries(tuple(Literal(f"a{i}", "=", value=True) for i in range(length)))
         assert len(set(listed)) == len(listed) == joints(length)
+
+
+def test_given_roots_were_chosen_from_all_pairs_of_their_length() -> None:
+    given: dict[Side, Query] = {Side.LEFT: GOUT, Side.RIGHT: And((GOUT, HEPATITIS))}
+    expected = math.log10(4 * LEFT * 4 * (4 * RIGHT) ** 2)
+    assert given_choices(given, SPLITS) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("factor", "confirmed"), [(0.99, True), (1.01, False)])
+def test_earlier_choices_count_as_comparable_pairs(
+    factor: float,
+    confirmed: bool,  # noqa: FBT001
+) -> None:
+    shapes = 2 * LEFT * 4 * RIGHT * 4
+    found = one(factor * 0.01 / (shapes * 1000), MANY)
+    assert is_confirmed(found, [stumps()], SPLITS, choices=3.0) == confirmed
+    known = false_discoveries([found], [stumps()], SPLITS, choices=3.0)
+    assert known is not None
+    assert 10**known.comparable == pytest.approx(shapes * 1000)
+
+
+def test_all_words_count_so_that_a_short_pair_needs_no_earlier_choices() -> None:
+    known = false_discoveries([one(1.0)], [stumps(2)], SPLITS, choices=30.0)
+    assert known is not None
+    assert 10**known.comparable == pytest.approx(2 * 4 * LEFT * 4 * RIGHT)
+
+
+def test_a_given_query_counts_as_one_split_however_long_it_is() -> None:
+    table = replace(stumps(), left=Tree(Side.LEFT, (0,), stuck=(0,)))
+    for query in (GOUT, MANY):
+        known = false_discoveries([one(1.0, query)], [table], {Side.LEFT: 1, Side.RIGHT: RIGHT})
+        assert known is not None
+        assert 10**known.comparable == pytest.approx(2 * 5 * 4 * RIGHT)

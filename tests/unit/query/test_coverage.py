@@ -13,7 +13,18 @@ from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
 from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage
-from redveil.query.formula import And, AnyLiteral, Known, Literal, Not, Op, Or, Query, Value
+from redveil.query.formula import (
+    And,
+    AnyLiteral,
+    Known,
+    Literal,
+    Not,
+    Op,
+    Or,
+    Query,
+    Value,
+    attributes,
+)
 from redveil.query.leaves import leaf_query, split_literal, term_ends
 from redveil.query.text import parse_text
 from redveil.schema import Attribute, Kind, Side, View
@@ -121,6 +132,62 @@ def test_what_is_released_is_among_the_unions_that_intervals_hold_for(
     found = coverage(query, tree)
     if found.is_released:
         assert (unions(tree.tree) == found.covered).all(axis=1).any()
+
+
+@st.composite
+def given_cases(draw: st.DrawFn) -> tuple[ReleasedTree, View, Query]:
+    """A tree one of whose splits a person gave, and a query: of any shape, or that very split."""
+    tree, view, query = draw(cases().filter(lambda case: case[0].tree.split(0) is not None))
+    node = draw(st.sampled_from(tree.tree.inner))
+    split = draw(queries_of(asked_literals(), max_leaves=3))
+    required = {one.name for one in view.attributes if one.required}
+    places = set(tree.tree.stuck) - {node}
+    if not required.issuperset(attributes(split)):
+        places.add(node)
+    shape = Tree(Side.LEFT, tree.tree.splits, tuple(sorted(places)))
+    words = (*tree.splits[:node], split, *tree.splits[node + 1 :])
+    asked = draw(st.sampled_from([query, split, Not(split)]))
+    return ReleasedTree(shape, words, tree.attributes), view, asked
+
+
+@settings(max_examples=150, deadline=None)
+@given(given_cases())
+def test_where_a_query_splits_a_tree_nothing_is_answered_wrongly(
+    case: tuple[ReleasedTree, View, Query],
+) -> None:
+    tree, view, query = case
+    found = coverage(query, tree)
+    if not found.is_released:
+        return
+    for row in all_entities(view):
+        place = tree.tree.ends.index(end_of(row, tree))
+        assert found.covered[place] == (evaluate_row(query, row, ORDER) is True)
+
+
+def test_a_given_query_and_its_negation_can_be_asked() -> None:
+    view = view_of()
+    split = parse_text("[wet] & [depth > 1.5]")
+    tree = Tree(Side.LEFT, (0,), stuck=(0,))
+    words = ReleasedTree(tree, (split,), {one.name: one for one in view.attributes})
+    assert coverage(split, words).covered.tolist() == [True, False, False]
+    assert coverage(Not(split), words).covered.tolist() == [False, True, False]
+    assert coverage(split, words).is_released
+    assert coverage(Not(split), words).is_released
+    assert not coverage(parse_text("[wet]"), words).is_released
+    assert not coverage(parse_text("[depth > 1.5]"), words).is_released
+
+
+def test_a_query_that_is_true_where_a_given_one_is_unknown_is_not_answered() -> None:
+    # The lower split tells wet from dry only where the upper one, which is given, is true.
+    view = view_of((True, False, False, False))
+    split = parse_text('[wet] | [state = "CA"]')
+    tree = Tree(Side.LEFT, (0, 1), stuck=(0,))
+    words = ReleasedTree(
+        tree, (split, Literal("wet", "=", value=True)), {one.name: one for one in view.attributes}
+    )
+    dry = coverage(parse_text("![wet]"), words)
+    assert not dry.is_released
+    assert not (unions(tree) == dry.covered).all(axis=1).any()
 
 
 @settings(max_examples=60, deadline=None)

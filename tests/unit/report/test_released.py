@@ -15,6 +15,7 @@ from redveil.findings.estimate import estimate
 from redveil.findings.questions import answer
 from redveil.findings.statistics import SignificanceTest
 from redveil.query.coverage import ReleasedTree, coverage
+from redveil.query.formula import Literal
 from redveil.query.text import parse_text
 from redveil.report.document import ResultDocument
 from redveil.report.released import released_tables, significance_test
@@ -58,7 +59,7 @@ def test_a_file_alone_holds_everything_that_questions_need(name: str, tmp_path: 
 
 def reachable(tree: ReleasedTree) -> np.ndarray:
     """Return where an entity can end: not where a value is missing that was seen above."""
-    inner = {n: split.attribute for n, split in enumerate(tree.splits) if split is not None}
+    inner = {n: s.attribute for n, s in enumerate(tree.splits) if isinstance(s, Literal)}
     return np.array(
         [
             end not in tree.tree.stuck
@@ -182,13 +183,9 @@ def _foreign_split(pair: Json) -> None:
     pair["left"]["splits"][0]["attribute"] = "shoe size"
 
 
-def _no_literal(pair: Json) -> None:
-    pair["left"]["splits"][0] = {"not": pair["left"]["splits"][0]}
-
-
-def _not_a_comparison(pair: Json) -> None:
-    split = pair["left"]["splits"][0]
-    pair["left"]["splits"][0] = {"attribute": split["attribute"], "op": "known"}
+def _foreign_part_of_a_split(pair: Json) -> None:
+    foreign = {"attribute": "shoe size", "op": "<=", "value": 40}
+    pair["left"]["splits"][0] = {"and": [pair["left"]["splits"][0], foreign]}
 
 
 def _no_query(pair: Json) -> None:
@@ -218,8 +215,7 @@ def _too_deep(pair: Json) -> None:
         _endless_counts,
         _short_margin,
         _foreign_split,
-        _no_literal,
-        _not_a_comparison,
+        _foreign_part_of_a_split,
         _no_query,
         _headless,
         _stuck_at_a_leaf,

@@ -1,0 +1,70 @@
+"""`redveil confirm`: measure the list of a result again, on other entities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redveil.cli.arguments import (
+    Delta,
+    Epsilon,
+    LedgerFile,
+    Left,
+    Output,
+    Quiet,
+    ResultFile,
+    Right,
+    SchemaFile,
+    Strict,
+    find_schema,
+    naming_options,
+)
+from redveil.cli.paid_run import Tables, destination, run_and_save
+from redveil.privacy.loss import parse_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redveil.report.result import Result
+
+
+def confirm(
+    result: ResultFile,
+    left: Left,
+    right: Right,
+    epsilon: Epsilon,
+    delta: Delta = None,
+    schema: SchemaFile = None,
+    output: Output = Path("confirmed.json"),
+    ledger: LedgerFile = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the redescriptions of a result again, with differential privacy.
+
+    LEFT and RIGHT are a new cohort, or a part that was set aside. All of ε goes to counts. The new
+    result has the same list, and how each Jaccard index differs from before.
+    """
+    from redveil.report.result import Result as Kind
+
+    with naming_options():
+        loss = parse_loss(epsilon, delta)
+    first = Kind.read(result)
+    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    where = destination(output, tables, ledger, loss, [result])
+    dataset = tables.load()
+
+    def run(report: Callable[[float], None]) -> Result:
+        from redveil.conversation import confirm as ask
+
+        return ask(
+            first,
+            dataset,
+            loss.epsilon,
+            delta=loss.delta,
+            result_name=where.name,
+            ledger=where.ledger,
+            progress=report,
+        )
+
+    run_and_save("confirming", run, where)

@@ -1,0 +1,96 @@
+"""What every command does that pays for a result: check, load, run, save and show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redveil.cli.console import display, output, progress, say
+from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
+from redveil.cli.loading import load_tables
+from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.file_kind import FileKind
+
+if TYPE_CHECKING:
+    from redveil.data.dataset import Dataset
+    from redveil.privacy.loss import Loss
+    from redveil.report.result import Result
+    from redveil.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The two tables of a command, their schema, and how they are read."""
+
+    left: Path
+    right: Path
+    schema: Schema
+    schema_path: Path
+    strict: bool
+    quiet: bool
+
+    def load(self) -> Dataset:
+        """Load them, and tell the owner what was found."""
+        return load_tables(
+            self.left,
+            self.right,
+            self.schema,
+            self.schema_path,
+            strict=self.strict,
+            quiet=self.quiet,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where the result goes, and the ledger that is charged for it."""
+
+    path: Path
+    ledger: Path | None
+    quiet: bool
+
+    @property
+    def name(self) -> str | None:
+        """The name under which the result is kept, if it is kept."""
+        return None if is_standard_output(self.path) else self.path.name
+
+
+def destination(
+    path: Path, tables: Tables, ledger: Path | None, loss: Loss, inputs: Iterable[Path] = ()
+) -> Destination:
+    """Refuse an output that could not be written or paid for, before any data is read.
+
+    inputs: further files that the command needs
+    """
+    charges = find_ledger(ledger, tables.schema_path)
+    needed = [tables.left, tables.right, tables.schema_path, *inputs, *ledger_files(charges)]
+    check_output(path, FileKind.RESULT, needed)
+    charged = chargeable_ledger(ledger, tables.schema, tables.schema_path, loss)
+    return Destination(path, charged, tables.quiet)
+
+
+def run_and_save(
+    what: str, run: Callable[[Callable[[float], None]], Result], where: Destination
+) -> None:
+    """Run, save the result, and show it.
+
+    what: what is going on, for the progress bar
+    run:  runs and charges, given a function that is told about progress
+    """
+    from redveil.report.text import result_view
+
+    with announcing(), progress(what) as report:
+        found = run(report)
+    kept = save_paid(found.to_json(), where.path, FileKind.RESULT)
+    if where.quiet or is_standard_output(where.path):
+        return
+    try:
+        display(result_view(found.document, width=output().width))
+    finally:
+        if kept:
+            say(f"previous result kept as {kept}")
+        if where.ledger:
+            say(f"recorded in {where.ledger}")
+        say(f"written to {where.path}")

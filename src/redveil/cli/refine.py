@@ -1,0 +1,108 @@
+"""`redveil refine`: search below one redescription of a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from redveil.cli.arguments import (
+    Delta,
+    Epsilon,
+    LedgerFile,
+    Left,
+    MaxDisjuncts,
+    MaxPValue,
+    MaxSupport,
+    MinJaccard,
+    MinSupport,
+    Output,
+    Quiet,
+    ResultFile,
+    Right,
+    SchemaFile,
+    Strict,
+    TreeShare,
+    find_schema,
+    naming_options,
+)
+from redveil.cli.help import EXPERT
+from redveil.cli.paid_run import Tables, destination, run_and_save
+from redveil.privacy.loss import parse_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redveil.report.result import Result
+
+Of = Annotated[int, typer.Option("--of", help="Number of the redescription in the list.")]
+Levels = Annotated[
+    int | None,
+    typer.Option(
+        "--depth",
+        help="Depth of the trees, the given level included [default: 2, or 3 with many entities]",
+        rich_help_panel=EXPERT,
+    ),
+]
+
+
+def refine(
+    result: ResultFile,
+    left: Left,
+    right: Right,
+    epsilon: Epsilon,
+    of: Of = 1,
+    delta: Delta = None,
+    max_p_value: MaxPValue = 0.01,
+    min_jaccard: MinJaccard = 0.1,
+    min_support: MinSupport = 10,
+    max_support: MaxSupport = 0.8,
+    schema: SchemaFile = None,
+    output: Output = Path("refined.json"),
+    ledger: LedgerFile = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+    depth: Levels = None,
+    tree_share: TreeShare = None,
+    max_disjuncts: MaxDisjuncts = None,
+) -> None:
+    """Search below the two queries of a redescription, with differential privacy.
+
+    The two queries are known, so that all of ε goes to what is below them, and to counts.
+    """
+    from redveil.report.result import Result as Kind
+
+    given: dict[str, Any] = {
+        "of": of,
+        "depth": depth,
+        "tree_share": tree_share,
+        "max_p_value": max_p_value,
+        "min_jaccard": min_jaccard,
+        "min_support": min_support,
+        "max_support": max_support,
+        "max_disjuncts": max_disjuncts,
+    }
+    with naming_options():
+        loss = parse_loss(epsilon, delta)
+    first = Kind.read(result)
+    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    where = destination(output, tables, ledger, loss, [result])
+    dataset = tables.load()
+
+    def run(report: Callable[[float], None]) -> Result:
+        from redveil.conversation import refine as ask
+
+        around: dict[str, Any] = {"ledger": where.ledger, "result_name": where.name}
+        with naming_options():
+            return ask(
+                first,
+                dataset,
+                loss.epsilon,
+                delta=loss.delta,
+                progress=report,
+                **given,
+                **around,
+            )
+
+    run_and_save("refining", run, where)

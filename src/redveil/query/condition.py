@@ -1,0 +1,124 @@
+"""Queries that a person gives: read, checked against the schema, and placed on a side.
+
+They are public: whoever gives one has not looked at the rows. A query that the schema does not
+allow is refused here, before anything is charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from redveil.errors import QueryError
+from redveil.query.coverage import check_literal, suggestion
+from redveil.query.formula import And, Query, attributes, literals
+from redveil.query.text import parse_text, to_text
+from redveil.schema import Schema, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A query over one view.
+
+    >>> from redveil.query.formula import Literal
+    >>> Condition(Side.LEFT, Literal("gout", "=", True)).text
+    '[gout]'
+    """
+
+    side: Side
+    query: Query
+
+    @property
+    def text(self) -> str:
+        """The query as text."""
+        return to_text(self.query)
+
+
+def read_condition(text: str, schema: Schema, name: str) -> Condition:
+    """Read a query over one view, which its attributes tell, or a prefix: `left: [age > 65]`.
+
+    name: what the query is given for, for messages
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> read_condition("[gout]", clinic_schema(), "within")
+    Condition(side=<Side.LEFT: 'left'>, query=Literal(attribute='gout', op='=', value=True))
+    >>> read_condition("[gout] & [TSH > 4]", clinic_schema(), "within")
+    Traceback (most recent call last):
+    redveil.errors.QueryError: within: gout is an attribute of the left view, and TSH is one of \
+the right view; use attributes of one view
+    """
+    if not isinstance(text, str):
+        raise QueryError(f"{name}: give a query as text, as in [age > 65]")
+    try:
+        given, rest = _prefixed(text)
+        query = parse_text(rest)
+        side = given or _side_of(query, schema)
+    except QueryError as error:
+        raise QueryError(f"{name}: {error}") from None
+    return check_condition(side, query, schema, name)
+
+
+def check_condition(side: Side, query: Query, schema: Schema, name: str) -> Condition:
+    """Return a query over a view, or refuse one that the schema does not allow.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> check_condition(Side.LEFT, parse_text("[gout = 3]"), clinic_schema(), "of")
+    Traceback (most recent call last):
+    redveil.errors.QueryError: of: [gout = 3]: gout is Boolean; write [gout] or ![gout]
+    """
+    declared = {one.name: one for one in schema.view(side).attributes}
+    try:
+        for literal in literals(query):
+            check_literal(literal, declared)
+    except QueryError as error:
+        raise QueryError(f"{name}: {error}") from None
+    return Condition(side, query)
+
+
+def read_conditions(
+    given: str | Sequence[str] | None, schema: Schema, name: str
+) -> tuple[Condition, ...]:
+    """Read queries that must all hold: one for each view, of all that are given for it.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> both = read_conditions(["[gout]", "[age > 40]"], clinic_schema(), "within")
+    >>> [one.text for one in both]
+    ['[gout] & [age > 40]']
+    """
+    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
+    read = [read_condition(text, schema, name) for text in texts]
+    sides = {side: [one.query for one in read if one.side is side] for side in Side}
+    return tuple(Condition(side, _all(queries)) for side, queries in sides.items() if queries)
+
+
+def _all(queries: Sequence[Query]) -> Query:
+    return queries[0] if len(queries) == 1 else And(tuple(queries))
+
+
+def _prefixed(text: str) -> tuple[Side | None, str]:
+    """Return the side that a text begins with, if any, and the rest. A query begins otherwise."""
+    head, colon, rest = text.partition(":")
+    known = {side.value: side for side in Side}
+    return (known[head.strip()], rest) if colon and head.strip() in known else (None, text)
+
+
+def _side_of(query: Query, schema: Schema) -> Side:
+    """Return the only view that has all attributes of a query."""
+    names = attributes(query)
+    fitting = [side for side in Side if set(names) <= set(schema.view(side).names)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise QueryError(
+            f"both views have {names[0]}; say which one is meant, as in left: {to_text(query)}"
+        )
+    known = {name: side for side in Side for name in schema.view(side).names}
+    strange = [name for name in names if name not in known]
+    if strange:
+        raise QueryError(f"no attribute {strange[0]}; {suggestion(strange[0], known)}")
+    first = next(name for name in names if known[name] is Side.LEFT)
+    second = next(name for name in names if name not in schema.left.names)
+    raise QueryError(
+        f"{first} is an attribute of the left view, and {second} is one of the right view; "
+        "use attributes of one view"
+    )

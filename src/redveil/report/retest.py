@@ -1,0 +1,181 @@
+"""The list of a result, arranged so that it can be measured again with as few counts as possible.
+
+All that matters of an entity is which of the listed queries are true for it. The queries that were
+read from one leaf table are unions of ends of its trees, so that few combinations of them can
+occur. A new pair of trees asks for the queries themselves, and divides the entities into just these
+combinations: one table for each old table, with fewer cells, instead of one for each redescription.
+Everything here is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from redveil.findings.confirmation import Retested, difference, read_off
+from redveil.findings.released_table import ReleasedTable
+from redveil.findings.statistics import Interval
+from redveil.query.coverage import coverage
+from redveil.query.formula import Query
+from redveil.query.json_form import from_json
+from redveil.report.document import BeforePart, IntervalPart, RedescriptionPart, ResultDocument
+from redveil.report.released import released_tables
+from redveil.report.result import Result
+from redveil.schema import Side
+from redveil.trees.tree import Tree
+
+# Redescriptions that share a table. More would make trees deep, and tables large.
+MOST_TOGETHER: Final = 8
+
+# The ends of an old tree that some queries cover, by the number of the query.
+Covered = Mapping[int, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Retest:
+    """What is measured again: the queries to ask for, the trees that do, and where to read.
+
+    queries: the different queries of the list, by side; a tree's splits are numbers of these
+    pairs:   the pairs of trees, left and right, one for each table
+    listed:  where to read each redescription of the list, in its order
+    """
+
+    queries: Mapping[Side, tuple[Query, ...]]
+    pairs: tuple[tuple[Tree, Tree], ...]
+    listed: tuple[Retested, ...]
+
+
+def retest(document: ResultDocument) -> Retest:
+    """Arrange the list of a result.
+
+    >>> import redveil
+    >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+    >>> clinic = redveil.load(*clinic_frames(2000), clinic_schema())
+    >>> result = redveil.mine(clinic, epsilon=10, trials=1)
+    >>> arranged = retest(result.document)
+    >>> len(arranged.listed) == len(result), len(arranged.pairs) <= len(result)
+    (True, True)
+    """
+    tables = released_tables(document)
+    list_of = document.redescriptions
+    queries = {side: tuple(dict.fromkeys(_query(one, side) for one in list_of)) for side in Side}
+    pairs: list[tuple[Tree, Tree]] = []
+    listed: dict[int, Retested] = {}
+    for group, table in _groups(list_of, tables):
+        number = len(pairs)
+        trees = {side: _collapsed(side, group, table, list_of, queries[side]) for side in Side}
+        pairs.append((trees[Side.LEFT][0], trees[Side.RIGHT][0]))
+        for place in group:
+            asked = [queries[side].index(_query(list_of[place], side)) for side in Side]
+            ends = [trees[side][1][split] for side, split in zip(Side, asked, strict=True)]
+            listed[place] = Retested(number, (asked[0], asked[1]), (ends[0], ends[1]))
+    return Retest(queries, tuple(pairs), tuple(listed[place] for place in range(len(list_of))))
+
+
+def compared(new: Result, old: Result) -> Result:
+    """Return a confirmation with what the old result said of each redescription."""
+    before = read_off(
+        [table.counts for table in released_tables(old.document)],
+        [
+            Retested(one.source.tree_pair, (0, 0), (one.source.left_ends, one.source.right_ends))
+            for one in old
+        ],
+    )
+    listed = tuple(
+        one.model_copy(update={"before": _before(one, said.jaccard)})
+        for one, said in zip(new, before, strict=True)
+    )
+    return Result(new.document.model_copy(update={"redescriptions": listed}))
+
+
+def _before(one: RedescriptionPart, old: Interval) -> BeforePart:
+    new = Interval(one.jaccard.estimate, one.jaccard.low, one.jaccard.high)
+    return BeforePart(jaccard=_part(old), difference=_part(difference(new, old)))
+
+
+def _part(one: Interval) -> IntervalPart:
+    return IntervalPart(estimate=one.estimate, low=one.low, high=one.high)
+
+
+def _query(one: RedescriptionPart, side: Side) -> Query:
+    return from_json((one.left if side is Side.LEFT else one.right).tree)
+
+
+def _groups(
+    list_of: Sequence[RedescriptionPart], tables: Sequence[ReleasedTable]
+) -> list[tuple[list[int], ReleasedTable | None]]:
+    """Return the places of redescriptions that can share a table, with the old table if any."""
+    shared: dict[int, list[int]] = {}
+    alone: list[tuple[list[int], ReleasedTable | None]] = []
+    for place, one in enumerate(list_of):
+        number = one.source.tree_pair
+        known = 0 <= number < len(tables) and all(
+            coverage(_query(one, side), tables[number].tree(side)).is_released for side in Side
+        )
+        if known:
+            shared.setdefault(number, []).append(place)
+        else:
+            alone.append(([place], None))
+    chunks = [
+        (places[start : start + MOST_TOGETHER], tables[number])
+        for number, places in shared.items()
+        for start in range(0, len(places), MOST_TOGETHER)
+    ]
+    return [*chunks, *alone]
+
+
+def _collapsed(
+    side: Side,
+    group: Sequence[int],
+    table: ReleasedTable | None,
+    list_of: Sequence[RedescriptionPart],
+    queries: Sequence[Query],
+) -> tuple[Tree, dict[int, tuple[int, ...]]]:
+    """Return a tree that tells some queries apart, and the places of the ends each covers."""
+    splits = dict.fromkeys(queries.index(_query(list_of[place], side)) for place in group)
+    if table is None or len(splits) == 1:
+        split = next(iter(splits))
+        return Tree.of(side, {0: split}), {split: (0,)}
+    tree = table.tree(side)
+    covered = {
+        split: frozenset(
+            end
+            for end, held in zip(
+                tree.tree.ends, coverage(queries[split], tree).covered, strict=True
+            )
+            if held
+        )
+        for split in splits
+    }
+    inner: dict[int, int] = {}
+    leaves: dict[int, frozenset[int]] = {}
+    _divide(0, frozenset(tree.tree.ends), covered, inner, leaves)
+    new = Tree.of(side, inner)
+    found = {
+        split: tuple(place for place, end in enumerate(new.ends) if leaves[end] <= ends)
+        for split, ends in covered.items()
+    }
+    return new, found
+
+
+def _divide(
+    node: int,
+    ends: frozenset[int],
+    covered: Covered,
+    inner: dict[int, int],
+    leaves: dict[int, frozenset[int]],
+) -> None:
+    """Divide old ends by the query that divides them most evenly, as long as there is one."""
+
+    def smaller(split: int) -> int:
+        inside = len(ends & covered[split])
+        return min(inside, len(ends) - inside)
+
+    best = max(covered, key=smaller)
+    if smaller(best) == 0:
+        leaves[node] = ends
+        return
+    inner[node] = best
+    _divide(2 * node + 1, ends & covered[best], covered, inner, leaves)
+    _divide(2 * node + 2, ends - covered[best], covered, inner, leaves)
