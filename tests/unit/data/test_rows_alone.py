@@ -23,7 +23,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -118,7 +118,11 @@ def pandas_objects(rows: list[Row], _: Path) -> Any:
 
 def pandas_categories(rows: list[Row], folder: Path) -> Any:
     objects = pandas_objects(rows, folder)
-    return objects.astype(dict.fromkeys(NAMES[2:], "category"))
+    try:
+        return objects.astype(dict.fromkeys(NAMES[2:], "category"))
+    except (ValueError, OverflowError):
+        # pandas itself refuses categories that are equal, of different types, or too large.
+        return reject()
 
 
 def pandas_guessed(rows: list[Row], _: Path) -> Any:
@@ -243,8 +247,6 @@ def test_numbers_are_read_one_by_one(hand_over: HandOver, cells: list[Row]) -> N
 @settings(max_examples=80)
 @given(data=st.data())
 def test_objects_are_read_one_by_one(hand_over: HandOver, kind: str, data: st.DataObject) -> None:
-    if hand_over is pandas_categories and kind == "moments":
-        pytest.skip("pandas itself refuses categories that are equal and of different types")
     cells = data.draw(cells_of(objects[kind], objects[kind], objects[kind]))
     keys = [f"p{number}" for number in range(len(cells))]
     must_agree(numbered(cells, keys), keys, hand_over)
