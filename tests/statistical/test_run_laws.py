@@ -148,7 +148,7 @@ DRAWS = {
     "tree-pair": 300,
     "tree-pair, purity": 800,
     "tree-pair, two levels": 800,
-    "refine": 400,
+    "refine": 8000,
 }
 
 
