@@ -23,9 +23,9 @@ from redveil.algorithms.tuning import (
     DESCRIBING_DEPTHS,
     DESCRIBING_TREES,
     GINI_FROM,
-    describing_strength,
     pair_epsilon,
     reached,
+    strength,
 )
 from redveil.algorithms.twin import RootScore, grow, grown
 from redveil.errors import InputError
@@ -98,7 +98,7 @@ class Describe(Algorithm):
         >>> (few.depth, few.tree_score.value), (many.depth, many.tree_score.value, many.trials)
         ((1, 'agreement'), (2, 'gini', 2))
         """
-        entities = describing_strength(schema, size)
+        entities = strength(schema, size)
 
         def worth(trials: int) -> float:
             return entities * pair_epsilon(price / trials, 1, self.tree_share)

@@ -42,7 +42,7 @@ SCOUT_BOUNDS: Final = 300, 400
 LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
 # The N·ε from which a tree that describes a given query gets one more level, and a run one more
-# tree, both in terms of `describing_strength`.
+# tree, both in terms of `strength`.
 DESCRIBING_DEPTHS: Final = (0, 1_200)
 DESCRIBING_TREES: Final = (0, 8_000, 16_000, 24_000)
 # Below this N·ε, one split is chosen by agreement; above it, a tree is drawn by its purity.
@@ -50,23 +50,7 @@ GINI_FROM: Final = 500
 
 
 def strength(schema: Schema | None, size: float) -> float:
-    """Return the number of entities, fewer if there are more splits to choose from than usual.
-
-    Fewer splits make choices easier, but not counts, so they do not count as more entities.
-    """
-    entities = max(size, 0.0)
-    if schema is None:
-        return entities
-    pairs = math.prod(schema.view(side).split_count for side in Side)
-    return entities * min(REFERENCE_CHOICE / math.log(2 * max(pairs, 1)), 1.0)
-
-
-def describing_strength(schema: Schema | None, size: float) -> float:
-    """Return the number of entities, scaled to the reference number of splits to choose from.
-
-    One side is given, so most of what a description spends goes to a choice among few splits, and
-    its thresholds were found in these terms.
-    """
+    """Return the number of entities, scaled to the reference number of splits to choose from."""
     entities = max(size, 0.0)
     if schema is None:
         return entities

@@ -202,7 +202,10 @@ class Twin(Algorithm):
         shaped = tuned.shaped(schema, size, price, LEAST_RELATED)
         steps = shaped.plan(price).steps
         # The pair after the scout may only deepen it.
-        chosen = next(one for one in steps if one.key in _roots_after_a_scout(shaped.trials))
+        roots = _roots_after_a_scout(shaped.trials)
+        chosen = next((one for one in steps if one.key in roots), None)
+        if chosen is None:
+            return (first,)
         counted = next(
             one
             for one in steps

@@ -17,7 +17,6 @@ from redveil.errors import InputError
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.schema.unmatched import Group
 from redveil.trees.splits import Splits
-from support.booleans import boolean_schema
 from support.clinic import clinic
 from support.seeded import SeededRandomness
 
@@ -107,10 +106,7 @@ def test_names_without_a_schema_are_refused(wish: str) -> None:
 def test_the_rule_sees_only_what_is_left() -> None:
     left = Steering.of(CLINIC, only=["age", "CRP"]).applied(CLINIC)
     assert fresh_roots(left) == 1 < fresh_roots(CLINIC)
-    # Where there are very many splits, fewer of them make a choice easier.
-    many = boolean_schema(900, 900)
-    few = Steering.of(many, ignore=[f"left:{name}" for name in many.left.names[:800]])
-    assert strength(many, 1000) < strength(few.applied(many), 1000) < 1001
+    assert strength(left, 1000) > strength(CLINIC, 1000)
 
 
 def test_a_required_side_may_repeat_its_roots() -> None:
