@@ -39,6 +39,8 @@ def test_from_two_files_to_a_spent_budget(tmp_path: Path) -> None:
     assert is_one_line(over.stderr)
     assert clinic.names() == [
         "datapackage.json",
+        # The draft, as it was before it was accepted.
+        "datapackage.json.1",
         "datapackage.ledger.sqlite",
         "diagnoses.csv",
         "laboratory.csv",

@@ -92,7 +92,7 @@ TABLES = ("clinic/diagnoses.csv", "clinic/laboratory.csv")
         (("show", "clinic/result.json"), "Privacy certificate"),
         (("show", "clinic/result.json", "--format", "csv"), "left,right,jaccard"),
         (("show", "clinic/result.json", "--format", "html"), "<table"),
-        (("plan", "--epsilon", "1"), "entities from"),
+        (("plan", "--epsilon", "1"), "strongly related"),
         (("ask", "clinic/result.json"), "leaves on the left"),
         (("mine", *TABLES, "--epsilon", "1"), "Privacy certificate"),
         (("truth", "clinic/result.json", *TABLES), "Privacy certificate"),

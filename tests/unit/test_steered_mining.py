@@ -160,7 +160,7 @@ def test_plan_and_mine_are_steered_alike() -> None:
     wish: dict[str, Any] = {"only": ["age", "gout", "uric acid"]}
     planned = redveil.plan(8, entities=2000, schema=CLINIC, **wish)
     plain = redveil.plan(8, entities=2000, schema=CLINIC)
-    # With one attribute on the right, one pair of trees follows the scout, and deepens it.
+    # With one attribute on the right, the scout is followed by another choice.
     assert {step.key.trial for step in planned.steps} == {None, 1, 2}
     assert len({step.key.trial for step in plain.steps}) > 2
     spent = redveil.mine(clinic(2000), 8, **wish).certificate.steps

@@ -127,6 +127,8 @@ MOST_PAIRS: Final = 9
 FEWEST_DEEP_PAIRS: Final = 6
 FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
 STRONGLY_RELATED: Final = 0.15
+# Views that offer fewer pairs of roots than this are not worth deeper trees.
+FEWEST_ROOTS: Final = 3
 
 
 def needed(depth: int, related: float) -> float:
@@ -174,7 +176,7 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     """
     strong = related >= STRONGLY_RELATED
     fewest = FEWEST_DEEP_PAIRS_IF_STRONG if strong else FEWEST_DEEP_PAIRS
-    if (pairs := affordable(2, related, worth, roots)) >= min(fewest, roots):
+    if (pairs := affordable(2, related, worth, roots)) >= min(fewest, max(roots, FEWEST_ROOTS)):
         return Shape(2, pairs)
     if pairs := affordable(1, related, worth, roots - 1):
         return Shape(1, pairs)

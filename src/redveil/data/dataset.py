@@ -134,7 +134,7 @@ class Dataset(Displayed):
 
     def under(self, schema: Schema) -> Dataset:
         """Return the data set under another schema, of whose attributes it has the columns."""
-        return replace(self, schema=schema, derived=self.origin)
+        return replace(self, schema=schema)
 
     def _shown(self) -> Iterator[Block]:
         yield f"data set {self.schema.name}: its rows are sealed, its schema is public"
