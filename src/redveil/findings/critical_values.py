@@ -67,6 +67,43 @@ def question_critical_values(table: LeafTable, tables: int = 1) -> CriticalValue
     return _for_all_unions(_shape_of(table.left), _shape_of(table.right), table.prices, tables)
 
 
+def weighting_critical_values(table: LeafTable, tables: int = 1) -> CriticalValues:
+    """Return critical values that hold for all sets of ends, and so for any query at all.
+
+    They are larger than those of unions. Queries that ask for missing values need them: only these
+    cover a node where entities are stuck and not what is below it.
+    """
+    bound = _largest_bound(table.cells.shape, table.prices, SIMULATIONS)
+    likely, confirming = (
+        upper_quantile(bound, (1 - confidence) / tables)
+        for confidence in (CONFIDENCE, CONFIRMING_CONFIDENCE)
+    )
+    return CriticalValues(likely, likely, likely, confirming)
+
+
+def is_union(tree: Tree, covered: Flags) -> bool:
+    """Return whether a set of ends is among the `unions` of a tree.
+
+    >>> from redveil.schema import Side
+    >>> tree = Tree(Side.LEFT, (0,), stuck=(0,))
+    >>> [is_union(tree, np.array(one)) for one in ([1, 0, 0], [0, 0, 1], [1, 1, 1])]
+    [True, False, True]
+    """
+    ends = tree.ends
+    return all(
+        covered[place] or not _is_above(node, end)
+        for node, holds in zip(ends, covered, strict=True)
+        if holds and node in tree.stuck
+        for place, end in enumerate(ends)
+    )
+
+
+def _is_above(node: int, end: int) -> bool:
+    while end > node:
+        end = (end - 1) // 2
+    return end == node
+
+
 def report_critical_values(
     table: LeafTable, left: Flags, right: Flags, tables: int = 1
 ) -> CriticalValues:
@@ -390,7 +427,7 @@ def _inverse_root(counts: NDArray[np.int64]) -> Floats:
     return np.asarray(1 / np.sqrt(np.maximum(counts, 1)))
 
 
-def _largest_bound(shape: tuple[int, int], prices: Prices, simulations: int) -> Floats:
+def _largest_bound(shape: tuple[int, ...], prices: Prices, simulations: int) -> Floats:
     """Return a bound of the largest studentised error of all weightings, float64[simulations].
 
     The weights of every overlap, support and difference from a Jaccard line are a product of row

@@ -12,7 +12,11 @@ from typing import Literal as OneOf
 
 from redveil.display import Code, Displayed, Listing
 from redveil.errors import QueryError
-from redveil.findings.critical_values import question_critical_values
+from redveil.findings.critical_values import (
+    is_union,
+    question_critical_values,
+    weighting_critical_values,
+)
 from redveil.findings.estimate import estimate
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import SignificanceTest, Statistics, statistics_of
@@ -190,7 +194,9 @@ def _read_off(
 ) -> Answer:
     """Answer a pair of queries from one table."""
     counts = tables[number].counts
-    best, critical = estimate(counts), question_critical_values(counts, len(tables))
+    plain = is_union(counts.left, covered[0]) and is_union(counts.right, covered[1])
+    critical_values = question_critical_values if plain else weighting_critical_values
+    best, critical = estimate(counts), critical_values(counts, len(tables))
     moments = best.moments(covered[0][None, :], covered[1][None, :])
     return Answer(
         left=to_text(queries[0]),

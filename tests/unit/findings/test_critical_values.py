@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from redveil.findings import critical_values as module
 from redveil.findings.binomial import binomial_p_values, largest_binomial_p
 from redveil.findings.critical_values import (
+    is_union,
     question_critical_values,
     report_critical_values,
     union_count,
     unions,
+    weighting_critical_values,
 )
 from redveil.findings.estimate import Moments, TwoPass, estimate
 from redveil.findings.leaf_table import LeafTable, Prices
@@ -454,3 +456,14 @@ def test_leverages_of_deep_trees_are_bounded_for_all_weightings() -> None:
     table = LeafTable(*deep, np.full((8, 8), 40), None, None, Prices(HALF))
     bound = upper_quantile(module._largest_bound((8, 8), table.prices, SIMULATIONS), 0.05)
     assert question_critical_values(table).leverages == bound
+
+
+def test_what_is_no_union_has_critical_values_for_all_weightings() -> None:
+    """A query that asks for missing values covers a node where entities are stuck, alone."""
+    table = measured(TRUTHS["associated"], SeededRandomness(9), Fraction(1, 2))
+    sets = np.array(list(product([False, True], repeat=len(LEFT.ends))))
+    known = {one.tobytes() for one in unions(LEFT)}
+    assert [is_union(LEFT, one) for one in sets] == [one.tobytes() in known for one in sets]
+    plain, any_at_all = question_critical_values(table), weighting_critical_values(table)
+    assert any_at_all.intervals >= plain.intervals
+    assert any_at_all.confirming > any_at_all.leverages >= plain.leverages
