@@ -14,6 +14,15 @@ SOMEBODY = 12345
 START = ("setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups")
 
 
+def unobserved() -> dict[str, str]:
+    """The environment without coverage's variables.
+
+    Coverage writes a file as a program ends. A program that may not write, and is to say so in
+    one line, cannot be observed like that.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 def must_become_somebody() -> None:
     """Skip a test unless we can become another user, who can read this installation."""
     if os.geteuid() or shutil.which("setpriv") is None:

@@ -315,8 +315,8 @@ def test_a_result_about_a_part_is_true_of_that_part() -> None:
     assert len(compared) > 0
     for one in compared:
         assert one.true is not None
-        # At this ε there is hardly any noise.
-        assert one.jaccard.estimate == pytest.approx(one.true.jaccard, abs=0.01)
+        # At this ε counts are one or two out; the smallest union here has 35 entities.
+        assert one.jaccard.estimate == pytest.approx(one.true.jaccard, abs=0.1)
         assert one.support.both.estimate == pytest.approx(one.true.support.both, abs=5)
 
 

@@ -24,7 +24,7 @@ from redveil.file_kind import FileKind, file_kind
 from redveil.files import must_be_writable, replace_text, write_bytes, write_text
 from redveil.report.result import Result
 from support.devices import device
-from support.other_user import START, must_become_somebody
+from support.other_user import START, must_become_somebody, unobserved
 from support.results import document, redescription
 
 JSON = FileKind.JSON
@@ -368,6 +368,7 @@ def as_nobody(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*(START if AS_ROOT else []), sys.executable, "-c", program],
         cwd=folder,
+        env=unobserved(),
         capture_output=True,
         text=True,
         check=False,

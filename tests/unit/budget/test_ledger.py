@@ -24,6 +24,7 @@ from redveil.budget.ledger import Ledger
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
 from redveil.schema.purchase import Purchase
+from support.other_user import unobserved
 from support.spending import (
     MINED,
     REFUSED,
@@ -547,6 +548,7 @@ def test_a_full_disk_is_not_a_damaged_ledger(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(ledger)],
         capture_output=True,
         encoding="utf-8",
+        env=unobserved(),
         check=False,
         timeout=60,
     )

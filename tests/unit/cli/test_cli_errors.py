@@ -18,7 +18,7 @@ from redveil.errors import InputError, OverBudgetError, SealedError
 from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import REDVEIL, is_one_line, redveil
-from support.other_user import START, must_become_somebody
+from support.other_user import START, must_become_somebody, unobserved
 from support.results import document, redescription
 
 
@@ -322,6 +322,7 @@ def in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
+        env=unobserved(),
         capture_output=True,
         encoding="utf-8",
         check=False,
