@@ -52,7 +52,7 @@ MOST_LEVERAGES_TRIED: Final = 2**21
 # Below this price per count, noise is the same as at this price but for its scale.
 FINE_PRICE: Final = Fraction(1, 20)
 # How many numbers are worked on together: few enough to stay in the processor's cache.
-BATCH: Final = 2**18
+BATCH: Final = 2**15
 # Below this share of the variances that it is made of, a variance is nothing but rounding.
 ROUNDING: Final = 1e-9
 
@@ -338,6 +338,8 @@ class _Spread:
         return np.asarray(np.where(inside, np.maximum(length, at_ends), at_ends).max(axis=1))
 
 
+# Tables of one shape mostly have the same typical prices, whatever their number is.
+@lru_cache(maxsize=64)
 def _largest_leverages(left: Tree, right: Tree, prices: Prices) -> Floats:
     """Return the largest studentised error of all leverages, shares and sizes, [simulations].
 
@@ -388,39 +390,47 @@ def _leverages(errors: Floats, rows: Flags, columns: Flags) -> Floats:
     whole = errors.sum(axis=(1, 2))
     of_left, of_right = left[:, :, None] - both, right[:, None, :] - both
     rest = whole[:, None, None] - of_left - of_right - both
-    largest = _largest_form(
+    largest = _largest_form_squared(
         both * (p * q.T),
         of_left * (-p * q_rest.T),
         of_right * (-p_rest * q.T),
         rest * (p_rest * q_rest.T),
     )
-    of_rows = _largest_on_arc(left * p.T, -(whole[:, None] - left) * p_rest.T) / np.sqrt(width)
-    of_columns = _largest_on_arc(right * q.T, -(whole[:, None] - right) * q_rest.T)
-    sizes = np.abs(whole) / np.sqrt(height * width)
-    shares = np.maximum(of_rows.max(axis=1), of_columns.max(axis=1) / np.sqrt(height))
-    return np.asarray(np.maximum.reduce([largest.max(axis=(1, 2)), shares, sizes]))
-
-
-def _largest_form(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
-    """Return the largest |x₁y₁a + x₁y₂b + x₂y₁c + x₂y₂d| over unit vectors x, y ≥ 0.
-
-    Over all unit vectors it is the largest singular value. Its vectors have no entries of different
-    sign if the products of the matrix with its transpose have not; otherwise the largest value is
-    where one entry is 0.
-    """
-    squares = a * a + b * b + c * c + d * d
-    twice = 2 * (a * d - b * c)
-    inside = np.sqrt((squares + np.sqrt(np.maximum(squares**2 - twice**2, 0.0))) / 2)
-    on_edges = np.maximum(
-        np.maximum(_largest_on_arc(a, b), _largest_on_arc(c, d)),
-        np.maximum(_largest_on_arc(a, c), _largest_on_arc(b, d)),
+    of_rows = _largest_on_arc_squared(left * p.T, -(whole[:, None] - left) * p_rest.T) / width
+    of_columns = (
+        _largest_on_arc_squared(right * q.T, -(whole[:, None] - right) * q_rest.T) / height
     )
-    return np.where((a * b + c * d >= 0) & (a * c + b * d >= 0), inside, on_edges)
+    squares = [
+        largest.max(axis=(1, 2)),
+        of_rows.max(axis=1),
+        of_columns.max(axis=1),
+        whole**2 / (height * width),
+    ]
+    return np.sqrt(np.maximum.reduce(squares))
 
 
-def _largest_on_arc(a: Floats, b: Floats) -> Floats:
-    """Return the largest |x·a + y·b| over unit vectors without a negative entry."""
-    return np.where(a * b > 0, np.hypot(a, b), np.maximum(np.abs(a), np.abs(b)))
+def _largest_form_squared(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """Return the largest (x₁y₁a + x₁y₂b + x₂y₁c + x₂y₂d)² over unit vectors x, y ≥ 0.
+
+    Over all unit vectors it is the largest squared singular value. Its vectors have no entries of
+    different sign if the products of the matrix with its transpose have not; otherwise the largest
+    value is where one entry is 0.
+    """
+    aa, bb, cc, dd = a * a, b * b, c * c, d * d
+    ab, cd, ac, bd = a * b, c * d, a * c, b * d
+    squares = aa + bb + cc + dd
+    twice = 2 * (a * d - b * c)
+    inside = (squares + np.sqrt(np.maximum(squares**2 - twice**2, 0.0))) / 2
+    # On an edge, both entries count where their signs agree; otherwise the larger one alone does.
+    on_edges = np.maximum(np.maximum(aa, bb), np.maximum(cc, dd))
+    for product, both in ((ab, aa + bb), (cd, cc + dd), (ac, aa + cc), (bd, bb + dd)):
+        on_edges = np.maximum(on_edges, both * (product > 0))
+    return np.where((ab + cd >= 0) & (ac + bd >= 0), inside, on_edges)
+
+
+def _largest_on_arc_squared(a: Floats, b: Floats) -> Floats:
+    """Return the largest (x·a + y·b)² over unit vectors without a negative entry."""
+    return np.where(a * b > 0, a * a + b * b, np.maximum(a * a, b * b))
 
 
 def _inverse_root(counts: NDArray[np.int64]) -> Floats:
