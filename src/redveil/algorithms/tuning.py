@@ -122,10 +122,10 @@ RELATED: Final = {"weakly": 0.05, "usually": USUAL, "strongly": 0.2}
 # What a pair of twin trees of each depth needs, in N·ε, by how strongly the views are related: the
 # leverage of the scout's splits per entity, from LEAST_RELATED on.
 LEAST_RELATED: Final = 0.01
-MOST_PAIRS: Final = 9
+MOST_PAIRS: Final = 12
 # Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
 FEWEST_DEEP_PAIRS: Final = 6
-FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
+FEWEST_DEEP_PAIRS_IF_STRONG: Final = 5
 STRONGLY_RELATED: Final = 0.15
 # Views that offer fewer pairs of roots than this are not worth deeper trees.
 FEWEST_ROOTS: Final = 3
@@ -143,7 +143,7 @@ def needed(depth: int, related: float) -> float:
     if depth == 1:
         return min(max(36 / x, 150), 1_000)
     # Every further level divides the entities once more, and has four times as many cells.
-    return float(min(max(100 / x, 500), 1_600) * 4 ** (depth - 2))
+    return float(min(max(10 / x**2, 350), 2_200) * 4 ** (depth - 2))
 
 
 # The N·ε of each of so many pairs of twin trees of some depth.
@@ -169,8 +169,8 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     worth:   the N·ε of each of so many pairs of some depth
     roots:   how many pairs can begin with attributes not used before
 
-    >>> shape_after_scout(0.16, lambda depth, pairs: 2_400 / pairs, 20)
-    Shape(depth=2, pairs=3, again=False)
+    >>> shape_after_scout(0.18, lambda depth, pairs: 2_400 / pairs, 20)
+    Shape(depth=2, pairs=6, again=False)
     >>> shape_after_scout(0.08, lambda depth, pairs: 2_400 / pairs, 20)
     Shape(depth=1, pairs=5, again=False)
     """
@@ -214,7 +214,7 @@ def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: 
     >>> from redveil.algorithms.twin import Twin
     >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
     >>> [(one.depth, one.trials) for one in case.by_related.values()]
-    [(1, 4), (1, 9), (2, 6)]
+    [(1, 4), (1, 9), (2, 8)]
     """
     tuned = algorithm.tuned(schema, size, price)
     shapes: Mapping[str, Algorithm] = {}

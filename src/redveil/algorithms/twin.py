@@ -115,7 +115,7 @@ class Twin(Algorithm):
         >>> few = Twin.of().tuned(None, 400, Fraction(1))
         >>> many = Twin.of().tuned(None, 100_000, Fraction(1))
         >>> (few.depth, few.trials, few.scout), (many.depth, many.trials, many.scout)
-        ((1, 1, Fraction(0, 1)), (2, 10, Fraction(1, 25)))
+        ((1, 1, Fraction(0, 1)), (2, 13, Fraction(1, 25)))
         """
         worth = self._worth(schema, size, price)
         if self.auto == ("depth",):
@@ -192,7 +192,7 @@ class Twin(Algorithm):
     def designs(self, schema: Schema | None, size: float, price: Price) -> tuple[Design, ...]:
         """Return what a run would measure: first, and after a scout that has found nothing.
 
-        >>> [design.depth for design in Twin.of().designs(None, 10_000, Fraction(1))]
+        >>> [design.depth for design in Twin.of().designs(None, 20_000, Fraction(1))]
         [1, 2]
         """
         first = self.design(schema, size, price)

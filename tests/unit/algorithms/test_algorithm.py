@@ -257,8 +257,8 @@ def test_a_design_follows_from_the_plan(wanted: Algorithm, epsilon: Fraction) ->
 def test_a_design_is_tuned_to_the_size() -> None:
     few, many = (Twin.of().design(clinic_schema(), size, Fraction(1)) for size in (10, 10**6))
     assert (few.depth, few.tables) == (1, 1)
-    # A scout, and nine pairs of depth 2.
-    assert (many.depth, many.tables) == (1, 10)
+    # A scout, and twelve pairs of depth 2.
+    assert (many.depth, many.tables) == (1, 13)
     assert many.choice is not None
     assert many.choice.score is CORRESPONDENCE
     assert many.choice.price == many.cells_price == Fraction(99, 100) / 25 / 2
