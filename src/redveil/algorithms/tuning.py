@@ -123,6 +123,8 @@ RELATED: Final = {"weakly": 0.05, "usually": USUAL, "strongly": 0.2}
 # leverage of the scout's splits per entity, from LEAST_RELATED on.
 LEAST_RELATED: Final = 0.01
 MOST_PAIRS: Final = 12
+# With more pairs of depth 2 than this, each needs more: in proportion to their number.
+PAIRS_AT_FULL_STRENGTH: Final = 6
 # Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
 FEWEST_DEEP_PAIRS: Final = 6
 FEWEST_DEEP_PAIRS_IF_STRONG: Final = 5
@@ -189,9 +191,14 @@ def affordable(depth: int, related: float, worth: Worth, most: int) -> int:
     >>> affordable(1, 0.15, lambda depth, pairs: 1_000 / pairs, 20)
     4
     """
-    enough = needed(depth, related)
+
+    def enough(pairs: int) -> float:
+        # The relations that are left for later roots are weaker than the scout's.
+        more = max(pairs / PAIRS_AT_FULL_STRENGTH, 1.0) if depth > 1 else 1.0
+        return needed(depth, related) * more
+
     numbers = range(1, min(most, MOST_PAIRS) + 1)
-    return max((pairs for pairs in numbers if worth(depth, pairs) >= enough), default=0)
+    return max((pairs for pairs in numbers if worth(depth, pairs) >= enough(pairs)), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -397,9 +397,7 @@ def _leverages(errors: Floats, rows: Flags, columns: Flags) -> Floats:
         rest * (p_rest * q_rest.T),
     )
     of_rows = _largest_on_arc_squared(left * p.T, -(whole[:, None] - left) * p_rest.T) / width
-    of_columns = (
-        _largest_on_arc_squared(right * q.T, -(whole[:, None] - right) * q_rest.T) / height
-    )
+    of_columns = _largest_on_arc_squared(right * q.T, -(whole[:, None] - right) * q_rest.T) / height
     squares = [
         largest.max(axis=(1, 2)),
         of_rows.max(axis=1),

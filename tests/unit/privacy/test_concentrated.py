@@ -188,4 +188,4 @@ def test_more_entities_never_get_shallower_trees() -> None:
     shapes = [(one.algorithm.trials, one.algorithm.depth) for one in found]
     assert [depth for _, depth in shapes] == sorted(depth for _, depth in shapes)
     assert shapes[0] == (1, 1)
-    assert shapes[-1] == (10, 2)
+    assert shapes[-1] == (13, 2)
