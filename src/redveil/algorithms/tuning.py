@@ -221,7 +221,7 @@ def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: 
     >>> from redveil.algorithms.twin import Twin
     >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
     >>> [(one.depth, one.trials) for one in case.by_related.values()]
-    [(1, 4), (1, 9), (2, 8)]
+    [(1, 4), (1, 9), (2, 7)]
     """
     tuned = algorithm.tuned(schema, size, price)
     shapes: Mapping[str, Algorithm] = {}

@@ -91,8 +91,9 @@ def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
     if set(given) == {"trials"}:
         assert tuned.depth == (2 if worth / tuned.trials >= needed(2, USUAL) else 1)
     if set(given) == {"depth"}:
-        numbers = range(1, MOST_PAIRS + 1)
-        enough = [n for n in numbers if worth / n >= needed(tuned.depth, USUAL)]
+        need, numbers = needed(tuned.depth, USUAL), range(1, MOST_PAIRS + 1)
+        dearer = [max(n / 6, 1) if tuned.depth > 1 else 1 for n in numbers]
+        enough = [n for n, factor in zip(numbers, dearer, strict=True) if worth / n >= need * factor]
         assert tuned.trials == max(enough, default=1)
     if not given:
         assert (tuned.scout > 0) is (worth >= SCOUT_FROM)
@@ -409,3 +410,8 @@ def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
         # Fewer than three pairs of roots are not worth deeper trees.
         deep = most >= FEWEST_ROOTS
         assert (tuned.depth, tuned.trials) == ((2, most + 1) if deep else (1, 2))
+
+
+@pytest.mark.parametrize(("strength", "pairs"), [(2_100, 6), (2_850, 6), (2_900, 7), (8_400, 12)])
+def test_many_pairs_of_depth_2_need_more_each(strength: float, pairs: int) -> None:
+    assert affordable(2, 0.2, lambda depth, number: strength / number, 20) == pairs

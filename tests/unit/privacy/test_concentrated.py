@@ -125,6 +125,7 @@ def test_the_real_noise_never_costs_more_than_its_price(price: Fraction) -> None
 
 
 def test_widening_is_needed() -> None:
+    dp.enable_features("contrib")
     price = Fraction(1, 50)
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     scale = 1 / math.sqrt(2 * round_down(price))
