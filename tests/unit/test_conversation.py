@@ -145,7 +145,7 @@ def test_the_two_queries_of_a_redescription_are_the_roots(first: redveil.Result,
 
 
 def test_refinements_are_true_of_the_data(first: redveil.Result) -> None:
-    compared = redveil.truth(clinic().refine(first, 100, depth=3), clinic())
+    compared = redveil.truth(first.refine(clinic(), 100, depth=3), clinic())
     assert len(compared) > 0
     for one in compared:
         assert one.true is not None
@@ -441,7 +441,6 @@ def test_a_question_that_fails_stays_charged(
     ("method", "function"),
     [
         (redveil.Dataset.describe, redveil.describe),
-        (redveil.Dataset.refine, redveil.refine),
         (redveil.Result.refine, redveil.refine),
     ],
 )

@@ -93,45 +93,6 @@ class Dataset(Displayed):
             progress=progress,
         )
 
-    def refine(  # noqa: PLR0913 - the parameters of the public function
-        self,
-        result: Result,
-        epsilon: str | float | Fraction,
-        *,
-        of: int = 1,
-        delta: str | float | Fraction | None = None,
-        depth: int | None = None,
-        tree_share: str | float | Fraction | None = None,
-        max_p_value: float = 0.01,
-        min_jaccard: float = 0.1,
-        min_support: int = 10,
-        max_support: float = 0.8,
-        max_disjuncts: int | None = None,
-        result_name: str | None = None,
-        ledger: str | Path | None = None,
-        progress: Callable[[float], None] | None = None,
-    ) -> Result:
-        """Refine one redescription of a result: see `redveil.refine`."""
-        import redveil
-
-        return redveil.refine(
-            result,
-            self,
-            epsilon,
-            of=of,
-            delta=delta,
-            depth=depth,
-            tree_share=tree_share,
-            max_p_value=max_p_value,
-            min_jaccard=min_jaccard,
-            min_support=min_support,
-            max_support=max_support,
-            max_disjuncts=max_disjuncts,
-            result_name=result_name,
-            ledger=ledger,
-            progress=progress,
-        )
-
     def under(self, schema: Schema) -> Dataset:
         """Return the data set under another schema, of whose attributes it has the columns."""
         return replace(self, schema=schema)

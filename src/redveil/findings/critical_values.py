@@ -404,7 +404,7 @@ def _leverages(errors: Floats, rows: Flags, columns: Flags) -> Floats:
         of_columns.max(axis=1),
         whole**2 / (height * width),
     ]
-    return np.sqrt(np.maximum.reduce(squares))
+    return np.asarray(np.sqrt(np.maximum.reduce(squares)))
 
 
 def _largest_form_squared(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:

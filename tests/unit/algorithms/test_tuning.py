@@ -92,8 +92,8 @@ def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
         assert tuned.depth == (2 if worth / tuned.trials >= needed(2, USUAL) else 1)
     if set(given) == {"depth"}:
         need, numbers = needed(tuned.depth, USUAL), range(1, MOST_PAIRS + 1)
-        dearer = [max(n / 6, 1) if tuned.depth > 1 else 1 for n in numbers]
-        enough = [n for n, factor in zip(numbers, dearer, strict=True) if worth / n >= need * factor]
+        more = [max(n / 6, 1) if tuned.depth > 1 else 1 for n in numbers]
+        enough = [n for n, x in zip(numbers, more, strict=True) if worth / n >= need * x]
         assert tuned.trials == max(enough, default=1)
     if not given:
         assert (tuned.scout > 0) is (worth >= SCOUT_FROM)
@@ -414,4 +414,4 @@ def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
 
 @pytest.mark.parametrize(("strength", "pairs"), [(2_100, 6), (2_850, 6), (2_900, 7), (8_400, 12)])
 def test_many_pairs_of_depth_2_need_more_each(strength: float, pairs: int) -> None:
-    assert affordable(2, 0.2, lambda depth, number: strength / number, 20) == pairs
+    assert affordable(2, 0.2, lambda _, number: strength / number, 20) == pairs
