@@ -224,7 +224,7 @@ ADAPTIVE = Twin.of()
         (WIDE, 10, 0, {AGAIN}),
         (WIDE, 10, 400, {OTHER}),
         (WIDE, 10, -3, {AGAIN, OTHER}),
-        (NARROW, 40, -3, {DEEPER}),
+        (NARROW, 60, -3, {DEEPER}),
     ],
 )
 def test_what_follows_a_scout_has_its_exact_law_given_what_the_scout_released(

@@ -141,7 +141,7 @@ def _hardened(
     estimates = tuple(one.estimate for one in extractors)
     candidates = [one for extractor in extractors for one in extractor.candidates()]
     if reporting.prune is None and not selection.confirmed:
-        chosen = ranked_by_novelty(candidates, estimates)
+        chosen = ranked_by_novelty(candidates, estimates, tables)
         return estimates, [extractors[one.table].describe(one) for one in chosen], []
     # What is not listed must not make other entries less novel, so it goes before they are ranked.
     described = {one: extractors[one.table].describe(one) for one in candidates}
@@ -155,7 +155,7 @@ def _hardened(
     kept, pruned = pruned_by_support(described.values(), reporting.prune)
     fine = {id(one) for one in kept}
     left = [one for one, found in described.items() if id(found) in fine]
-    chosen = ranked_by_novelty(left, estimates)
+    chosen = ranked_by_novelty(left, estimates, tables)
     return estimates, [described[one] for one in chosen], pruned
 
 

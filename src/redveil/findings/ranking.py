@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.errors import QueryError
 from redveil.findings.candidates import knowns, mentioned, negated_groups
 from redveil.findings.estimate import Estimate
 from redveil.findings.extraction import Candidate
 from redveil.findings.redescription import Redescription
+from redveil.findings.released_table import ReleasedTable
+from redveil.query.coverage import ReleasedTree, coverage
+from redveil.query.formula import Query
 from redveil.query.text import to_text
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # The least novelty that is worth a reader's time, and the least value relative to the first entry.
-LEAST_NOVELTY: Final = 0.25
-LEAST_RELATIVE_VALUE: Final = 0.25
+LEAST_NOVELTY: Final = 0.1
+LEAST_RELATIVE_VALUE: Final = 0.1
 # What is left of the value of a pair that covers more than half of the entities, that negates a
 # group, or that asks whether a value is known: mostly another pair says the same about fewer, or
 # more plainly.
@@ -41,23 +46,32 @@ def _rank(one: Redescription) -> tuple[float, int, str, str]:
 
 
 def ranked_by_novelty(
-    candidates: Sequence[Candidate], estimates: Sequence[Estimate]
+    candidates: Sequence[Candidate],
+    estimates: Sequence[Estimate],
+    tables: Sequence[ReleasedTable] = (),
 ) -> list[Candidate]:
     """Return candidates that each say something new, the best first.
 
     Greedy: the next entry has the largest value times novelty. Among the entries of one table,
     novelty is the share of what a pair's two coverages tell that earlier entries have not shown:
     their conditional entropy over the released cells. A complement, or a union of what is known
-    already, tells nothing. Between tables, coverages cannot be compared for free, so attributes
-    are: novelty is the share of pairs of attributes, one from each query, that no single earlier
-    entry has. The same attributes with other cut points are one fact. The list ends where the value
-    falls below a quarter of the first entry's.
+    already, tells nothing. An entry of another table counts as known where a table's own trees can
+    decide its queries. Beyond that, coverages cannot be compared between tables for free, so
+    attributes are: novelty is at most the share of pairs of attributes, one from each query, that
+    no entry of another table has. The same attributes with other cut points are one fact. The list
+    ends where the value falls below a tenth of the first entry's.
+
+    tables: those that the candidates are from, in words, if their trees are to decide
 
     A pair that covers more than half of the entities, or negates a group, counts for less, so that
     of a pair and its complement the one is listed that says more in plainer words.
     """
     groups = [
-        _Group([one for one in candidates if one.table == number], estimate)
+        _Group(
+            [one for one in candidates if one.table == number],
+            estimate,
+            tables[number] if tables else None,
+        )
         for number, estimate in enumerate(estimates)
     ]
     chosen: list[Candidate] = []
@@ -90,7 +104,13 @@ class _Group:
     codes: int64[candidates, cells], which of its queries hold in each cell, as 0 … 3
     """
 
-    def __init__(self, candidates: Sequence[Candidate], estimate: Estimate) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        estimate: Estimate,
+        table: ReleasedTable | None = None,
+    ) -> None:
+        self._table = table
         # A negative count is noise: no entity is there.
         cells = np.maximum(estimate.cells, 0.0)
         self._weights = cells.ravel() / max(float(cells.sum()), 1e-12)
@@ -102,15 +122,15 @@ class _Group:
         self._appeal = np.array([appeal(one) for one in candidates])
         self._names = [(mentioned(one.left), mentioned(one.right)) for one in candidates]
         self._alone = self._entropies(self._codes)
-        # What the entries of other tables leave of each candidate's novelty.
-        self._elsewhere = np.ones(len(candidates))
+        # The pairs of attributes that the entries of other tables have.
+        self._told: set[tuple[str, str]] = set()
         self._novelty = self._within()
 
     def best(self) -> tuple[float, int]:
         """Return the largest value times novelty, and whose it is."""
         if not self._candidates:
             return 0.0, -1
-        novelty = np.minimum(self._novelty, self._elsewhere)
+        novelty = np.minimum(self._novelty, self._elsewhere())
         values = np.where(novelty >= LEAST_NOVELTY, self._appeal * novelty, -1.0)
         place = int(values.argmax())
         return float(values[place]), place
@@ -124,10 +144,21 @@ class _Group:
 
     def learn_of(self, entry: Candidate) -> None:
         """Take note of an entry of another table."""
-        left, right = mentioned(entry.left), mentioned(entry.right)
-        for place, (lefts, rights) in enumerate(self._names):
-            shared = len(lefts & left) * len(rights & right) / (len(lefts) * len(rights))
-            self._elsewhere[place] = min(self._elsewhere[place], 1.0 - shared)
+        self._told |= set(product(mentioned(entry.left), mentioned(entry.right)))
+        if self._candidates and self._table is not None:
+            left = _decided(entry.left, self._table.left)
+            right = _decided(entry.right, self._table.right)
+            joined = self._known * 9 + np.add.outer(3 * left, right).ravel()
+            self._known = np.unique(joined, return_inverse=True)[1].reshape(-1)
+            self._novelty = self._within()
+
+    def _elsewhere(self) -> Floats:
+        """Return what the entries of other tables leave of each candidate's novelty."""
+        shares = [
+            sum(pair in self._told for pair in product(lefts, rights)) / (len(lefts) * len(rights))
+            for lefts, rights in self._names
+        ]
+        return 1.0 - np.array(shares)
 
     def _within(self) -> Floats:
         """Return the share of each candidate's entropy that is not known yet."""
@@ -142,6 +173,15 @@ class _Group:
         shares = np.bincount(places.ravel(), weights, minlength=len(codes) * most)
         logs = np.log(np.where(shares > 0, shares, 1.0))
         return np.asarray(-(shares * logs).reshape(len(codes), most).sum(axis=1))
+
+
+def _decided(query: Query, tree: ReleasedTree) -> Codes:
+    """Return where a query is false, undecided and true, as 0, 1 and 2, int64[ends]."""
+    try:
+        found = coverage(query, tree)
+    except QueryError:  # too complex to decide
+        return np.ones(len(tree.tree.ends), np.int64)
+    return np.where(found.undetermined, 1, 2 * found.covered)
 
 
 def _codes(one: Candidate, shape: tuple[int, ...]) -> Codes:

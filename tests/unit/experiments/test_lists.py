@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import redveil
+from redveil.errors import InputError
+from redveil.experiments.datasets import find
+from redveil.experiments.generators import build
+from redveil.experiments.lists import listed, main, page, section
+
+
+def test_every_redescription_has_a_row_that_says_what_the_result_says() -> None:
+    result = redveil.mine(build("gradients", 3000), 5)
+    lines = listed(result).splitlines()
+    assert len(lines) == 2 + len(result.redescriptions) > 4
+    for number, (line, one) in enumerate(zip(lines[2:], result.redescriptions, strict=True), 1):
+        assert line.startswith(f"| {number} | `")
+        assert one.left.text.replace("|", "\\|") in line
+        assert f"{one.jaccard.estimate:.2f} [{one.jaccard.low:.2f}, {one.jaccard.high:.2f}]" in line
+        assert line.endswith("| yes |" if one.confirmed else "| no |")
+
+
+def test_a_section_names_the_data_and_its_unit() -> None:
+    text = section(find("RWAS"), redveil.mine(build("survey", 700), 1))
+    assert text.startswith("## RWAS\n\nEach entity is one respondent of about ")
+    assert text in page([text], "1")
+
+
+def test_data_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"MAMMAL: .* has no mammals/left.csv"):
+        main(tmp_path, ["MAMMAL"])
