@@ -23,6 +23,8 @@ from redveil.algorithms.tuning import (
     DESCRIBING_DEPTHS,
     DESCRIBING_TREES,
     GINI_FROM,
+    HALF_FOR_TREES_FROM,
+    SMALLER_TREE_SHARE,
     pair_epsilon,
     reached,
     strength,
@@ -67,7 +69,7 @@ class Describe(Algorithm):
     given_side: the side of the given query
 
     >>> Describe.of().auto
-    ('depth', 'trials', 'tree_score')
+    ('depth', 'trials', 'tree_score', 'tree_share')
     >>> [step.name for step in Describe(depth=2).plan(Fraction(1)).steps]
     ['trial 1, tree 1', 'trial 1, leaf table 1, cells']
     """
@@ -88,10 +90,11 @@ class Describe(Algorithm):
         super().__post_init__()
 
     def _left_to_the_rule(self, given: Collection[str]) -> tuple[str, ...]:
-        return tuple(name for name in ("depth", "trials", "tree_score") if name not in given)
+        ruled = "depth", "trials", "tree_score", "tree_share"
+        return tuple(name for name in ruled if name not in given)
 
     def tuned(self, schema: Schema | None, size: float, price: Price) -> Self:
-        """Set depth, number of trees and score by the tuning rule.
+        """Set depth, number of trees, score and the trees' share by the tuning rule.
 
         >>> few = Describe.of().tuned(None, 200, Fraction(1))
         >>> many = Describe.of().tuned(None, 10_000, Fraction(1))
@@ -112,7 +115,10 @@ class Describe(Algorithm):
         if "tree_score" in self.auto:
             weak = depth == 1 and worth(trials) < GINI_FROM
             score = TreeScore.AGREEMENT if weak else TreeScore.GINI
-        return replace(self, depth=depth, trials=trials, tree_score=score)
+        share = self.tree_share
+        if "tree_share" in self.auto and depth == 1 and worth(trials) < HALF_FOR_TREES_FROM:
+            share = SMALLER_TREE_SHARE
+        return replace(self, depth=depth, trials=trials, tree_score=score, tree_share=share)
 
     def _fresh_roots(self, schema: Schema | None) -> int:
         """Return how many trees can each begin with an attribute not used before."""

@@ -47,6 +47,9 @@ DESCRIBING_DEPTHS: Final = (0, 1_200)
 DESCRIBING_TREES: Final = (0, 8_000, 16_000, 24_000)
 # Below this N·ε, one split is chosen by agreement; above it, a tree is drawn by its purity.
 GINI_FROM: Final = 500
+# Below this N·ε, so much goes to the split: what is counted has to be confirmed with the rest.
+HALF_FOR_TREES_FROM: Final = 250
+SMALLER_TREE_SHARE: Final = Fraction(1, 4)
 
 
 def strength(schema: Schema | None, size: float) -> float:

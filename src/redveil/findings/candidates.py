@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb
@@ -30,6 +31,8 @@ from redveil.query.text import to_text
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
+# A year, as in the name of an attribute that is measured every year.
+YEAR: Final = re.compile(r"(?<!\d)(19|20)\d\d(?!\d)")
 # The largest number of disjunctions that are tried on one side.
 MOST_DISJUNCTIONS: Final = 2**13
 # How many wordings of a union are simplified to find the best.
@@ -141,14 +144,36 @@ def knowns(query: Query) -> int:
     return sum(isinstance(one, Known) for one in literals(query))
 
 
+def disjunctions(query: Query) -> int:
+    """Return how many times a query says "or".
+
+    >>> old, ill = Literal("age", ">", 65), Literal("ill", "=", True)
+    >>> disjunctions(Or((And((old, ill)), Not(old), ill)))
+    2
+    """
+    match query:
+        case Literal() | Known():
+            return 0
+        case Not(operand):
+            return disjunctions(operand)
+        case And(operands):
+            return sum(map(disjunctions, operands))
+        case Or(operands):
+            return len(operands) - 1 + sum(map(disjunctions, operands))
+
+
 def mentioned(query: Query) -> frozenset[str]:
-    """Return the attributes whose values a query is about.
+    """Return the attributes whose values a query is about, without the years in their names.
+
+    What is measured every year is one thing to say.
 
     >>> sorted(mentioned(And((Literal("age", ">", 65), Known("weight")))))
     ['age']
+    >>> sorted(mentioned(And((Literal("cost 2008", ">", 65), Literal("cost 2009", ">", 65)))))
+    ['cost ']
     """
     about = {one.attribute for one in literals(query) if not isinstance(one, Known)}
-    return frozenset(about or attributes(query))
+    return frozenset(YEAR.sub("", name) for name in about or attributes(query))
 
 
 def _reading(query: Query) -> tuple[int, int, int, int]:

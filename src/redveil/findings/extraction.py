@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # The share of its value that a redescription keeps with every literal that has to be read.
-LITERAL_DISCOUNT: Final = 0.97
+LITERAL_DISCOUNT: Final = 0.95
 # The largest number of pairs of unions of a table that are compared.
 MOST_PAIRS: Final = 2**18
 # How many pairs are worked on together; bounds the memory.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import QueryError
-from redveil.findings.candidates import knowns, mentioned, negated_groups
+from redveil.findings.candidates import disjunctions, knowns, mentioned, negated_groups
 from redveil.findings.estimate import Estimate
 from redveil.findings.extraction import Candidate
 from redveil.findings.redescription import Redescription
@@ -29,8 +29,10 @@ LEAST_RELATIVE_VALUE: Final = 0.1
 # group, or that asks whether a value is known: mostly another pair says the same about fewer, or
 # more plainly.
 LARGER_HALF_KEEPS: Final = 0.75
-NEGATED_GROUP_KEEPS: Final = 0.8
+NEGATED_GROUP_KEEPS: Final = 0.5
 KNOWN_KEEPS: Final = 0.9
+# The same for every "or": two facts joined are harder to read than one after the other.
+DISJUNCTION_KEEPS: Final = 0.6
 
 
 def ranked(found: Iterable[Redescription]) -> tuple[Redescription, ...]:
@@ -92,10 +94,11 @@ def ranked_by_novelty(
 def appeal(one: Candidate) -> float:
     """Return what a candidate is worth to a reader who has seen nothing yet."""
     value = one.value * (LARGER_HALF_KEEPS if one.half > 0.5 else 1.0)
-    groups, asked = (
-        how_many(one.left) + how_many(one.right) for how_many in (negated_groups, knowns)
+    groups, asked, joined = (
+        how_many(one.left) + how_many(one.right)
+        for how_many in (negated_groups, knowns, disjunctions)
     )
-    return value * NEGATED_GROUP_KEEPS**groups * KNOWN_KEEPS**asked
+    return value * NEGATED_GROUP_KEEPS**groups * KNOWN_KEEPS**asked * DISJUNCTION_KEEPS**joined
 
 
 class _Group:

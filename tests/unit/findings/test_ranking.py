@@ -24,7 +24,7 @@ from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval, Statistics
 from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.formula import Literal, Or, Query, attributes
-from redveil.query.text import parse_text
+from redveil.query.text import parse_text, to_text
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
 
@@ -233,7 +233,7 @@ def test_of_a_pair_and_its_complement_the_smaller_half_is_listed() -> None:
 
 
 def test_a_plain_query_is_listed_rather_than_a_negated_group() -> None:
-    negated = one(0.6, FIRST, left="!([a] & [b])")
+    negated = one(0.55, FIRST, left="!([a] & [b])")
     plain = one(0.5, FIRST, left="![a] | ![b]")
     assert ranked_by_novelty([negated, plain], [APART]) == [plain]
 
@@ -243,8 +243,10 @@ def test_a_plain_query_is_listed_rather_than_a_negated_group() -> None:
     [
         ("[a]", 0.5, 1.0),
         ("[a]", 0.51, 0.75),
-        ("!([a] & [b])", 0.3, 0.8),
-        ("!([a] & [b]) & !([c] | [d])", 0.6, 0.75 * 0.8 * 0.8),
+        ("!([a] & [b])", 0.3, 0.5),
+        ("[a] | [b] | [c]", 0.3, 0.6 * 0.6),
+        ("![a] & [b is known]", 0.3, 0.9),
+        ("!([a] & [b]) & !([c] | [d])", 0.6, 0.75 * 0.5 * 0.5 * 0.6),
         ("![a]", 0.3, 1.0),
     ],
 )
@@ -299,7 +301,9 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
             new = min(new, left_by(r, [k for k in kept if k.table != r.table]))
             assume(not math.isclose(new, 0.1, rel_tol=1e-9) or r in kept)
             if r not in kept and new >= 0.1:
-                values[r] = r.value * (0.75 if r.half > 0.5 else 1.0) * new
+                joined = to_text(r.left).count("|") + to_text(r.right).count("|")
+                plain = 0.6**joined * (0.75 if r.half > 0.5 else 1.0)
+                values[r] = r.value * plain * new
         best = max(values, key=lambda r: values[r], default=None)
         if best is None or values[best] <= 0:
             return kept
