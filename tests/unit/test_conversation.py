@@ -268,7 +268,7 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_charged(
 
 def many(depth: int = 2) -> redveil.Result:
     """Return a list with queries of all shapes over attributes that may be missing."""
-    document = mined_clinic(seed=3, depth=depth, trials=2, alternations=2).document
+    document = mined_clinic(seed=3, algorithm="twin", depth=depth, trials=5).document
     # So few that at ε = 100 their tables have no noise.
     some = document.redescriptions[:: -(-len(document.redescriptions) // 24)]
     return redveil.Result(document.model_copy(update={"redescriptions": some}))

@@ -154,7 +154,7 @@ def test_intervals_of_whole_runs_cover_the_truth(clinic: Dataset) -> None:
     table = open_for_owner(clinic.table)
     ways = Twin(trials=4), AltExpM(trials=4, alternations=1)
     covered: list[bool] = []
-    for seed in range(4):
+    for seed in range(8):
         wanted = ways[seed % 2]
         mined = mined_from(clinic, wanted, Fraction(60), seeded(seed))
         for one in mined.findings.redescriptions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Final
 
 import typer
@@ -19,24 +20,46 @@ from redveil.experiments.console import parts, run, say, tracked
 from redveil.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"
+# What a reader has to know about the names, from public descriptions of the data.
+NAMES: Final = {
+    "MAMMAL": "Species on the left, climate on the right: `t1-`, `t1~`, `t1+` are January's daily "
+    "minimum, mean and maximum temperature in °C, `p1~` is its precipitation in mm; 2 is February, "
+    "and so on. Two taxa are called house mouse.",
+    "CMS2": "Chronic conditions by year (`chr_`) and diagnoses in hospital (`dx_`: 7.1 "
+    "hypertension, 7.2 diseases of the heart, 10.1 diseases of the urinary system) on the left; on "
+    "the right dollars paid by Medicare (`MEDREIMB`) and owed by the beneficiary (`BENRES`) for "
+    "inpatient (`IP`), outpatient (`OP`) and physicians' (`CAR`) services, and sums over "
+    "inpatient claims (`IPCLM`). The data is synthetic.",
+    "RWAS": "Background on the left (education from 1, less than high school, to 4, graduate "
+    "degree), answers on the right: `Q1` to `Q22` are statements about authority and tradition, "
+    "rated from 1, strongly disagree, to 9, strongly agree; `VCL1` to `VCL16` are words that a "
+    "respondent claims to know, of which three do not exist; `TIPI` are ten items about "
+    "personality, rated from 1 to 7.",
+}
 
 
 def listed(result: redveil.Result) -> str:
-    """Return a result's list as a Markdown table."""
-    heads = "# | left | right | Jaccard [95 %] | corrected | in both | confirmed"
-    lines = [f"| {heads} |", "| ---: | --- | --- | ---: | ---: | ---: | --- |"]
+    """Return a result's list as a Markdown table, and what it says of all entries."""
+    heads = "# | left | right | left, both, right | Jaccard [95 %] | corrected [95 %]"
+    lines = [f"| {heads} |", "| ---: | --- | --- | ---: | ---: | ---: |"]
     for number, one in enumerate(result.redescriptions, start=1):
-        j = one.jaccard
+        sizes = one.support.left, one.support.both, one.support.right
         cells = [
-            str(number),
+            str(number) if one.confirmed else f"({number})",
             *(_code(query.text) for query in (one.left, one.right)),
-            f"{j.estimate:.2f} [{j.low:.2f}, {j.high:.2f}]",
-            f"{one.corrected.estimate:.2f}" if one.corrected else "",
-            f"{one.support.both.estimate:,.0f}",
-            "yes" if one.confirmed else "no",
+            ", ".join(f"{size.estimate:,.0f}" for size in sizes),
+            _interval(one.jaccard.estimate, one.jaccard.low, one.jaccard.high),
+            _interval(one.corrected.estimate, one.corrected.low, one.corrected.high),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    confirmed = sum(bool(one.confirmed) for one in result.redescriptions)
+    total = len(result.redescriptions)
+    others = "" if confirmed == total else "; the others are in brackets"
+    return "\n".join([*lines, "", f"{confirmed} of {total} are confirmed{others}."])
+
+
+def _interval(estimate: float, low: float, high: float) -> str:
+    return f"{estimate:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _code(text: str) -> str:
@@ -52,8 +75,10 @@ def _code(text: str) -> str:
 def section(data: PublicData, result: redveil.Result) -> str:
     """Return a data set's list under its name."""
     size = result.document.entities
-    about = f" of about {size.estimate:,.0f}" if size else ""
-    return f"## {data.name}\n\nEach entity is one {data.unit}{about}.\n\n{listed(result)}\n"
+    about = f"About {size.estimate:,.0f} entities (noisy)" if size else "Entities"
+    names = NAMES.get(data.name, "")
+    intro = "\n".join(wrap(f"{about}, each one {data.unit}. {names}".rstrip(), 100))
+    return f"## {data.name}\n\n{intro}\n\n{listed(result)}\n"
 
 
 def page(sections: Sequence[str], epsilon: str) -> str:
@@ -64,8 +89,9 @@ def page(sections: Sequence[str], epsilon: str) -> str:
     """
     return (
         f"# Lists that the default prints at ε = {epsilon}\n\n"
-        "One run each, with a schema declared without looking at the data. Every run draws fresh\n"
-        "noise, so another run lists other pairs.\n\n" + "\n".join(sections)
+        "One run each, with a schema declared without looking at the data. Every run draws fresh "
+        "noise, so\nanother run lists other pairs. Entries come in the order of what they add to "
+        "those before them.\n\n" + "\n".join(sections)
     )
 
 

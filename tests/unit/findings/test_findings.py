@@ -77,7 +77,7 @@ def test_findings_are_extracted_from_all_tables_together_and_ranked_by_novelty()
     ]
     candidates = [one for extractor in extractors for one in extractor.candidates()]
     estimates = [extractor.estimate for extractor in extractors]
-    chosen = ranked_by_novelty(candidates, estimates)
+    chosen = ranked_by_novelty(candidates, estimates, released)
     described = [extractors[one.table].describe(one) for one in chosen]
     listed = findings.redescriptions
     assert listed == with_confirmation(described, counts(released), SPLITS)
