@@ -18,7 +18,7 @@ from redveil.data.guess_numbers import are_commas_likely
 from redveil.data.join import Keys, check_keys, read_keys
 from redveil.data.markers import Markers
 from redveil.data.proposal import Column, Proposal, propose
-from redveil.data.raw import RawTable, Source, quietly, shown
+from redveil.data.raw import RawTable, Source, caught, quietly, shown
 from redveil.data.source import open_source, split_sheet, suggestion
 from redveil.data.summary import Summary, summarise
 from redveil.display import Block, Displayed, Listing
@@ -221,6 +221,15 @@ def draft(
     >>> draft(table, table).schema.status
     <Status.DRAFT: 'draft'>
     """
+    outcome = caught(partial(_draft, left, right, key, right_key), "drafting")
+    # An error's traceback holds the variables of this function.
+    del left, right
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
+def _draft(left: object, right: object, key: str | None, right_key: str | None) -> Draft:
     sides = [_read(given, side) for given, side in ((left, Side.LEFT), (right, Side.RIGHT))]
     keys = _keys(sides[0], sides[1], key, right_key)
     names = [_view_name(left, Side.LEFT), _view_name(right, Side.RIGHT)]
