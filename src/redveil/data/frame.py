@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -57,6 +57,8 @@ class Typed:
 class Frame:
     """A table with typed columns; a column is converted when it is read.
 
+    kinds: the names of the columns' types, for messages
+
     >>> frame = open_frame(pa.table({"id": [1, 2]}), "left frame")
     >>> frame.read(["id"]).columns["id"].to_pylist()
     [1, 2]
@@ -64,6 +66,7 @@ class Frame:
 
     place: str
     names: tuple[str, ...]
+    kinds: tuple[str, ...]
     fetch: Callable[[int], Typed | None]
     layout: Layout = field(default_factory=Layout)
 
@@ -81,11 +84,11 @@ class Frame:
         )
 
     def _column(self, name: str) -> Typed:
-        complaint = (
-            f"{self.place}, column {shown(name)}: mixed or unsupported types; "
-            "convert it to text, numbers, dates or Booleans"
-        )
         position = self.names.index(name)
+        complaint = (
+            f"{self.place}, column {shown(name)}: mixed or unsupported types "
+            f"({self.kinds[position]}); convert it to text, numbers, dates or Booleans"
+        )
         column = quietly(lambda: self.fetch(position), complaint)
         if column is None:
             raise LoadError(complaint)
@@ -173,7 +176,7 @@ def _pandas(given: Any, place: str) -> Frame:
             array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
         )
 
-    return Frame(place, tuple(str(name) for name in given.columns), fetch)
+    return Frame(place, tuple(map(str, given.columns)), _kinds(given.dtypes), fetch)
 
 
 def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Typed | None:
@@ -302,13 +305,23 @@ def _polars(given: Any, place: str) -> Frame:
 
     if not isinstance(given, pl.DataFrame):
         raise LoadError(f"{place}: not a Polars DataFrame; collect or convert it first")
-    return Frame(place, tuple(given.columns), fetch)
+    return Frame(place, tuple(given.columns), _kinds(given.dtypes), fetch)
 
 
 def _arrow(given: Any, place: str) -> Frame:
     table = given if isinstance(given, pa.Table) else _as_table(given)
     names = tuple(table.column_names)
-    return Frame(place, names, lambda position: simplified(table.column(position)))
+    kinds = _kinds(table.schema.types)
+    return Frame(place, names, kinds, lambda position: simplified(table.column(position)))
+
+
+def _kinds(given: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of types, without their parameters, which may be values.
+
+    >>> _kinds([pa.struct({"secret": pa.int8()}), np.dtype(object)])
+    ('struct', 'object')
+    """
+    return tuple("".join(re.findall(r"^\w+", str(one))) for one in given)
 
 
 def _as_table(given: Any) -> pa.Table:

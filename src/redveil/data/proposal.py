@@ -194,6 +194,8 @@ def _numeric(column: Column, guess: NumberGuess, *, comma: bool) -> Proposal:
     values, counts = values[finite], column.counts[is_number][finite]
     if not values.size or values.min() == values.max():
         return Proposal("left out: only one distinct value")
+    if values.min() >= _LARGEST or values.max() <= -_LARGEST:
+        return Proposal("left out: numbers too large for bounds")
     if odd and set(np.unique(values)) == {0.0, 1.0}:
         what = f"Boolean: 0 and 1{_except(odd, odd_rows)}"
         return _proposal(what, column, Attribute(column.name, Kind.BOOLEAN), odd=odd)

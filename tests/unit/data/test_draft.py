@@ -298,6 +298,17 @@ def test_a_saved_draft_is_the_drafted_schema(files: tuple[str, str]) -> None:
     ]
 
 
+@pytest.mark.parametrize("values", [[9e307, 1e308, 1.1e308], [-1e308, -9e307, -8.5e307]])
+def test_numbers_beyond_all_bounds_are_left_out(values: list[float]) -> None:
+    assert proposed(values) == (None, "left out: numbers too large for bounds")
+
+
+def test_large_integers_that_are_neighbours_can_be_read_again(tmp_path: Path) -> None:
+    found = drafted([10**17, 10**17 + 16, 10**17 + 32])
+    found.save(tmp_path / "datapackage.json")
+    assert Schema.read(tmp_path / "datapackage.json") == found.schema
+
+
 def test_a_saved_draft_is_a_data_package(files: tuple[str, str]) -> None:
     found = draft(*files)
     assert list(Package.metadata_validate(found.to_dict())) == []
