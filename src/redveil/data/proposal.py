@@ -46,7 +46,7 @@ class Proposal:
     """A proposed attribute, None if the column is left out, and a remark on it.
 
     cuts:  how to write its cut points, if not by themselves
-    taken: the declarations that were taken from the data
+    taken: the declarations that were taken from the data, besides how its values are written
 
     >>> Proposal("left out: no values").attribute is None
     True
@@ -277,7 +277,7 @@ def _dated(column: Column, guess: DateGuess) -> Proposal:
         what += "; dates far away are clamped"
     unit = "years" if years else "months"
     what += f"; minimum and maximum taken from the data, rounded to whole {unit}"
-    return _proposal(what, column, attribute, period, "minimum", "maximum", odd=odd)
+    return _proposal(what, column, attribute, period, "minimum", "maximum", "cuts", odd=odd)
 
 
 def _date_words(guess: DateGuess) -> str:
