@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -233,8 +232,8 @@ def _listing(listed: Sequence[FromData]) -> Table:
     table = Table(box=None, header_style="bold")
     for name in ("view", "attribute", "still as taken from the data"):
         table.add_column(name, overflow="fold")
-    for (side, name), some in groupby(listed, key=lambda one: (one.side, one.attribute)):
-        table.add_row(side.value, Text(name), Text("; ".join(one.text for one in some)))
+    for one in listed:
+        table.add_row(one.side.value, Text(one.attribute), Text(one.text))
     return table
 
 

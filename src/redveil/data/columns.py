@@ -131,7 +131,9 @@ def _convert_numeric(
     column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
 ) -> Converted:
     declared = NumberFormat(attribute.decimal_char, attribute.group_char)
-    numbers, unreadable = _numbers(column, markers, PLAIN if typed else declared)
+    # The text of a number depends on no declaration, so it is compared by its value alone.
+    texts, written = (markers.without_texts(), PLAIN) if typed else (markers, declared)
+    numbers, unreadable = _numbers(column, texts, written)
     absent = markers.numbers_in(declared)
     if absent:
         numbers[np.isin(numbers, list(absent))] = np.nan

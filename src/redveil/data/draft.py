@@ -16,9 +16,10 @@ from redveil.data.draft_notes import Note, key_notes, layout_note, same_table_no
 from redveil.data.frame import Frame, ParquetFile
 from redveil.data.guess_numbers import are_commas_likely
 from redveil.data.join import Keys, check_keys, read_keys
+from redveil.data.layout import usual_delimiter
 from redveil.data.markers import Markers
 from redveil.data.proposal import Column, Proposal, propose
-from redveil.data.raw import RawTable, Source, quietly, shown
+from redveil.data.raw import RawTable, Source, caught, quietly, shown
 from redveil.data.source import open_source, split_sheet, suggestion
 from redveil.data.summary import Summary, summarise
 from redveil.display import Block, Displayed, Listing
@@ -27,7 +28,7 @@ from redveil.errors import LoadError
 from redveil.file_kind import FileKind
 from redveil.files import must_be_writable, write_text
 from redveil.schema import Attribute, Schema, Side, Status, View
-from redveil.schema.acceptance import FromData, from_data
+from redveil.schema.acceptance import WRITTEN, FromData, from_data
 from redveil.schema.cuts import CutRule
 from redveil.schema.dates import DatePeriod
 from redveil.schema.identifier import new_id
@@ -91,7 +92,8 @@ values
         """Return the schema's descriptor, with a note on each field under `redveil.draft`.
 
         A note has a remark, and all declarations that were taken from the data. Columns that are
-        left out are listed too, with `use` set to false.
+        left out are listed too, with `use` set to false. What was taken about a table as a whole
+        stands under `redveil.draft` of its resource.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
@@ -100,7 +102,7 @@ values
         >>> extras["cuts"]
         {'method': 'equal-width', 'count': 20}
         >>> extras["draft"]["taken"]
-        {'minimum': 0.2, 'maximum': 7.5, 'required': True}
+        {'type': 'number', 'minimum': 0.2, 'maximum': 7.5, 'required': True}
         """
         package: Any = self.schema.to_dict()
         for side, resource in zip(Side, package["resources"], strict=True):
@@ -115,7 +117,22 @@ values
                     fields.append(unused)
                 proposal = self.proposals.get((side, remark.attribute), Proposal(remark.text))
                 _annotate(known[remark.attribute], proposal)
+            taken = self._taken_of_table(side)
+            if taken:
+                resource["redveil"] = {"draft": {"taken": taken}}
         return dict(package)
+
+    def _taken_of_table(self, side: Side) -> dict[str, object]:
+        """Return what was taken from the data about one table, and is not the usual."""
+        view = self.schema.view(side)
+        key = self.proposals.get((side, view.key))
+        found: dict[str, object] = {"primaryKey": [view.key]} if key and key.taken else {}
+        if view.encoding != "utf-8":
+            found["encoding"] = view.encoding
+        if view.delimiter not in (None, usual_delimiter(view.path or "")):
+            found["delimiter"] = view.delimiter
+        markers = [text for text in view.missing_values if text]
+        return found | ({"missingValues": markers} if markers else {})
 
     def unchanged(self, schema: Schema | None = None) -> tuple[FromData, ...]:
         """Return what a schema still declares as this draft took it from the data.
@@ -126,19 +143,22 @@ values
         >>> table = pa.table({"id": ["a", "b"], "x": [0.25, 7.5]})
         >>> proposal = draft(table, table)
         >>> edited = proposal.schema.with_attribute("x", side="left", minimum=0, required=False)
-        >>> [str(one) for one in proposal.unchanged(edited)][0]
-        'left, x: maximum 7.5'
+        >>> for one in proposal.unchanged(edited)[:2]:
+        ...     print(one)
+        left, x: type number
+        left, x: maximum 7.5
         """
-        notes = {
-            (side, entry["name"]): entry["redveil"]["draft"]
-            for side, resource in zip(Side, _resources(self.to_dict()), strict=True)
-            for entry in resource["schema"]["fields"]
-        }
         package = (schema or self.schema).to_dict()
-        for side, resource in zip(Side, _resources(package), strict=True):
-            for entry in resource["schema"]["fields"]:
-                note = notes.get((side, entry["name"]))
-                entry["redveil"] = {**entry.get("redveil", {}), "draft": note}
+        for drafted, resource in zip(_resources(self.to_dict()), _resources(package), strict=True):
+            resource["redveil"] = drafted.get("redveil")
+            fields = {entry["name"]: entry for entry in resource["schema"]["fields"]}
+            for entry in drafted["schema"]["fields"]:
+                note = entry["redveil"]["draft"]
+                if entry["name"] in fields:
+                    now = fields[entry["name"]]
+                    now["redveil"] = {**now.get("redveil", {}), "draft": note}
+                elif entry["redveil"].get("use") is False:
+                    resource["schema"]["fields"].append(entry)
         return from_data(package)
 
     def accept(self) -> Schema:
@@ -221,6 +241,15 @@ def draft(
     >>> draft(table, table).schema.status
     <Status.DRAFT: 'draft'>
     """
+    outcome = caught(partial(_draft, left, right, key, right_key), "drafting")
+    # An error's traceback holds the variables of this function.
+    del left, right
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
+def _draft(left: object, right: object, key: str | None, right_key: str | None) -> Draft:
     sides = [_read(given, side) for given, side in ((left, Side.LEFT), (right, Side.RIGHT))]
     keys = _keys(sides[0], sides[1], key, right_key)
     names = [_view_name(left, Side.LEFT), _view_name(right, Side.RIGHT)]
@@ -238,7 +267,10 @@ def draft(
                 f"{table.source.place}: no attributes besides the entity key; "
                 "add columns of numbers, dates, categories or Booleans"
             )
-        remarks.append(Remark(table.side, key_name, table.key_remark(key_name)))
+        remark = table.key_remark(key_name)
+        remarks.append(Remark(table.side, key_name, remark))
+        if key is None and _named_id(sides[0], sides[1]) is None:
+            proposals[table.side, key_name] = Proposal(remark, taken=("primaryKey",))
         for column, proposal in proposed.items():
             remarks.append(Remark(table.side, column, proposal.remark))
             proposals[table.side, column] = proposal
@@ -280,8 +312,12 @@ def _annotate(entry: dict[str, Any], proposal: Proposal) -> None:
             del extras["cuts"]
         case CutRule() | str():
             extras["cuts"] = _described(proposal.cuts)
-    present = {**entry.get("constraints", {}), "cuts": extras.get("cuts")}
-    taken = {name: present[name] for name in proposal.taken}
+    taken: dict[str, object] = {"use": False} if extras.get("use") is False else {}
+    if proposal.attribute is not None:
+        # Of these, a field has the type, and what is not the usual.
+        present = {**entry, **entry.get("constraints", {}), "cuts": extras.get("cuts")}
+        names = (*(name for name in WRITTEN if name in entry), *proposal.taken)
+        taken = {name: present[name] for name in names}
     extras["draft"] = {"remark": proposal.remark, "taken": taken}
 
 

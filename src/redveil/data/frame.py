@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -24,6 +24,13 @@ from redveil.errors import LoadError
 
 _PARQUET_MAGIC: Final = b"PAR1"
 _MANY_ROWS: Final = 50_000
+# The years that have a text. Libraries write others in different ways.
+_FIRST_YEAR: Final = 1
+_LAST_YEAR: Final = 9999
+# Their days since 1970, and how many units of a typed column are in a day.
+_FIRST_DAY: Final = (date(_FIRST_YEAR, 1, 1) - date(1970, 1, 1)).days
+_LAST_DAY: Final = (date(_LAST_YEAR, 12, 31) - date(1970, 1, 1)).days
+_PER_DAY: Final = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
 # The zeros at the end of a fraction of a second, and its point if nothing else is left.
 _FRACTION_ZEROS: Final = re.compile(r"(\.[0-9]*[1-9])0+$|\.0+$")
 
@@ -31,6 +38,8 @@ _FRACTION_ZEROS: Final = re.compile(r"(\.[0-9]*[1-9])0+$|\.0+$")
 @dataclass(frozen=True, slots=True, eq=False)
 class Typed:
     """A column as text, numbers or Booleans; dates are text in ISO 8601.
+
+    Outside of the years 1 to 9999, a date has no text and is missing.
 
     exact: whether the texts were written from numbers, so that none is rounded, or from dates
     dates: whether they were written from dates
@@ -48,6 +57,8 @@ class Typed:
 class Frame:
     """A table with typed columns; a column is converted when it is read.
 
+    kinds: the names of the columns' types, for messages
+
     >>> frame = open_frame(pa.table({"id": [1, 2]}), "left frame")
     >>> frame.read(["id"]).columns["id"].to_pylist()
     [1, 2]
@@ -55,6 +66,7 @@ class Frame:
 
     place: str
     names: tuple[str, ...]
+    kinds: tuple[str, ...]
     fetch: Callable[[int], Typed | None]
     layout: Layout = field(default_factory=Layout)
 
@@ -72,11 +84,11 @@ class Frame:
         )
 
     def _column(self, name: str) -> Typed:
-        complaint = (
-            f"{self.place}, column {shown(name)}: mixed or unsupported types; "
-            "convert it to text, numbers, dates or Booleans"
-        )
         position = self.names.index(name)
+        complaint = (
+            f"{self.place}, column {shown(name)}: mixed or unsupported types "
+            f"({self.kinds[position]}); convert it to text, numbers, dates or Booleans"
+        )
         column = quietly(lambda: self.fetch(position), complaint)
         if column is None:
             raise LoadError(complaint)
@@ -110,7 +122,7 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
         # A time zone only says how moments are displayed; they are stored in UTC.
         plain_type = pa.timestamp(kind.unit) if types.is_timestamp(kind) else pa.date32()
         # Not safe: a date with a time of day is that date.
-        texts = column.cast(plain_type, safe=False).cast(pa.string())
+        texts = _of_known_years(column).cast(plain_type, safe=False).cast(pa.string())
         return Typed(_without_zeros(texts), exact=True, dates=True)
     plain = (
         types.is_boolean,
@@ -164,7 +176,7 @@ def _pandas(given: Any, place: str) -> Frame:
             array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
         )
 
-    return Frame(place, tuple(str(name) for name in given.columns), fetch)
+    return Frame(place, tuple(map(str, given.columns)), _kinds(given.dtypes), fetch)
 
 
 def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Typed | None:
@@ -218,17 +230,42 @@ def _text(value: str | bytes) -> str:
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
 
 
-def _date_text(value: date | np.datetime64) -> str:
+def _of_known_years(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return moments or dates with those missing that have no text.
+
+    >>> years = pa.chunked_array([pa.array([0, 2**40], pa.timestamp("s"))])
+    >>> _of_known_years(years).is_null().to_pylist()
+    [False, True]
+    """
+    kind = column.type
+    unit = {pa.date32(): "day", pa.date64(): "ms"}.get(kind) or kind.unit
+    if unit == "ns":
+        # Years 1677 to 2262.
+        return column
+    size = _PER_DAY[unit]
+    numbers = column.cast(pa.int32() if unit == "day" else pa.int64()).cast(pa.int64())
+    known = compute.and_(
+        compute.greater_equal(numbers, _FIRST_DAY * size),
+        compute.less(numbers, (_LAST_DAY + 1) * size),
+    )
+    return compute.if_else(known, column, pa.scalar(None, kind))
+
+
+def _date_text(value: date | np.datetime64) -> str | None:
     if isinstance(value, datetime):
         try:
             moment = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
         except Exception:
             # In UTC it would be before the year 1 or after 9999, or the time zone, which can be
             # anybody's code, does not know: not a date that can be read.
-            return "out of range"
-        return _FRACTION_ZEROS.sub(r"\1", moment.isoformat(" "))
+            return None
+        is_known = _FIRST_YEAR <= moment.year <= _LAST_YEAR
+        return _FRACTION_ZEROS.sub(r"\1", moment.isoformat(" ")) if is_known else None
     if isinstance(value, date):
         return value.isoformat()
+    year = int(value.astype("datetime64[Y]").astype(np.int64)) + 1970
+    if not _FIRST_YEAR <= year <= _LAST_YEAR:
+        return None
     # With a time of day, as pandas has it in a column of moments.
     is_coarse = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
     fine = value.astype("datetime64[s]") if is_coarse else value
@@ -268,13 +305,23 @@ def _polars(given: Any, place: str) -> Frame:
 
     if not isinstance(given, pl.DataFrame):
         raise LoadError(f"{place}: not a Polars DataFrame; collect or convert it first")
-    return Frame(place, tuple(given.columns), fetch)
+    return Frame(place, tuple(given.columns), _kinds(given.dtypes), fetch)
 
 
 def _arrow(given: Any, place: str) -> Frame:
     table = given if isinstance(given, pa.Table) else _as_table(given)
     names = tuple(table.column_names)
-    return Frame(place, names, lambda position: simplified(table.column(position)))
+    kinds = _kinds(table.schema.types)
+    return Frame(place, names, kinds, lambda position: simplified(table.column(position)))
+
+
+def _kinds(given: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of types, without their parameters, which may be values.
+
+    >>> _kinds([pa.struct({"secret": pa.int8()}), np.dtype(object)])
+    ('struct', 'object')
+    """
+    return tuple("".join(re.findall(r"^\w+", str(one))) for one in given)
 
 
 def _as_table(given: Any) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -14,11 +15,11 @@ from redveil.data.columns import Converted, Reading, convert
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.join import Keys, join, read_keys
-from redveil.data.raw import RawTable, quietly, shown
+from redveil.data.raw import RawTable, caught, quietly, shown
 from redveil.data.report import AttributeCounts, LoadReport, Slip, ViewCounts
 from redveil.data.source import check_columns, open_source
 from redveil.data.table import BoolArray, CodedColumn, Column, NumericColumn, Table
-from redveil.errors import LoadError, RedveilError, SealedError, innermost
+from redveil.errors import LoadError
 from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Schema, Side, View
 from redveil.sealed import Sealed
@@ -108,27 +109,12 @@ def examine(
 def _attempt(
     left: object, right: object, schema: Schema, places: int, progress: Progress | None
 ) -> tuple[Dataset, LoadReport] | BaseException:
-    """Load, and return what would be raised: its traceback would hold rows.
+    """Load, and return what would be raised.
 
     places: how many places to report for each way in which rows do not fit
     """
-    try:
-        return _assemble(left, right, schema, places, progress or (lambda _stage, _share: None))
-    except KeyboardInterrupt:
-        return KeyboardInterrupt()
-    except RedveilError as error:
-        return _bare(error)
-    except SystemExit:
-        raise
-    except BaseException as error:
-        # Not only Exception: a library in another language may panic.
-        return SealedError(f"loading failed ({innermost(error)}); its reason stays sealed")
-
-
-def _bare(error: RedveilError) -> RedveilError:
-    """Return an error without the frames and the errors that it came from."""
-    error.__cause__ = error.__context__ = None
-    return error.with_traceback(None)
+    report = progress or (lambda _stage, _share: None)
+    return caught(partial(_assemble, left, right, schema, places, report), "loading")
 
 
 def _assemble(

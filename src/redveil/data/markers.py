@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 
 from redveil.data.distinct import TRIMMED, label
@@ -51,6 +51,14 @@ class Markers:
         read = ((written.read(text), read_number(text)) for text in self.texts)
         found = (plain if number is None else number for number, plain in read)
         return frozenset(n for n in found if n is not None and not math.isnan(n))
+
+    def without_texts(self) -> Markers:
+        """Return what means missing among numbers: other numbers, never their texts.
+
+        >>> Markers.of(["NA", "-99"]).without_texts().texts
+        frozenset()
+        """
+        return replace(self, texts=frozenset())
 
     def mark(self, text: str) -> bool:
         """Return whether a text is a marker, or a number that a marker is.

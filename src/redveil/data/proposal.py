@@ -46,7 +46,7 @@ class Proposal:
     """A proposed attribute, None if the column is left out, and a remark on it.
 
     cuts:  how to write its cut points, if not by themselves
-    taken: the declarations that were taken from the data
+    taken: the declarations that were taken from the data, besides how its values are written
 
     >>> Proposal("left out: no values").attribute is None
     True
@@ -194,6 +194,8 @@ def _numeric(column: Column, guess: NumberGuess, *, comma: bool) -> Proposal:
     values, counts = values[finite], column.counts[is_number][finite]
     if not values.size or values.min() == values.max():
         return Proposal("left out: only one distinct value")
+    if values.min() >= _LARGEST or values.max() <= -_LARGEST:
+        return Proposal("left out: numbers too large for bounds")
     if odd and set(np.unique(values)) == {0.0, 1.0}:
         what = f"Boolean: 0 and 1{_except(odd, odd_rows)}"
         return _proposal(what, column, Attribute(column.name, Kind.BOOLEAN), odd=odd)
@@ -275,7 +277,7 @@ def _dated(column: Column, guess: DateGuess) -> Proposal:
         what += "; dates far away are clamped"
     unit = "years" if years else "months"
     what += f"; minimum and maximum taken from the data, rounded to whole {unit}"
-    return _proposal(what, column, attribute, period, "minimum", "maximum", odd=odd)
+    return _proposal(what, column, attribute, period, "minimum", "maximum", "cuts", odd=odd)
 
 
 def _date_words(guess: DateGuess) -> str:

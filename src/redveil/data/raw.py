@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from redveil.data.layout import Layout
-from redveil.errors import LoadError, RedveilError
+from redveil.errors import LoadError, RedveilError, SealedError, innermost
 
 T = TypeVar("T")
 
@@ -127,3 +127,26 @@ def quietly(action: Callable[[], T], message: str) -> T:
         pass
     # Raised outside the handler, so that __context__ does not keep the original error.
     raise LoadError(message)
+
+
+def caught(action: Callable[[], T], what: str) -> T | BaseException:
+    """Return the result of an action, or what it would raise: its traceback would hold rows.
+
+    what: the action, in an error that tells nothing else
+
+    >>> type(caught(lambda: float("secret"), "loading"))
+    <class 'redveil.errors.SealedError'>
+    """
+    try:
+        return action()
+    except KeyboardInterrupt:
+        return KeyboardInterrupt()
+    except RedveilError as error:
+        # Without the frames and the errors that it came from.
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # Not only Exception: a library in another language may panic.
+        return SealedError(f"{what} failed ({innermost(error)}); its reason stays sealed")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import stat
 import zlib
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -34,15 +36,16 @@ def check_file(path: Path, place: str) -> None:
     redveil.errors.LoadError: nowhere.csv: no such file; check the path
     """
     try:
-        size = path.stat().st_size
-        is_folder = path.is_dir()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise LoadError(f"{place}: no such file; check the path") from None
     except (OSError, ValueError):
         raise LoadError(f"{place}: cannot be read; check the path and the permissions") from None
-    if is_folder:
+    if stat.S_ISDIR(status.st_mode):
         raise LoadError(f"{place}: is a folder; name a file in it")
-    if size == 0:
+    if not stat.S_ISREG(status.st_mode):
+        raise LoadError(f"{place}: not a regular file; copy its content to one")
+    if status.st_size == 0:
         raise LoadError(f"{place}: the file is empty; export it again")
 
 
@@ -111,6 +114,8 @@ def decode(data: bytes, encoding: str, place: str) -> str:
         line = line_number(data[:fault].decode(encoding, "ignore"))
         raise LoadError(f"{place}, line {line}: not {encoding}; declare the resource's encoding")
     text = text.removeprefix("\ufeff")
+    if text.startswith("\ufeff") or data.startswith(2 * codecs.BOM_UTF8):
+        raise LoadError(f"{place}: two byte order marks; save the file again as UTF-8")
     nul = text.find("\0")
     if nul >= 0:
         line = line_number(text[:nul])

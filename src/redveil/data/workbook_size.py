@@ -1,13 +1,13 @@
-"""Refuse workbooks that would not fit in memory, or that the reader would cut off.
+"""Refuse workbooks that would not fit in memory, or in which one row could change others.
 
 The reader of workbooks holds every cell of the rectangle around a sheet's cells, so that one cell
 far from the others exhausts memory. Of an .ods file it ignores the rows below the last one that the
-format can have, so that rows repeated often make those below them disappear.
+format can have, so that rows repeated often make those below them disappear. A table within a row
+makes them disappear too, and a cell may name another row, whose cell it replaces.
 
-What texts contain must not matter. So the parts of a workbook are searched quickly for anything
-that looks like a place far away, and only what an XML parser finds there too is refused. The reader
-of workbooks takes texts that an XML parser does not, such as a control character. Then the tags are
-found without one.
+What texts contain must not matter. So sheets are read by an XML parser. The reader of workbooks
+takes texts that an XML parser does not, such as a control character. Then the tags are found
+without one.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ MOST_ROWS: Final = 2**20
 _PIECE: Final = 2**20
 # The part of an .ods file with all its sheets.
 _ODS_SHEETS: Final = "content.xml"
-# The place of a cell or row of an .xlsx file, as in r="AB12" or r="12", and repeated rows of .ods.
-_PLACE: Final = re.compile(rb"""\br\s*=\s*["']\$?([A-Za-z]{0,10})\$?([0-9]{1,20})["']""")
-_REPEATED: Final = re.compile(rb"""\bnumber-rows-repeated\s*=\s*["']([0-9]{1,20})""")
-_LONGEST: Final = 80
+# The element of an .xlsx file with the rows of a sheet.
+_XLSX_ROWS: Final = b"sheetData"
 _CLOSED: Final = (b"table", b"table-row", b"table-cell", b"spreadsheet", b"p")
+# Tables and rows, which have none of their kind within them.
+_TABLES: Final = {"sheetData": "table", "table": "table", "row": "row", "table-row": "row"}
 _LETTERS_AND_DIGITS: Final = re.compile(r"\$?([A-Za-z]{0,10})\$?([0-9]{1,20})")
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")
 # A comment, an instruction, a text as it is, or a tag; or one that the end of a piece cuts off.
@@ -52,7 +52,7 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 def check_size(path: Path, place: str) -> None:
-    """Raise a LoadError if a workbook is too large, without holding it in memory.
+    """Raise a LoadError if a workbook is too large or out of order, without holding it in memory.
 
     By repeated columns in an .ods file, a malicious cell can still exhaust memory.
     """
@@ -63,11 +63,13 @@ def check_size(path: Path, place: str) -> None:
         for part in parts:
             if part.filename == _ODS_SHEETS and not _is_whole(archive, part):
                 raise LoadError(f"{place}: cut short; copy or save it again, or save it as CSV")
-            extent = _possible_extent(archive, part)
-            if extent.is_too_large:
-                extent = _extent(archive, part)
-            if extent.is_too_large:
-                raise LoadError(f"{place}: {extent.complaint}, or save it as CSV")
+            if part.filename != _ODS_SHEETS and not _has_rows(archive, part):
+                continue
+            sheet = _parsed(archive, part)
+            if sheet.extent.is_too_large:
+                raise LoadError(f"{place}: {sheet.extent.complaint}, or save it as CSV")
+            if sheet.fault is not None:
+                raise LoadError(f"{place}: {sheet.fault}; save it again, or save it as CSV")
 
 
 @dataclass(slots=True)
@@ -112,43 +114,40 @@ class Extent:
         self.columns = max(self.columns, number, 1)
 
 
-def _possible_extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
-    """Return an extent that includes everything in a part that looks like a place."""
-    extent = Extent()
+def _has_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
+    """Return whether a part may be a sheet of an .xlsx file."""
     rest = b""
     with archive.open(part) as file:
         while piece := file.read(_PIECE):
-            text = rest + piece
-            for letters, digits in set(_PLACE.findall(text)):
-                extent.add(letters.decode(), digits.decode())
-            # What is in `rest` counts twice, so never too little.
-            extent.ods_rows += sum(map(int, _REPEATED.findall(text)))
-            extent.ods_rows += text.count(b"table-row")
-            rest = text[-_LONGEST:]
-    return extent
+            if _XLSX_ROWS in rest + piece:
+                return True
+            rest = (rest + piece)[-len(_XLSX_ROWS) :]
+    return False
 
 
-def _extent(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
-    """Return the extent of the cells in a part."""
+def _parsed(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Sheet:
+    """Return what is found in a part with sheets."""
     sheet = _Sheet()
     parser = expat.ParserCreate()
+    parser.buffer_text = True
     parser.StartElementHandler = sheet.start
     parser.EndElementHandler = sheet.end
-    parser.CharacterDataHandler = sheet.text
+    if part.filename == _ODS_SHEETS:
+        parser.CharacterDataHandler = sheet.text
     try:
         with archive.open(part) as file:
             parser.ParseFile(file)
     except expat.ExpatError:
-        return _extent_of_tags(archive, part)
-    return sheet.extent
+        return _parsed_tags(archive, part)
+    return sheet
 
 
-def _extent_of_tags(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Extent:
-    """Return the extent of the cells in a part that is not quite XML, by its tags alone."""
+def _parsed_tags(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Sheet:
+    """Return what is found in a part that is not quite XML, by its tags alone."""
     sheet = _Sheet()
     for before, found in _markup(archive, part):
         sheet.add(before, found)
-    return sheet.extent
+    return sheet
 
 
 def _markup(
@@ -194,25 +193,45 @@ def _is_closed(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
 
 @dataclass(slots=True)
 class _Sheet:
-    """What an XML parser has found in a part so far: in .xlsx files, then in .ods files."""
+    """What an XML parser has found in a part so far: in .xlsx files, then in .ods files.
+
+    fault:   why rows of the part could change others, if they could
+    open:    the tables and rows that are not closed yet
+    place:   what the current cell of an .xlsx file names
+    row:     the number of the current row, and its digits
+    columns: the letters of the columns that count in the extent
+    """
 
     extent: Extent = field(default_factory=Extent)
-    place: tuple[str, str] = ("", "0")
-    row: str = "0"
+    fault: str | None = None
+    open: set[str] = field(default_factory=set)
+    place: str | None = None
+    row: int = 0
+    columns: set[str] = field(default_factory=set)
+    digits: str = "0"
     position: int = 0
     repeated: int = 1
     is_filled: bool = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Note where a row or cell is, and whether it has a value."""
-        match name.rpartition(":")[2]:
-            case "row":
-                self.row = attributes.get("r", "0")
+        local = name.rpartition(":")[2] if ":" in name else name
+        if local in _TABLES:
+            if local in self.open:
+                self._refuse(f"a {_TABLES[local]} within another")
+            self.open.add(local)
+        match local:
             case "c":
-                # A cell without a place is in the current row.
-                self.place = _split(attributes.get("r", self.row))
-            case "v" | "is":
-                self.extent.add(*self.place)
+                self.place = attributes.get("r")
+            case "v" | "is" if "sheetData" in self.open:
+                self._value()
+            case "sheetData":
+                self.row = 0
+            case "row" if "sheetData" in self.open:
+                above, self.row = self.row, _row(attributes.get("r", str(self.row + 1)))
+                self.digits = str(self.row)
+                if self.row <= above:
+                    self._refuse("rows that are not in order")
             case "table":
                 self.position = 0
             case "table-row":
@@ -222,9 +241,34 @@ class _Sheet:
             case "table-cell" if "office:value-type" in attributes:
                 self.is_filled = True
 
+    def _refuse(self, fault: str) -> None:
+        self.fault = self.fault or fault
+
+    def _value(self) -> None:
+        """Note that the current cell of an .xlsx file has a value."""
+        # A cell without a place is in the current row.
+        place = self.digits if self.place is None else self.place
+        letters = place.rstrip("0123456789")
+        # Nearly always, so it must be fast.
+        is_usual = letters in self.columns and place[len(letters) :] == self.digits
+        if is_usual and self.row <= self.extent.rows and "row" in self.open:
+            return
+        known, digits = _split(place)
+        self.extent.add(known, digits)
+        self.columns.add(letters)
+        if "row" not in self.open or int(digits) != self.row:
+            self._refuse("a cell that is not in the row that it names")
+
     def end(self, name: str) -> None:
-        """Note where a row of an .ods file ends."""
-        if name.rpartition(":")[2] == "table-row":
+        """Note where a table or row ends."""
+        local = name.rpartition(":")[2] if ":" in name else name
+        if local not in _TABLES:
+            return
+        is_table = _TABLES[local] == "table"
+        if local not in self.open or (is_table and not self.open.isdisjoint({"row", "table-row"})):
+            self._refuse(f"a {_TABLES[local]} that ends within another")
+        self.open.discard(local)
+        if local == "table-row":
             self.position += self.repeated
             if self.is_filled:
                 self.extent.ods_rows = max(self.extent.ods_rows, self.position)
@@ -240,7 +284,9 @@ class _Sheet:
             attributes = found["attributes"].decode("latin-1")
             if not found["end"]:
                 listed = _ATTRIBUTE.findall(attributes)
-                self.start(name, {key: double or single for key, double, single in listed})
+                # Of an attribute that is there twice, the reader takes the first.
+                first = reversed(listed)
+                self.start(name, {key: double or single for key, double, single in first})
             if found["end"] or attributes.endswith("/"):
                 self.end(name)
 
@@ -253,3 +299,8 @@ def _split(place: str) -> tuple[str, str]:
     """Return the letters and the digits of a place such as AB12."""
     found = _LETTERS_AND_DIGITS.fullmatch(place)
     return (found[1], found[2]) if found else ("", "0")
+
+
+def _row(digits: str) -> int:
+    """Return the number of a row, 0 if it is none."""
+    return int(digits) if _DIGITS.fullmatch(digits) else 0

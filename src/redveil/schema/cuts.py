@@ -73,7 +73,9 @@ def default_rule(minimum: float, maximum: float, *, integer: bool) -> CutRule:
     """
     first, last = math.ceil(minimum), math.floor(maximum)
     if integer and last - first <= MOST_DEFAULT_INTEGER_CUTS:
-        return CutRule("explicit", values=tuple(float(x) for x in range(first, last)))
+        # A set, because doubles beyond 2^53 skip integers.
+        points = sorted({float(x) for x in range(first, last)})
+        return CutRule("explicit", values=tuple(x for x in points if x < maximum))
     return CutRule("equal-width")
 
 

@@ -10,7 +10,7 @@ from typing import Final
 # The keys that are read in each part, and other keys of the standard that resemble them.
 _READ: Final = {
     "package": ("name", "id", "resources", "redveil"),
-    "resource": ("name", "path", "schema", "dialect", "encoding"),
+    "resource": ("name", "path", "schema", "dialect", "encoding", "redveil"),
     "dialect": ("delimiter", "sheetName", "sheetNumber"),
     "schema": ("fields", "primaryKey", "missingValues"),
     "field": (

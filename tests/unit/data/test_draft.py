@@ -28,6 +28,7 @@ from redveil.data.proposal import choose_rule, outward
 from redveil.errors import InputError, LedgerWarning, LoadError, OverBudgetError
 from redveil.privacy.loss import Loss
 from redveil.schema import Attribute, Kind, Schema, Side, Status
+from redveil.schema.acceptance import from_data
 from redveil.schema.cuts import CutRule
 from redveil.sealed import open_for_owner
 
@@ -298,6 +299,77 @@ def test_a_saved_draft_is_the_drafted_schema(files: tuple[str, str]) -> None:
     ]
 
 
+# A column, one more value in it, and what the owner is asked to confirm then.
+ONE_MORE: dict[str, tuple[list[str], str, str]] = {
+    "fraction": ([str(i) for i in range(60)], "1.5", "left, x: type number"),
+    "group": ([str(i) for i in range(60)], "1'234", 'left, x: groupChar "\'"'),
+    "comma": ([f"{i}" for i in range(60)], "1,25", 'left, x: decimalChar ","'),
+    "month first": (["01/02/2020", "03/04/2021"] * 9, "01/13/2020", "left, x: format %m/%d/%Y"),
+    "time": (["2020-01-01", "2020-02-03"] * 9, "2020-01-01T05:00:00", "left, x: type datetime"),
+    "month": (["2020-01", "2020-02"] * 9, "2026-01", "left, x: cut points: years"),
+    "number": (["0", "1"] * 20, "2", "left, x: type integer"),
+    "spelling": (["yes", "no"] * 20, "YES", "left, x: values that mean true: YES, yes"),
+    "other spelling": (["yes", "no"] * 20, "NO", "left, x: values that mean false: NO, no"),
+    "marker": (["yes", "no"] * 20, "?", "left: values that mean missing: ?"),
+    "encoding": (["yes", "no"] * 20, "\xe9", "left: encoding latin-1"),
+}
+
+
+@pytest.mark.parametrize("name", ONE_MORE)
+def test_what_one_more_value_changes_in_a_draft_is_noted_as_taken(
+    tmp_path: Path, name: str
+) -> None:
+    values, more, words = ONE_MORE[name]
+
+    def noted(column: list[str]) -> tuple[object, list[str]]:
+        lines = ["id;x;y", *(f"{i};{text};{i % 2}" for i, text in enumerate(column))]
+        (tmp_path / "left.csv").write_bytes("\n".join(lines).encode("latin-1"))
+        right = pa.table({"id": list(range(len(column))), "z": [i % 2 for i in range(len(column))]})
+        found = draft(tmp_path / "left.csv", right)
+        listed = [str(one) for one in from_data(json.loads(found.to_json()))]
+        assert listed == [str(one) for one in found.unchanged()]
+        return found.schema.left, listed
+
+    before, after = noted(values), noted([*values, more])
+    assert before[0] != after[0]
+    assert words in after[1]
+    assert words not in before[1]
+    assert 'left: delimiter ";"' in before[1]
+
+
+def test_a_column_that_is_left_out_is_noted_until_it_is_used() -> None:
+    found = drafted(["same"] * 9)
+    assert "left, x: not used" in [str(one) for one in found.unchanged()]
+    assert "left, x: not used" in [str(one) for one in found.unchanged(found.schema.accept())]
+    package: Any = found.to_dict()
+    field = {one["name"]: one for one in package["resources"][0]["schema"]["fields"]}["x"]
+    field |= {"type": "string", "constraints": {"enum": ["same", "other"]}}
+    field["redveil"]["use"] = True
+    assert not [one for one in from_data(package) if one.attribute == "x"]
+
+
+def test_a_key_that_was_found_by_its_values_is_noted() -> None:
+    right = pa.table({"person": list(range(9)), "z": [i % 2 for i in range(9)]})
+    left = right.rename_columns(["person", "y"])
+    listed = [str(one) for one in draft(left, right).unchanged()]
+    assert "left: entity key: person" in listed
+    assert "right: entity key: person" in listed
+    named = [str(one) for one in draft(left, right, key="person").unchanged()]
+    assert not [one for one in named if "entity key" in one]
+    assert not [str(one) for one in drafted(["a", "b"]).unchanged() if not one.attribute]
+
+
+@pytest.mark.parametrize("values", [[9e307, 1e308, 1.1e308], [-1e308, -9e307, -8.5e307]])
+def test_numbers_beyond_all_bounds_are_left_out(values: list[float]) -> None:
+    assert proposed(values) == (None, "left out: numbers too large for bounds")
+
+
+def test_large_integers_that_are_neighbours_can_be_read_again(tmp_path: Path) -> None:
+    found = drafted([10**17, 10**17 + 16, 10**17 + 32])
+    found.save(tmp_path / "datapackage.json")
+    assert Schema.read(tmp_path / "datapackage.json") == found.schema
+
+
 def test_a_saved_draft_is_a_data_package(files: tuple[str, str]) -> None:
     found = draft(*files)
     assert list(Package.metadata_validate(found.to_dict())) == []
@@ -322,13 +394,14 @@ def test_every_field_has_its_remark(files: tuple[str, str]) -> None:
     }
     assert fields["sex"]["redveil"]["draft"] == {
         "remark": "2 categories taken from the data" + SURE,
-        "taken": {"enum": ["f", "m"], "required": True},
+        "taken": {"type": "string", "enum": ["f", "m"], "required": True},
     }
     assert fields["paid"]["redveil"] == {
         "cuts": {"method": "decades"},
         "draft": {
             "remark": f"integers; {READ}{SURE}",
             "taken": {
+                "type": "integer",
                 "minimum": 0,
                 "maximum": 100_000,
                 "cuts": {"method": "decades"},
@@ -345,7 +418,7 @@ def test_every_field_has_its_remark(files: tuple[str, str]) -> None:
         "type": "any",
         "redveil": {
             "use": False,
-            "draft": {"remark": "left out: too many distinct values", "taken": {}},
+            "draft": {"remark": "left out: too many distinct values", "taken": {"use": False}},
         },
     }
     columns = [(remark.side, remark.attribute) for remark in found.remarks]

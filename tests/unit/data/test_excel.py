@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -353,8 +354,123 @@ def test_a_cell_at_the_border_of_two_pieces_is_seen(
     path = patched(tmp_path / "left.xlsx", lambda data: data.replace(b'"B2"', b'"AB99"'))
     with pytest.raises(LoadError, match="row 99 or column 28 makes the sheet too large"):
         loaded(path)
-    patched(path, lambda data: data.replace(b'"B2"', b'"J99"'))
+    patched(path, lambda data: re.sub(rb'"([A-Z]?)2"', rb'"\g<1>99"', data).replace(b"B99", b"J99"))
     assert loaded(path).rows == 1
+
+
+def rewritten(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
+    """Change one part of a workbook, and write it in place."""
+    with zipfile.ZipFile(path) as before:
+        parts = {name: before.read(name) for name in before.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as after:
+        for name, data in parts.items():
+            after.writestr(name, data)
+    return path
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+THREE: Rows = [("id", "age"), (1, 2), (2, 3), (3, 4)]
+TABLE = b"<table:table><table:table-row><table:table-cell/></table:table-row></table:table>"
+# In the row of the first entity: what makes others disappear, and the complaint about it.
+IN_XLSX = {
+    "table": (
+        b"</row>",
+        b"<extLst><ext><sheetData></sheetData></ext></extLst></row>",
+        "a table within another",
+    ),
+    "empty table": (b"</row>", b"<extLst><sheetData/></extLst></row>", "a table within another"),
+    "row": (b"</row>", b'<ext><row r="9"></row></ext></row>', "a row within another"),
+    "another row": (b'r="A2"', b'r="A3"', "a cell that is not in the row that it names"),
+    "two places": (b'r="A2"', b'r="A3" r="A2"', "a cell that is not in the row that it names"),
+    "the same row": (b'<row r="2"', b'<row r="1"', "rows that are not in order"),
+    "row 0": (b'<row r="2"', b'<row r="0"', "rows that are not in order"),
+    "no number": (b'<row r="2"', b'<row r="x"', "rows that are not in order"),
+    "no row": (b'<row r="2"', b'<ext r="2"', "a cell that is not in the row"),
+    "end of a table": (b"</row>", b"</sheetData><sheetData></row>", "a table that ends within"),
+    "end of a row": (b"</row>", b"</row></row>", "a row that ends within"),
+}
+
+
+@pytest.mark.parametrize("odd", ["", "\x01"], ids=["XML", "not XML"])
+@pytest.mark.parametrize("name", IN_XLSX)
+def test_a_sheet_in_which_one_row_changes_others_is_refused(
+    tmp_path: Path, name: str, odd: str
+) -> None:
+    before, after, complaint = IN_XLSX[name]
+
+    def change(data: bytes) -> bytes:
+        head, second, rest = data.partition(b'<row r="2"')
+        spoilt = (second + rest).replace(before, after, 1)
+        return head + spoilt.replace(b"</sheetData>", f"<x>{odd}</x></sheetData>".encode())
+
+    path = rewritten(write_xlsx(tmp_path / "left.xlsx", {"Labs": THREE}), SHEET, change)
+    with pytest.raises(LoadError) as caught:
+        loaded(path, View("left", "id", (AGE,)))
+    assert f"{path}: {complaint}" in str(caught.value)
+    assert str(caught.value).endswith("; save it again, or save it as CSV")
+
+
+@pytest.mark.parametrize("odd", ["", "\x01"], ids=["XML", "not XML"])
+@pytest.mark.parametrize("shape", [b"%b", b"<text:p>%b</text:p>", b"<table:table-row/>"])
+def test_an_ods_file_with_a_table_in_a_table_is_refused(
+    tmp_path: Path, shape: bytes, odd: str
+) -> None:
+    rows: Rows = [("id", "age", "remark"), (1, 2, None), (2, 3, odd), (3, 4, None)]
+    path = write_ods(tmp_path / "left.ods", {"Labs": rows})
+    within = shape % TABLE if b"%" in shape else shape
+    rewritten(
+        path,
+        "content.xml",
+        lambda data: data.replace(
+            b"<table:table-cell/></table:table-row>",
+            b"<table:table-cell>%b</table:table-cell></table:table-row>" % within,
+            1,
+        ),
+    )
+    with pytest.raises(LoadError, match=r"left.ods: a (table|row) within another; save it again"):
+        loaded(path, View("left", "id", (AGE,)))
+
+
+def test_a_table_above_the_rows_of_an_ods_file_is_refused(tmp_path: Path) -> None:
+    path = write_ods(tmp_path / "left.ods", {"Labs": THREE})
+    rewritten(
+        path,
+        "content.xml",
+        lambda data: data.replace(
+            b"<table:table-row>", b"<table:shapes>%b</table:shapes><table:table-row>" % TABLE, 1
+        ),
+    )
+    with pytest.raises(LoadError, match="a table within another"):
+        loaded(path, View("left", "id", (AGE,)))
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        b"<x><from><col>1</col><row>0</row></from><to><row>0</row></to></x>",
+        b'<sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>',
+    ],
+)
+def test_what_stands_below_the_rows_of_a_sheet_does_not_matter(
+    tmp_path: Path, extra: bytes
+) -> None:
+    """Such as the place of a drawing, or the remembered cells of other workbooks."""
+    path = rewritten(
+        write_xlsx(tmp_path / "left.xlsx", {"Labs": THREE}),
+        SHEET,
+        lambda data: data.replace(b"</sheetData>", b"</sheetData>" + extra),
+    )
+    assert contents(loaded(path, View("left", "id", (AGE,)))) == [[2, 3, 4]]
+
+
+def test_rows_and_cells_without_a_number_are_below_and_beside_the_last(tmp_path: Path) -> None:
+    path = rewritten(
+        write_xlsx(tmp_path / "left.xlsx", {"Labs": THREE}),
+        SHEET,
+        lambda data: data.replace(b' r="3"', b"").replace(b' r="A3"', b"").replace(b'"4"', b'"04"'),
+    )
+    assert contents(loaded(path, View("left", "id", (AGE,)))) == [[2, 3, 4]]
 
 
 def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

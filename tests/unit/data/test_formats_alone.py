@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -98,12 +99,15 @@ def parquet_file(rows: list[Row], folder: Path) -> Any:
     return folder / "left.parquet"
 
 
-def read(rows: list[Row], hand_over: HandOver) -> list[tuple[str, ...]]:
+def read(
+    rows: list[Row], hand_over: HandOver, markers: tuple[str, ...] = VIEW.missing_values
+) -> list[tuple[str, ...]]:
     """Load some rows, and return the values of each as text, because NaN differs from itself."""
     keys = [row[0] for row in rows]
     right = pa.table({"id": keys, "sick": [True] * len(keys)})
     with tempfile.TemporaryDirectory() as folder:
-        loaded = load(hand_over(rows, Path(folder)), right, SCHEMA)
+        schema = replace(SCHEMA, left=replace(VIEW, missing_values=markers))
+        loaded = load(hand_over(rows, Path(folder)), right, schema)
     columns = open_for_owner(loaded.table).left.values()
     found = [c.values if isinstance(c, NumericColumn) else c.codes for c in columns]
     return [tuple(map(repr, row)) for row in zip(*(c.tolist() for c in found), strict=True)]
@@ -181,6 +185,25 @@ def test_markers_are_numbers_in_the_declared_format() -> None:
         (key, value, None, None, None) for key, value in zip("ab", ("-1,50", "2"), strict=True)
     ]
     assert [row[0] for row in read(texts, csv_file)] == ["nan", "2.0"]
+
+
+@pytest.mark.parametrize("more", [[], [7], [Decimal(7)], [10**20]], ids=repr)
+@pytest.mark.parametrize("hand_over", [pandas_guessed, pandas_objects, polars_frame, workbook])
+def test_numbers_are_compared_with_markers_by_their_value(
+    hand_over: HandOver, more: list[Any]
+) -> None:
+    """Of the marker 1.234, which means 1234, a number 1.234 has the text and not the value."""
+    numbers = [1.234, 1234.0, 2.5, *more]
+    rows = [(f"p{i}", number, None, None, None) for i, number in enumerate(numbers)]
+    found = [row[0] for row in read(rows, hand_over, markers=("", "1.234"))]
+    assert found[:3] == ["1.234", "nan", "2.5"]
+
+
+def test_texts_are_compared_with_markers_by_text_and_by_value() -> None:
+    texts = ("1.234", "1234", "1,234")
+    rows = [(f"p{i}", text, None, None, None) for i, text in enumerate(texts)]
+    found = [row[0] for row in read(rows, csv_file, markers=("", "1.234"))]
+    assert found == ["nan", "nan", "1.234"]
 
 
 def test_dates_beyond_a_bound_are_clamped_and_counted() -> None:

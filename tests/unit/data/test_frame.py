@@ -13,7 +13,11 @@ import pytest
 
 from redveil.data.draft import draft
 from redveil.data.frame import open_frame
+from redveil.data.loading import load
+from redveil.data.table import NumericColumn
 from redveil.errors import LoadError
+from redveil.schema import Attribute, Kind, Schema, View
+from redveil.sealed import open_for_owner
 
 
 def texts(frame: Any) -> list[Any]:
@@ -70,6 +74,66 @@ def test_moments_of_all_time_zones_are_in_utc() -> None:
     there = timezone(timedelta(hours=-5))
     moments = pd.Series([datetime(2015, 1, 1, 3, tzinfo=there), MOMENTS[1]], dtype=object)
     assert texts(pd.DataFrame({"x": moments})) == WRITTEN
+
+
+FAR_AWAY = ["-0044-03-15", "0000-12-31", "10000-01-01", "40000-12-14"]
+NEAR = ["0001-01-01", "9999-12-31"]
+ENDS = np.array([*FAR_AWAY, *NEAR], dtype="datetime64[s]")
+SECONDS = pa.array(ENDS)
+DAYS = pa.array(ENDS.astype("datetime64[D]").astype(np.int32)).cast(pa.date32())
+AWARE = pd.Series(ENDS).dt.tz_localize("UTC").dt.tz_convert("Asia/Kolkata")
+ENDS_OF_TIME: dict[str, Any] = {
+    "objects of numpy": pd.Series(list(ENDS), dtype=object),
+    "objects of days": pd.Series(list(ENDS.astype("datetime64[D]")), dtype=object),
+    "objects of pandas": pd.Series(ENDS).astype(object),
+    "objects in time zones": AWARE.astype(object),
+    "pandas": pd.Series(ENDS),
+    "polars": pl.Series(ENDS.astype("datetime64[us]")),
+    "seconds": SECONDS,
+    "milliseconds": SECONDS.cast(pa.timestamp("ms")),
+    "microseconds": SECONDS.cast(pa.timestamp("us")),
+    "dates": DAYS,
+    "dates in milliseconds": DAYS.cast(pa.date64()),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS_OF_TIME)
+def test_a_moment_outside_the_years_1_to_9999_has_no_text(kind: str) -> None:
+    """Libraries write them in different ways, and one more moment may change the type."""
+    column = ENDS_OF_TIME[kind]
+    frames = {pd.Series: pd.DataFrame, pl.Series: pl.DataFrame}
+    frame = frames.get(type(column), pa.table)({"x": column})
+    time = "" if kind.startswith("dates") else " 00:00:00"
+    assert texts(frame) == [None] * 4 + [f"{day}{time}" for day in NEAR]
+
+
+def test_an_unbounded_moment_has_no_text() -> None:
+    """Not that of another moment, which it would become if its number wrapped around."""
+    most = 2**63 - 1
+    milliseconds = pa.array([most, -most]).cast(pa.date64())
+    assert texts(pa.table({"x": milliseconds})) == [None, None]
+    for unit in ("s", "ms", "us"):
+        assert texts(pa.table({"x": pa.array([most], pa.timestamp(unit))})) == [None]
+    year: list[Any] = [np.datetime64(10**15, "Y"), np.datetime64(2**50, "D")]
+    assert texts(pd.DataFrame({"x": pd.Series(year, dtype=object)})) == [None, None]
+
+
+@pytest.mark.parametrize("more", ["2021-01-01T00:00Z", "2021-01-01"])
+def test_one_more_moment_does_not_change_a_key_far_away(more: str) -> None:
+    schema = Schema(
+        "toy",
+        View("left", "id", (Attribute("n", Kind.NUMERIC, maximum=9, cuts=(1.0,)),)),
+        View("right", "id", (Attribute("sick", Kind.BOOLEAN),)),
+    )
+    days = pd.Series(np.array([*FAR_AWAY, "2020-01-01"], dtype="datetime64[s]"))
+    left = pd.DataFrame({"id": days, "n": range(5)})
+    right = pd.DataFrame({"id": days, "sick": [True] * 5})
+    odd = pd.DataFrame({"id": [pd.Timestamp(more).as_unit("ms")], "n": [7]})
+    for given in (left, pd.concat([left, odd], ignore_index=True)):
+        table = open_for_owner(load(given, right, schema).table)
+        column = table.left["n"]
+        assert isinstance(column, NumericColumn)
+        assert column.values.tolist() == [4]
 
 
 @pytest.mark.parametrize("kind", ["Int128", "UInt128"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -64,6 +65,10 @@ HOSTILE = {
         b"id,age\n" + b"1" * 200_000 + b",2\n3,4,5\n",
         "left.csv, line 3: 3 fields, but the header has 2; check the delimiter, and "
         "quote fields that contain it",
+    ),
+    "two byte order marks": (
+        "\ufeff\ufeffid,age\n1,2\n".encode(),
+        "left.csv: two byte order marks; save the file again as UTF-8",
     ),
     "not UTF-8": (
         b"id,age\n1,2\n\xe9,3\n",
@@ -271,6 +276,8 @@ def test_the_right_view_is_checked_too() -> None:
         ("text.csv.gz", "not compressed with gzip; remove .gz from its name"),
         ("empty.csv.gz", "the file is empty; export it again"),
         ("loop.csv", "cannot be read; check the path and the permissions"),
+        ("pipe.csv", "not a regular file; copy its content to one"),
+        ("pipe.parquet", "not a regular file; copy its content to one"),
     ],
 )
 def test_a_path_that_leads_nowhere(tmp_path: Path, name: str, message: str) -> None:
@@ -283,6 +290,8 @@ def test_a_path_that_leads_nowhere(tmp_path: Path, name: str, message: str) -> N
     (tmp_path / "empty.parquet").touch()
     (tmp_path / "empty.csv.gz").write_bytes(gzip.compress(b""))
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    os.mkfifo(tmp_path / "pipe.parquet")
     assert complaint(tmp_path / name, schema_of(AGE)) == f"{tmp_path / name}: {message}"
 
 
@@ -394,22 +403,30 @@ def test_a_lazy_frame_has_to_be_collected(frame: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "kind"),
     [
-        pd.Series([1, "a"], dtype=object),
-        pd.Series(pd.to_timedelta(["1 day", "2 days"])),
-        pd.Series([date(2020, 1, 1), 7], dtype=object),
-        pd.Series([[1], [2]]),
-        pd.Series([1j, 2j]),
-        pd.Series([b"\xff", b"1"]),
+        (pd.Series([1, "a"], dtype=object), "object"),
+        (pd.Series(pd.to_timedelta(["1 day", "2 days"])), "timedelta64"),
+        (pd.Series([date(2020, 1, 1), 7], dtype=object), "object"),
+        (pd.Series([[1], [2]]), "object"),
+        (pd.Series([1j, 2j]), "complex128"),
+        (pd.Series([b"\xff", b"1"]), "object"),
+        (pd.Series([1.0, 2.0], dtype=pd.SparseDtype(float, 2.0)), "Sparse"),
     ],
 )
-def test_a_column_of_a_strange_type(values: Any) -> None:
+def test_a_column_of_a_strange_type(values: Any, kind: str) -> None:
     frame = pd.DataFrame({"id": ["1", "2"], "age": values})
     assert complaint(frame, schema_of(AGE)) == (
-        "left frame, column age: mixed or unsupported types; "
+        f"left frame, column age: mixed or unsupported types ({kind}); "
         "convert it to text, numbers, dates or Booleans"
     )
+
+
+def test_the_name_of_a_strange_type_contains_no_values() -> None:
+    lists = pl.DataFrame({"id": ["1"], "age": pl.Series([["x"]], dtype=pl.List(pl.Enum(["x"])))})
+    assert "mixed or unsupported types (List); convert" in complaint(lists, schema_of(AGE))
+    structs = pa.table({"id": ["1"], "age": [{"s3cret": 1}]})
+    assert "mixed or unsupported types (struct); convert" in complaint(structs, schema_of(AGE))
 
 
 def test_strange_columns_that_are_not_declared_do_not_matter() -> None:

@@ -51,8 +51,12 @@ BAD_TEXT = {
 
 
 def check(left: Any) -> None:
+    must_not_tell(lambda: load(left, RIGHT, SCHEMA, strict=True))
+
+
+def must_not_tell(action: Callable[[], object]) -> None:
     with pytest.raises(LoadError) as caught:
-        load(left, RIGHT, SCHEMA, strict=True)
+        action()
     assert SECRET not in str(caught.value)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     seen: BaseException | None = caught.value
@@ -129,6 +133,36 @@ def test_a_row_without_a_header_is_no_suggestion(tmp_path: Path, suffix: str, fi
     with pytest.raises(LoadError, match="no key column patient; check --key") as caught:
         draft(table, RIGHT, key="patient")
     assert "4711" not in str(caught.value)
+
+
+UNDRAFTABLE: dict[str, dict[str, list[str]]] = {
+    "repeated keys": {"id": [SECRET] * 3, "sex": ["f", "m", "f"]},
+    "no key": {"name": [SECRET, "x", SECRET], "sex": ["f", "m", "f"]},
+    "no attribute": {"id": ["1", "2", "3"], "sex": [SECRET] * 3},
+    "no rows": {"id": [], SECRET: []},
+}
+
+
+@pytest.mark.parametrize("name", UNDRAFTABLE)
+def test_an_error_of_a_draft_holds_no_rows(name: str) -> None:
+    table = pd.DataFrame(UNDRAFTABLE[name])
+    must_not_tell(lambda: draft(table, RIGHT))
+    must_not_tell(lambda: draft(RIGHT, pa.table(UNDRAFTABLE[name])))
+
+
+def test_an_error_of_a_draft_of_a_file_holds_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "left.csv").write_text(BAD_TEXT["ragged"])
+    must_not_tell(lambda: draft(tmp_path / "left.csv", RIGHT, key="id"))
+
+
+def test_a_failure_of_a_draft_stays_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr("redveil.data.draft.propose", fail)
+    with pytest.raises(SealedError, match=r"drafting failed \(ValueError in redveil") as caught:
+        draft(RIGHT, RIGHT)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_row_with_the_names_of_other_columns_is_no_suggestion(tmp_path: Path) -> None:

@@ -46,6 +46,73 @@ def test_required_is_listed_until_it_is_taken_out() -> None:
     assert listed(number(0, 1), taken) == []
 
 
+def test_the_type_is_listed_until_another_is_declared() -> None:
+    assert listed(number(0, 1), {"type": "number"}) == ["type number"]
+    assert listed({**number(0, 100), "type": "integer"}, {"type": "number"}) == []
+    words = {"name": "x", "type": "any", "constraints": {"enum": ["a", "b"]}}
+    assert listed(words, {"type": "string"}) == []
+
+
+def test_how_values_are_written_is_listed_while_it_means_something() -> None:
+    german = number(0, 1, decimalChar=",", groupChar=" ")
+    signs = {"decimalChar": ",", "groupChar": " "}
+    assert listed(german, signs) == ['decimalChar ","', 'groupChar " "']
+    assert listed({**german, "groupChar": "."}, signs) == ['decimalChar ","']
+    assert listed({**german, "type": "boolean"}, signs) == []
+    yes = {"name": "x", "type": "boolean", "trueValues": ["yes"], "falseValues": ["no"]}
+    said = {"trueValues": ["yes"], "falseValues": ["no"]}
+    assert listed(yes, said) == ["values that mean true: yes", "values that mean false: no"]
+    assert listed({**yes, "trueValues": ["yes", "y"]}, said) == ["values that mean false: no"]
+    assert listed({**german, **said}, said) == []
+    bounds = {"minimum": "1950-01-01", "maximum": "2004-12-31"}
+    date = {"name": "x", "type": "date", "format": "%d.%m.%Y", "constraints": bounds}
+    assert listed(date, {"format": "%d.%m.%Y", "cuts": "years"}) == [
+        "format %d.%m.%Y",
+        "cut points: years",
+    ]
+    assert listed({**date, "format": "%m.%d.%Y"}, {"format": "%d.%m.%Y"}) == []
+    assert listed({**german, "format": "%d.%m.%Y"}, {"format": "%d.%m.%Y"}) == []
+
+
+def test_a_column_that_is_not_used_is_listed_if_the_draft_left_it_out() -> None:
+    unused = {"name": "x", "type": "any", "redveil": {"use": False}}
+    assert listed(unused, {"use": False}) == ["not used"]
+    assert listed(unused, {}) == []
+    assert listed(number(0, 1), {"use": False}) == []
+
+
+def of_table(taken: object, **declared: Any) -> list[str]:
+    """Return what is listed of a table with a note of what was taken."""
+    table = {"fields": [{"name": "id"}], "primaryKey": declared.pop("primaryKey", "id")}
+    table["missingValues"] = declared.pop("missingValues", [""])
+    noted = {"schema": table, "redveil": {"draft": {"taken": taken}}, **declared}
+    return [str(one) for one in from_data({"resources": [noted]})]
+
+
+def test_what_was_taken_about_a_table_is_listed() -> None:
+    taken = {"encoding": "latin-1", "delimiter": "\t", "primaryKey": ["id"]}
+    words = ["left: encoding latin-1", 'left: delimiter "\\t"', "left: entity key: id"]
+    dialect = {"delimiter": "\t"}
+    assert of_table(taken, encoding="latin-1", dialect=dialect) == words
+    assert of_table(taken, dialect=dialect) == words[1:]
+    assert of_table(taken, encoding="latin-1") == [words[0], words[2]]
+    assert of_table(taken, primaryKey=["other"]) == []
+
+
+def test_markers_are_listed_one_by_one() -> None:
+    taken = {"missingValues": ["NA", "?"]}
+    assert of_table(taken, missingValues=["", "?", "-99", "NA"]) == [
+        "left: values that mean missing: NA, ?"
+    ]
+    assert of_table(taken, missingValues=["", "?"]) == ["left: values that mean missing: ?"]
+    assert of_table(taken) == []
+
+
+@pytest.mark.parametrize("taken", [None, [], "all", {"missingValues": "NA"}, {"unknown": 1}])
+def test_odd_notes_about_a_table_are_tolerated(taken: object) -> None:
+    assert of_table(taken) == []
+
+
 WORDS: dict[str, Any] = {"name": "x", "type": "string"}
 
 
@@ -107,7 +174,9 @@ def test_accepting_changes_nothing_else() -> None:
     field = {**number(0, 1), "redveil": {"cuts": [0.5], "draft": "…"}}
     noted = {"name": "sick", "type": "boolean", "redveil": {"draft": {"remark": "…"}}}
     table = {"primaryKey": ["id"], "fields": [{"name": "id"}, field, noted]}
-    raw = {"title": "Ours", "resources": [{"path": "a.csv", "schema": table}], "redveil": None}
+    note = {"draft": {"taken": {"encoding": "latin-1"}}}
+    resource = {"path": "a.csv", "schema": table, "redveil": note}
+    raw = {"title": "Ours", "resources": [resource], "redveil": None}
     done = accepted(raw)
     assert done["title"] == "Ours"
     assert done["redveil"] == {"status": "declared"}

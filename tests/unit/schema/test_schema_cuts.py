@@ -76,6 +76,13 @@ def test_default_rule(low: float, high: float, integer: bool, points: tuple[floa
     assert default_rule(low, high, integer=integer).points(low, high) == points
 
 
+def test_integers_that_are_one_double_are_one_cut_point() -> None:
+    low, high = 1e17, 1e17 + 48
+    points = default_rule(low, high, integer=True).points(low, high)
+    assert points == (1e17, 1e17 + 16, 1e17 + 32)
+    assert faults(points, low, high) is None
+
+
 @pytest.mark.parametrize(
     ("values", "what"),
     [
