@@ -6,6 +6,7 @@ Proof of the width: trees/scores/correspondence.md.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -44,6 +45,7 @@ def piece(share: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     return 1 / odds, odds, Fraction(-1)
 
 
+@cache
 def pieces() -> NDArray[np.int64]:
     """Return all pieces in grid units, int64[shares, 3].
 
@@ -54,7 +56,9 @@ def pieces() -> NDArray[np.int64]:
     """
     shares = (Fraction(number, SHARES) for number in range(SHARES + 1))
     grid = 1 << GRID_BITS
-    return np.array([[int(x * grid) for x in piece(share)] for share in shares], np.int64)
+    found = np.array([[int(x * grid) for x in piece(share)] for share in shares], np.int64)
+    found.setflags(write=False)
+    return found
 
 
 def correspondence(first: float, second: float, unmatched: float) -> float:
