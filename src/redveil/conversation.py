@@ -154,6 +154,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     from redveil.algorithms.derived import with_derived
     from redveil.algorithms.population import part_of
     from redveil.algorithms.refine import Refine, refining_depth
+    from redveil.report.source import source_of
 
     limits = {
         "max_p_value": max_p_value,
@@ -181,7 +182,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     queries = {one.side: [one.query] for one in roots}
     derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
     mined = mining.mine(derived, wanted, reporting, loss, progress=progress or (lambda _: None))
-    return mining.report(mined)
+    return mining.report(mined, source_of(result.document))
 
 
 def confirm(
@@ -223,6 +224,7 @@ def confirm(
     from redveil.algorithms.population import part_of
     from redveil.query.condition import check_condition
     from redveil.report.retest import compared, retest
+    from redveil.report.source import source_of
 
     must_be_a_result(result)
     mining.must_be_minable(dataset, CONFIRM)
@@ -241,7 +243,7 @@ def confirm(
     )
     report = progress or (lambda _: None)
     measured = mining.confirm(derived, wanted, arranged.listed, loss, progress=report)
-    return compared(mining.report(measured), result)
+    return compared(mining.report(measured, source_of(result.document)), result)
 
 
 def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:

@@ -417,6 +417,75 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
     assert not ledger.exists()
 
 
+def follow_up(question: str, first: redveil.Result) -> redveil.Result:
+    """Refine or confirm the beginning of a result's list."""
+    few = first.redescriptions[:2]
+    first = redveil.Result(first.document.model_copy(update={"redescriptions": few}))
+    if question == "refine":
+        return redveil.refine(first, clinic(), 1)
+    return redveil.confirm(first, clinic(1500), 1)
+
+
+SHARED = "NOT MET: the queries come from a result whose promise is not met: "
+UNMET: dict[str, tuple[Callable[[], redveil.Result], str, str]] = {
+    "published": (
+        lambda: mined_clinic(profile="published", trials=1),
+        "as published; see known limits",
+        "the published profile takes cut points and targets from the data and stops when the data "
+        "says so",
+    ),
+    "draft": (
+        lambda: mined_clinic(draft=True),
+        "exact",
+        "the schema is a draft whose bounds or categories were taken from the data",
+    ),
+    "true values": (
+        lambda: redveil.truth(mined_clinic(), clinic()),
+        "exact",
+        "it has true values, or is marked as not private",
+    ),
+}
+
+
+@pytest.mark.parametrize("question", ["refine", "confirm"])
+@pytest.mark.parametrize("name", UNMET)
+def test_what_a_result_does_not_promise_no_later_one_does(
+    name: str, question: str, tmp_path: Path
+) -> None:
+    make, guarantee, reason = UNMET[name]
+    second = follow_up(question, make())
+    # Two steps away it is said once, and in the same words.
+    for made in (second, follow_up("confirm", follow_up("confirm", second))):
+        made.save(tmp_path / "result.json")
+        read = redveil.Result.read(tmp_path / "result.json")
+        assert read.certificate.unmet == (SHARED + reason,)
+        assert (read.certificate.profile, read.certificate.guarantee) == ("hardened", guarantee)
+        assert "NOT MET" in str(read)
+        assert SHARED in read._repr_html_()
+
+
+@pytest.mark.parametrize("question", ["refine", "confirm"])
+def test_a_follow_up_is_asymptotic_if_what_it_follows_is(question: str) -> None:
+    first = mined_clinic(algorithm="tree-pair", walk_steps=50)
+    certificate = follow_up(question, first).certificate
+    assert certificate.guarantee == "asymptotic"
+    assert certificate.unmet == ()
+    said = "the queries come from a result whose guarantee is asymptotic"
+    assert certificate.conditions.count(said) == 1
+    kept = follow_up(question, mined_clinic()).certificate
+    assert (kept.guarantee, kept.unmet) == ("exact", ())
+    assert said not in kept.conditions
+
+
+@pytest.mark.parametrize(("name", "reason"), [("published", "guarantee"), ("draft", "schema")])
+def test_a_certificate_without_its_conditions_promises_no_more(name: str, reason: str) -> None:
+    first = UNMET[name][0]().document
+    bare = first.certificate.model_copy(update={"conditions": ()})
+    shortened = redveil.Result(first.model_copy(update={"certificate": bare}))
+    (unmet,) = follow_up("confirm", shortened).certificate.unmet
+    assert unmet.startswith(f"{SHARED}its {reason} is ")
+
+
 @pytest.mark.parametrize("question", ["describe", "refine", "confirm"])
 def test_a_question_that_fails_stays_charged(
     question: str, first: redveil.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
