@@ -223,7 +223,7 @@ def confirm(
     from redveil.algorithms.derived import with_derived
     from redveil.algorithms.population import part_of
     from redveil.query.condition import check_condition
-    from redveil.report.retest import compared, retest
+    from redveil.report.retest import compared, retest, said_before
     from redveil.report.source import source_of
 
     must_be_a_result(result)
@@ -235,6 +235,8 @@ def confirm(
             check_condition(side, query, dataset.schema, "the list")
     part = _part_of(result, dataset.schema)
     loss = parse_loss(epsilon, delta)
+    # Before the charge: a file can be damaged in ways that show only here.
+    before = said_before(result.document)
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
@@ -243,7 +245,7 @@ def confirm(
     )
     report = progress or (lambda _: None)
     measured = mining.confirm(derived, wanted, arranged.listed, loss, progress=report)
-    return compared(mining.report(measured, source_of(result.document)), result)
+    return compared(mining.report(measured, source_of(result.document)), before)
 
 
 def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:

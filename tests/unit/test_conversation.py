@@ -414,6 +414,9 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
         redveil.confirm(many(), wide_dataset(50, 2, 2), 1, ledger=ledger)
     with pytest.raises(InputError, match="read the file with"):
         redveil.confirm("result.json", clinic(), 1, ledger=ledger)  # type: ignore[arg-type]
+    damaged = redveil.Result(many().document.model_copy(update={"tree_pairs": ()}))
+    with pytest.raises(InputError, match=r"^redescriptions.0: its source is not in tree_pairs"):
+        redveil.confirm(damaged, clinic(), 1, ledger=ledger)
     assert not ledger.exists()
 
 
