@@ -22,6 +22,20 @@ from redveil.query.text import parse_text
 from redveil.report.released import earlier_choices, released_splits
 from redveil.schema import Side
 from support.clinic import NOTHING, clinic, mined_clinic
+from support.results import query_part
+
+
+def nested(levels: int) -> str:
+    """Return a query of some levels."""
+    text = "[gout]"
+    for level in range(levels - 1):
+        text = f"([asthma] & {text})" if level % 2 else f"([obesity] | {text})"
+    return text
+
+
+def long(literals: int) -> str:
+    """Return a query of some literals."""
+    return " | ".join(["[gout]"] * literals)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +111,11 @@ def test_a_description_is_charged_as_planned(tmp_path: Path) -> None:
         ({"query": "[goat]"}, r"^query: no attribute goat; did you mean gout\?$"),
         ({"query": "[gout] & [eGFR > 50]"}, "^query: gout is an attribute of the left view"),
         ({"within": "[sox = F]"}, "^within: no attribute sox"),
+        ({"query": nested(51)}, r"^query: the query nests deeper than 50 levels; flatten it$"),
+        ({"query": long(101)}, r"^query: the query has more than 100 literals; shorten it$"),
+        ({"within": nested(97)}, r"^within: the query nests deeper than 50 levels; flatten it$"),
+        ({"within": [long(100)] * 5}, r"^within: the query has more than 400 literals"),
+        ({"within": 5}, r"^within: give a query as text, as in \[age > 65\], or a list of them$"),
         ({"depth": 3}, "exactly, up to depth 2"),
         ({"trials": 0}, "trials must lie between"),
         ({"epsilon": 0}, "epsilon"),
@@ -110,6 +129,41 @@ def test_what_cannot_be_described_is_refused_before_anything_is_charged(
     usual: dict[str, Any] = {"query": "[gout]", "epsilon": 1, "ledger": ledger}
     with pytest.raises(InputError, match=problem):
         redveil.describe(clinic(), **(usual | given))
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize("query", [nested(50), "!(" * 49 + "[gout]" + ")" * 49, long(100)])
+def test_what_is_made_of_the_longest_queries_is_read_again(query: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    anything: dict[str, Any] = {"max_p_value": 1, "min_jaccard": 0, "max_support": 1}
+
+    def kept(result: redveil.Result) -> redveil.Result:
+        result.save(path)
+        read = redveil.Result.read(path)
+        assert read == result
+        return read
+
+    kept(redveil.mine(clinic(), 5, within=[query, "[age > 30]"]))
+    first = kept(redveil.describe(clinic(), query, 50, **anything))
+    kept(redveil.confirm(kept(first.complement()), clinic(), 5))
+    kept(redveil.refine(first, clinic(), 50, of=len(first), **anything))
+
+
+def test_a_query_of_a_result_leaves_room_for_what_is_made_of_it(tmp_path: Path) -> None:
+    path, ledger = tmp_path / "result.json", tmp_path / "ledger.sqlite"
+
+    def first(levels: int) -> redveil.Result:
+        document = mined_clinic().document
+        one = document.redescriptions[0].model_copy(
+            update={"left": query_part(parse_text(nested(levels)))}
+        )
+        return redveil.Result(document.model_copy(update={"redescriptions": (one,)}))
+
+    for question in (redveil.refine, redveil.confirm):
+        question(first(80), clinic(), 50).save(path)
+        redveil.Result.read(path)
+        with pytest.raises(InputError, match="nests deeper than 80 levels"):
+            question(first(81), clinic(), 50, ledger=ledger)
     assert not ledger.exists()
 
 
