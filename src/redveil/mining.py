@@ -152,6 +152,18 @@ def confirm(
     return Mined(ran, findings, Reporting(), loss, origin)
 
 
+def reporter(progress: Progress | None) -> Progress:
+    """Return what is told about progress; refuse what cannot be called, before a charge.
+
+    >>> reporter(5)
+    Traceback (most recent call last):
+    redveil.errors.InputError: progress: give a function, which is told the share that is done
+    """
+    if progress is not None and not callable(progress):
+        raise InputError("progress: give a function, which is told the share that is done")
+    return progress or (lambda _: None)
+
+
 def must_be_minable(dataset: object, function: str = "mine") -> None:
     """Refuse frames, file names, and views that offer no split, before anything is charged.
 

@@ -120,6 +120,8 @@ def test_a_description_is_charged_as_planned(tmp_path: Path) -> None:
         ({"trials": 0}, "trials must lie between"),
         ({"epsilon": 0}, "epsilon"),
         ({"min_jaccard": 2}, "min_jaccard"),
+        ({"progress": 5}, r"^progress: give a function"),
+        ({"ledger": 5}, r"^ledger: give the name of a file"),
     ],
 )
 def test_what_cannot_be_described_is_refused_before_anything_is_charged(
@@ -283,6 +285,18 @@ def test_what_may_not_be_matched_is_not_refined_together(tmp_path: Path) -> None
         assert not ("age" in left and "eGFR" in right)
 
 
+def test_what_may_not_be_matched_is_not_confirmed(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    first = redveil.mine(clinic(), 20, depth=1, trials=1)
+    last = first.redescriptions[-1]
+    names = [attributes(parse_text(getattr(last, side).text))[0] for side in Side]
+    schema = clinic().schema.replace(unmatched=[names])
+    forbidden = redveil.load(*clinic_frames(1500), schema)
+    with pytest.raises(InputError, match=r"^the list: the schema forbids to match left:"):
+        redveil.confirm(first, forbidden, 1, ledger=ledger)
+    assert not ledger.exists()
+
+
 def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
     first = redveil.mine(clinic(), 20, depth=1, trials=1, within="[age > 30]")
@@ -308,6 +322,7 @@ def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None
         ({"depth": 1}, "depth must be 2 or more"),
         ({"result": "result.json"}, "give a result: read the file with redveil.Result.read"),
         ({"dataset": wide_dataset(50, 2, 2)}, r"^of: no attribute "),
+        ({"progress": 5}, r"^progress: give a function"),
     ],
 )
 def test_what_cannot_be_refined_is_refused_before_anything_is_charged(
@@ -468,6 +483,8 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
         redveil.confirm(many(), wide_dataset(50, 2, 2), 1, ledger=ledger)
     with pytest.raises(InputError, match="read the file with"):
         redveil.confirm("result.json", clinic(), 1, ledger=ledger)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^progress: give a function"):
+        redveil.confirm(many(), clinic(), 1, ledger=ledger, progress=5)  # type: ignore[arg-type]
     damaged = redveil.Result(many().document.model_copy(update={"tree_pairs": ()}))
     with pytest.raises(InputError, match=r"^redescriptions.0: its source is not in tree_pairs"):
         redveil.confirm(damaged, clinic(), 1, ledger=ledger)

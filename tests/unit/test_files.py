@@ -238,7 +238,7 @@ def test_what_another_process_wrote_meanwhile_is_kept(
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_processes_that_write_the_same_file_lose_nothing(there: bool, tmp_path: Path) -> None:
+def test_processes_that_write_the_same_file_lose_nothing(there: object, tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
         "from redveil.files import replace_text, FileKind\n"
