@@ -270,10 +270,11 @@ def _mined(
     from redveil.query.condition import read_conditions
 
     mining.must_be_minable(dataset)
+    told = mining.reporter(progress)
     part = read_conditions(within, dataset.schema, "within")
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     asked = part_of(dataset, part)
-    return mining.mine(asked, wanted, reporting, loss, progress=progress or (lambda _: None))
+    return mining.mine(asked, wanted, reporting, loss, progress=told)
 
 
 def _understood(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from redveil.algorithms.steering import Steering
     from redveil.data.dataset import Dataset
     from redveil.query.condition import Condition
+    from redveil.query.formula import Query
     from redveil.report.result import Result
 
 
@@ -91,6 +92,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
         "max_disjuncts": max_disjuncts,
     }
     mining.must_be_minable(dataset, DESCRIBE)
+    told = mining.reporter(progress)
     asked = read_condition(query, dataset.schema, "query")
     part = read_conditions(within, dataset.schema, "within")
     wanted = Describe.of(given_side=asked.side, **_given(given))
@@ -103,7 +105,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     derived = with_derived(
         part_of(dataset, part), {asked.side: [asked.query]}, keep=False, given=(asked,)
     )
-    mined = mining.mine(derived, wanted, reporting, loss, progress=progress or (lambda _: None))
+    mined = mining.mine(derived, wanted, reporting, loss, progress=told)
     return mining.report(mined)
 
 
@@ -154,6 +156,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     from redveil.algorithms.derived import with_derived
     from redveil.algorithms.population import part_of
     from redveil.algorithms.refine import Refine, refining_depth
+    from redveil.report.source import source_of
 
     limits = {
         "max_p_value": max_p_value,
@@ -163,6 +166,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
         "max_disjuncts": max_disjuncts,
     }
     mining.must_be_minable(dataset, REFINE)
+    told = mining.reporter(progress)
     roots = _listed(result, of, dataset.schema)
     part = _part_of(result, dataset.schema)
     wanted = Refine.of(**_given({"depth": depth, "tree_share": tree_share}))
@@ -180,8 +184,8 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     queries = {one.side: [one.query] for one in roots}
     derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
-    mined = mining.mine(derived, wanted, reporting, loss, progress=progress or (lambda _: None))
-    return mining.report(mined)
+    mined = mining.mine(derived, wanted, reporting, loss, progress=told)
+    return mining.report(mined, source_of(result.document))
 
 
 def confirm(
@@ -222,26 +226,33 @@ def confirm(
     from redveil.algorithms.derived import with_derived
     from redveil.algorithms.population import part_of
     from redveil.query.condition import check_condition
-    from redveil.report.retest import compared, retest
+    from redveil.report.retest import compared, retest, said_before
+    from redveil.report.source import source_of
 
     must_be_a_result(result)
     mining.must_be_minable(dataset, CONFIRM)
+    told = mining.reporter(progress)
     arranged = retest(result.document)
     wanted = Confirm.measuring(arranged.pairs)
     for side, queries in arranged.queries.items():
         for query in queries:
             check_condition(side, query, dataset.schema, "the list")
+    for one in arranged.listed:
+        left, right = (arranged.queries[side][n] for side, n in zip(Side, one.queries, strict=True))
+        remedy = "confirm a result that was mined with this schema"
+        _must_be_allowed(left, right, dataset.schema, "the list", remedy)
     part = _part_of(result, dataset.schema)
     loss = parse_loss(epsilon, delta)
+    # Before the charge: a file can be damaged in ways that show only here.
+    before = said_before(result.document)
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True
     )
-    report = progress or (lambda _: None)
-    measured = mining.confirm(derived, wanted, arranged.listed, loss, progress=report)
-    return compared(mining.report(measured), result)
+    measured = mining.confirm(derived, wanted, arranged.listed, loss, progress=told)
+    return compared(mining.report(measured, source_of(result.document)), before)
 
 
 def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:
@@ -289,15 +300,19 @@ def _apart_from(asked: Condition, schema: Schema) -> Steering:
 def _matchable(roots: Sequence[Condition], schema: Schema) -> Steering:
     """Return the schema's groups, or refuse a pair of queries that they forbid."""
     from redveil.algorithms.steering import Steering
+
+    left, right = (one.query for one in roots)
+    _must_be_allowed(left, right, schema, "of", "refine another redescription")
+    return Steering.of(schema)
+
+
+def _must_be_allowed(left: Query, right: Query, schema: Schema, name: str, remedy: str) -> None:
+    """Refuse a pair of queries that the schema's groups forbid."""
     from redveil.query.formula import attributes
 
-    left, right = (attributes(one.query) for one in roots)
     for group in schema.unmatched:
-        if group.is_matched(left, right):
-            raise InputError(
-                f"of: the schema forbids to match {group}; refine another redescription"
-            )
-    return Steering.of(schema)
+        if group.is_matched(attributes(left), attributes(right)):
+            raise InputError(f"{name}: the schema forbids to match {group}; {remedy}")
 
 
 def must_be_a_result(result: object) -> None:

@@ -1,7 +1,7 @@
 """How objects are shown: as HTML in notebooks, as text everywhere else.
 
 Names and labels come from other people's files. Everything is made harmless here: markup in HTML,
-control characters in text. HTML has no colours of its own, so that it suits any theme.
+control characters in both. HTML has no colours of its own, so that it suits any theme.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final, TypeAlias
+from unicodedata import category
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -236,13 +237,18 @@ def _block(block: Block) -> str:
 
 
 def _inline(given: str) -> str:
-    safe = escape(given)
+    safe = escape(_without_control(given))
     match given:
         case Code():
             return f"<code>{safe}</code>"
         case Note():
             return f"<strong>{safe}</strong>"
     return safe
+
+
+def _without_control(given: str) -> str:
+    """Replace control characters: a page may be looked at on a terminal, too."""
+    return "".join(" " if category(c) == "Cc" and c not in "\n\t" else c for c in given)
 
 
 def _printable(given: str) -> str:

@@ -13,8 +13,9 @@ import re
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,9 @@ _DESCRIPTOR: Final = re.compile(
 _STANDARD: Final = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 # The most that a check before a run tries to write; larger results are rare.
 _PROBE_BYTES: Final = 2**20
+# How long to wait for others who write to the same folder: a second.
+_TRIES: Final = 100
+_PAUSE_SECONDS: Final = 0.01
 _TEMPORARY: Final = ".redveil-"
 _ELSEWHERE: Final = "name another file"
 _REASONS: Final = {
@@ -218,16 +222,63 @@ def _write(
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(mode)
-        _must_contain(target, read, path)
-        if keep and earlier is not None and earlier.st_size:
-            kept = _keep(target)
-        Path(temporary).replace(target)
+        with _turn(target.parent):
+            if keep and earlier is None and _is_linked(Path(temporary), target):
+                return None
+            # Another process may have written there since.
+            earlier = _checked(path, kind)
+            _must_contain(target, read, path)
+            if keep and earlier is not None and earlier.st_size:
+                kept = _keep(target)
+            Path(temporary).replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        if kept is not None:
+        # Ctrl-C can come after the new file is in place. Then this is the only copy of the old one.
+        if kept is not None and _is_in_place(earlier, target):
             kept.unlink(missing_ok=True)
         raise
+    finally:
+        Path(temporary).unlink(missing_ok=True)
     return kept
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Let processes that write to a folder take turns, where the system can.
+
+    Two that replace the same file would keep the same earlier one, and lose what the first wrote.
+    """
+    with ExitStack() as stack:
+        # Not every system and file system has such locks.
+        with suppress(ImportError, OSError):
+            from fcntl import LOCK_EX, LOCK_NB, flock
+
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            for _ in range(_TRIES):
+                try:
+                    flock(handle, LOCK_EX | LOCK_NB)
+                    break
+                except BlockingIOError:
+                    # Held for a moment by one of us, or for long by somebody with other plans.
+                    time.sleep(_PAUSE_SECONDS)
+        yield
+
+
+def _is_linked(temporary: Path, target: Path) -> bool:
+    """Give a new file its name, if there is nothing of that name and the system has hard links."""
+    try:
+        target.hardlink_to(temporary)
+    except OSError:
+        return False
+    return True
+
+
+def _is_in_place(earlier: os.stat_result | None, target: Path) -> bool:
+    """Return whether a file is certainly the one that was there earlier."""
+    try:
+        return earlier is not None and os.path.samestat(earlier, target.stat())
+    except OSError:
+        return False
 
 
 def _checked(path: Path, kind: FileKind) -> os.stat_result | None:

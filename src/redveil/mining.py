@@ -23,7 +23,7 @@ from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
 from redveil.privacy.loss import Loss, Price
-from redveil.privacy.promise import Promise
+from redveil.privacy.promise import Promise, Source
 from redveil.query.meaning import Wording
 from redveil.report.build import build
 from redveil.report.result import Result
@@ -95,8 +95,11 @@ def _earlier_choices(origin: Origin) -> float:
     return given_choices(given, split_counts(origin.declared))
 
 
-def report(mined: Mined) -> Result:
-    """Return the result of a run: its findings, and what it promises."""
+def report(mined: Mined, source: Source | None = None) -> Result:
+    """Return the result of a run: its findings, and what it promises.
+
+    source: the earlier result that its queries come from, if any
+    """
     ran, found = mined.run, mined.findings
     entities = found.entities
     # A given list is reported as it is.
@@ -109,6 +112,7 @@ def report(mined: Mined) -> Result:
         entities=None if entities is None else (entities.estimate, entities.high),
         part=mined.origin.part,
         given=mined.origin.given,
+        source=source,
     )
     return Result(build(found, promise))
 
@@ -146,6 +150,18 @@ def confirm(
         nothing=None,
     )
     return Mined(ran, findings, Reporting(), loss, origin)
+
+
+def reporter(progress: Progress | None) -> Progress:
+    """Return what is told about progress; refuse what cannot be called, before a charge.
+
+    >>> reporter(5)
+    Traceback (most recent call last):
+    redveil.errors.InputError: progress: give a function, which is told the share that is done
+    """
+    if progress is not None and not callable(progress):
+        raise InputError("progress: give a function, which is told the share that is done")
+    return progress or (lambda _: None)
 
 
 def must_be_minable(dataset: object, function: str = "mine") -> None:

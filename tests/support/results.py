@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from redveil.privacy.plan import StepKind
-from redveil.query.formula import Literal, Query
+from redveil.query.formula import And, Literal, Not, Query
 from redveil.query.json_form import to_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 from redveil.report.document import (
+    AttributePart,
     AttributesPart,
     CertificatePart,
     IntervalPart,
+    LeafTablePart,
     QueryPart,
     RedescriptionPart,
     ResultDocument,
     SourcePart,
     StepPart,
     SupportPart,
+    TreePairPart,
+    TreePart,
     TruePart,
     TrueSupportPart,
 )
@@ -66,6 +70,39 @@ def query_part(query: Query) -> QueryPart:
     )
 
 
+def _tree(view: str, *names: str) -> TreePart:
+    """Return a tree of Boolean splits, each below where the one before holds."""
+    held = [boolean(name) for name in names]
+    leaves: list[Query] = [Not(held[0])]
+    leaves += [And((*held[:place], Not(held[place]))) for place in range(1, len(held))]
+    leaves.append(held[0] if len(held) == 1 else And(tuple(held)))
+    splits: list[Query | None] = [None] * (2 ** (len(held) - 1))
+    for level, one in enumerate(held):
+        splits[2**level - 1] = one
+    return TreePart(
+        view=view,
+        splits=tuple(None if one is None else to_json(one) for one in splits),
+        ends=tuple(query_part(leaf) for leaf in leaves),
+        stuck_at=(),
+    )
+
+
+def _attributes(*names: str) -> tuple[AttributePart, ...]:
+    return tuple(AttributePart(name=name, kind="boolean", required=True) for name in names)
+
+
+ATTRIBUTES = AttributesPart(left=_attributes("asthma"), right=_attributes("cough", "fever"))
+TREES = TreePairPart(
+    left=_tree("diagnoses", "asthma"),
+    right=_tree("symptoms", "cough", "fever"),
+    leaf_table=LeafTablePart(
+        cells=((1, 2, 30), (400, 500, 67)),
+        cells_price="2/3",
+        fitted=((1, 2, 30), (400, 500, 67)),
+    ),
+)
+
+
 def redescription(
     left: str = "asthma",
     right: str = "cough",
@@ -108,13 +145,13 @@ def document(
     message: str | None = None,
     warning: str | None = None,
 ) -> ResultDocument:
-    """Return a document that holds the given redescriptions, and neither trees nor attributes."""
+    """Return a document that holds the given redescriptions, and trees to have read them from."""
     return ResultDocument(
         certificate=certificate,
         entities=IntervalPart(estimate=1000, low=990, high=1010),
         redescriptions=redescriptions,
-        tree_pairs=(),
+        tree_pairs=(TREES,) if redescriptions else (),
         message=message,
         warning=warning,
-        attributes=AttributesPart(left=(), right=()),
+        attributes=ATTRIBUTES if redescriptions else AttributesPart(left=(), right=()),
     )

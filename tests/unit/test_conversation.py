@@ -22,6 +22,20 @@ from redveil.query.text import parse_text
 from redveil.report.released import earlier_choices, released_splits
 from redveil.schema import Side
 from support.clinic import NOTHING, clinic, mined_clinic
+from support.results import query_part
+
+
+def nested(levels: int) -> str:
+    """Return a query of some levels."""
+    text = "[gout]"
+    for level in range(levels - 1):
+        text = f"([asthma] & {text})" if level % 2 else f"([obesity] | {text})"
+    return text
+
+
+def long(literals: int) -> str:
+    """Return a query of some literals."""
+    return " | ".join(["[gout]"] * literals)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +111,17 @@ def test_a_description_is_charged_as_planned(tmp_path: Path) -> None:
         ({"query": "[goat]"}, r"^query: no attribute goat; did you mean gout\?$"),
         ({"query": "[gout] & [eGFR > 50]"}, "^query: gout is an attribute of the left view"),
         ({"within": "[sox = F]"}, "^within: no attribute sox"),
+        ({"query": nested(51)}, r"^query: the query nests deeper than 50 levels; flatten it$"),
+        ({"query": long(101)}, r"^query: the query has more than 100 literals; shorten it$"),
+        ({"within": nested(97)}, r"^within: the query nests deeper than 50 levels; flatten it$"),
+        ({"within": [long(100)] * 5}, r"^within: the query has more than 400 literals"),
+        ({"within": 5}, r"^within: give a query as text, as in \[age > 65\], or a list of them$"),
         ({"depth": 3}, "exactly, up to depth 2"),
         ({"trials": 0}, "trials must lie between"),
         ({"epsilon": 0}, "epsilon"),
         ({"min_jaccard": 2}, "min_jaccard"),
+        ({"progress": 5}, r"^progress: give a function"),
+        ({"ledger": 5}, r"^ledger: give the name of a file"),
     ],
 )
 def test_what_cannot_be_described_is_refused_before_anything_is_charged(
@@ -110,6 +131,41 @@ def test_what_cannot_be_described_is_refused_before_anything_is_charged(
     usual: dict[str, Any] = {"query": "[gout]", "epsilon": 1, "ledger": ledger}
     with pytest.raises(InputError, match=problem):
         redveil.describe(clinic(), **(usual | given))
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize("query", [nested(50), "!(" * 49 + "[gout]" + ")" * 49, long(100)])
+def test_what_is_made_of_the_longest_queries_is_read_again(query: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    anything: dict[str, Any] = {"max_p_value": 1, "min_jaccard": 0, "max_support": 1}
+
+    def kept(result: redveil.Result) -> redveil.Result:
+        result.save(path)
+        read = redveil.Result.read(path)
+        assert read == result
+        return read
+
+    kept(redveil.mine(clinic(), 5, within=[query, "[age > 30]"]))
+    first = kept(redveil.describe(clinic(), query, 50, **anything))
+    kept(redveil.confirm(kept(first.complement()), clinic(), 5))
+    kept(redveil.refine(first, clinic(), 50, of=len(first), **anything))
+
+
+def test_a_query_of_a_result_leaves_room_for_what_is_made_of_it(tmp_path: Path) -> None:
+    path, ledger = tmp_path / "result.json", tmp_path / "ledger.sqlite"
+
+    def first(levels: int) -> redveil.Result:
+        document = mined_clinic().document
+        one = document.redescriptions[0].model_copy(
+            update={"left": query_part(parse_text(nested(levels)))}
+        )
+        return redveil.Result(document.model_copy(update={"redescriptions": (one,)}))
+
+    for question in (redveil.refine, redveil.confirm):
+        question(first(80), clinic(), 50).save(path)
+        redveil.Result.read(path)
+        with pytest.raises(InputError, match="nests deeper than 80 levels"):
+            question(first(81), clinic(), 50, ledger=ledger)
     assert not ledger.exists()
 
 
@@ -229,6 +285,18 @@ def test_what_may_not_be_matched_is_not_refined_together(tmp_path: Path) -> None
         assert not ("age" in left and "eGFR" in right)
 
 
+def test_what_may_not_be_matched_is_not_confirmed(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    first = redveil.mine(clinic(), 20, depth=1, trials=1)
+    last = first.redescriptions[-1]
+    names = [attributes(parse_text(getattr(last, side).text))[0] for side in Side]
+    schema = clinic().schema.replace(unmatched=[names])
+    forbidden = redveil.load(*clinic_frames(1500), schema)
+    with pytest.raises(InputError, match=r"^the list: the schema forbids to match left:"):
+        redveil.confirm(first, forbidden, 1, ledger=ledger)
+    assert not ledger.exists()
+
+
 def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger.sqlite"
     first = redveil.mine(clinic(), 20, depth=1, trials=1, within="[age > 30]")
@@ -254,6 +322,7 @@ def test_a_refinement_is_about_the_same_part_and_charged(tmp_path: Path) -> None
         ({"depth": 1}, "depth must be 2 or more"),
         ({"result": "result.json"}, "give a result: read the file with redveil.Result.read"),
         ({"dataset": wide_dataset(50, 2, 2)}, r"^of: no attribute "),
+        ({"progress": 5}, r"^progress: give a function"),
     ],
 )
 def test_what_cannot_be_refined_is_refused_before_anything_is_charged(
@@ -414,7 +483,81 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
         redveil.confirm(many(), wide_dataset(50, 2, 2), 1, ledger=ledger)
     with pytest.raises(InputError, match="read the file with"):
         redveil.confirm("result.json", clinic(), 1, ledger=ledger)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^progress: give a function"):
+        redveil.confirm(many(), clinic(), 1, ledger=ledger, progress=5)  # type: ignore[arg-type]
+    damaged = redveil.Result(many().document.model_copy(update={"tree_pairs": ()}))
+    with pytest.raises(InputError, match=r"^redescriptions.0: its source is not in tree_pairs"):
+        redveil.confirm(damaged, clinic(), 1, ledger=ledger)
     assert not ledger.exists()
+
+
+def follow_up(question: str, first: redveil.Result) -> redveil.Result:
+    """Refine or confirm the beginning of a result's list."""
+    few = first.redescriptions[:2]
+    first = redveil.Result(first.document.model_copy(update={"redescriptions": few}))
+    if question == "refine":
+        return redveil.refine(first, clinic(), 1)
+    return redveil.confirm(first, clinic(1500), 1)
+
+
+SHARED = "NOT MET: the queries come from a result whose promise is not met: "
+UNMET: dict[str, tuple[Callable[[], redveil.Result], str, str]] = {
+    "published": (
+        lambda: mined_clinic(profile="published", trials=1),
+        "as published; see known limits",
+        "the published profile takes cut points and targets from the data and stops when the data "
+        "says so",
+    ),
+    "draft": (
+        lambda: mined_clinic(draft=True),
+        "exact",
+        "the schema is a draft whose bounds or categories were taken from the data",
+    ),
+    "true values": (
+        lambda: redveil.truth(mined_clinic(), clinic()),
+        "exact",
+        "it has true values, or is marked as not private",
+    ),
+}
+
+
+@pytest.mark.parametrize("question", ["refine", "confirm"])
+@pytest.mark.parametrize("name", UNMET)
+def test_what_a_result_does_not_promise_no_later_one_does(
+    name: str, question: str, tmp_path: Path
+) -> None:
+    make, guarantee, reason = UNMET[name]
+    second = follow_up(question, make())
+    # Two steps away it is said once, and in the same words.
+    for made in (second, follow_up("confirm", follow_up("confirm", second))):
+        made.save(tmp_path / "result.json")
+        read = redveil.Result.read(tmp_path / "result.json")
+        assert read.certificate.unmet == (SHARED + reason,)
+        assert (read.certificate.profile, read.certificate.guarantee) == ("hardened", guarantee)
+        assert "NOT MET" in str(read)
+        assert SHARED in read._repr_html_()
+
+
+@pytest.mark.parametrize("question", ["refine", "confirm"])
+def test_a_follow_up_is_asymptotic_if_what_it_follows_is(question: str) -> None:
+    first = mined_clinic(algorithm="tree-pair", walk_steps=50)
+    certificate = follow_up(question, first).certificate
+    assert certificate.guarantee == "asymptotic"
+    assert certificate.unmet == ()
+    said = "the queries come from a result whose guarantee is asymptotic"
+    assert certificate.conditions.count(said) == 1
+    kept = follow_up(question, mined_clinic()).certificate
+    assert (kept.guarantee, kept.unmet) == ("exact", ())
+    assert said not in kept.conditions
+
+
+@pytest.mark.parametrize(("name", "reason"), [("published", "guarantee"), ("draft", "schema")])
+def test_a_certificate_without_its_conditions_promises_no_more(name: str, reason: str) -> None:
+    first = UNMET[name][0]().document
+    bare = first.certificate.model_copy(update={"conditions": ()})
+    shortened = redveil.Result(first.model_copy(update={"certificate": bare}))
+    (unmet,) = follow_up("confirm", shortened).certificate.unmet
+    assert unmet.startswith(f"{SHARED}its {reason} is ")
 
 
 @pytest.mark.parametrize("question", ["describe", "refine", "confirm"])

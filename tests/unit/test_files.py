@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import resource
 import socket
@@ -200,6 +201,78 @@ def test_a_file_that_cannot_be_replaced_is_not_kept_twice(
         replace_text(path, "{new}", JSON)
     assert path.read_text() == "{old}"
     assert names(tmp_path) == ["a.json"]
+
+
+def test_a_file_is_kept_if_the_program_is_stopped_after_it_was_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = os.replace
+
+    def stopped(old: str, new: str) -> None:
+        replace(old, new)
+        raise KeyboardInterrupt
+
+    path = tmp_path / "a.json"
+    path.write_text("{old}")
+    monkeypatch.setattr(os, "replace", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        replace_text(path, "{new}", JSON)
+    texts = {one.name: one.read_text() for one in tmp_path.iterdir()}
+    assert texts == {"a.json": "{new}", "a.json.1": "{old}"}
+
+
+def test_what_another_process_wrote_meanwhile_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.json"
+    fsync = os.fsync
+
+    def overtaken(handle: int) -> None:
+        fsync(handle)
+        path.write_text("{other}")
+
+    monkeypatch.setattr(os, "fsync", overtaken)
+    assert replace_text(path, "{new}", JSON) == tmp_path / "a.json.1"
+    texts = {one.name: one.read_text() for one in tmp_path.iterdir()}
+    assert texts == {"a.json": "{new}", "a.json.1": "{other}"}
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_processes_that_write_the_same_file_lose_nothing(there: object, tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from redveil.files import replace_text, FileKind\n"
+        "sys.stdin.read()\n"
+        "for number in range(100):\n"
+        "    replace_text(Path('a.json'), f'{{{sys.argv[1]} {number}}}', FileKind.JSON)\n"
+    )
+    if there:
+        (tmp_path / "a.json").write_text("{old}")
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, name], cwd=tmp_path, stdin=subprocess.PIPE)
+        for name in "xy"
+    ]
+    for one in running:
+        assert one.stdin is not None
+        one.stdin.close()
+    assert [one.wait(60) for one in running] == [0, 0]
+    texts = {one.read_text() for one in tmp_path.iterdir()}
+    written = {f"{{{name} {number}}}" for name in "xy" for number in range(100)}
+    assert texts == written | ({"{old}"} if there else set())
+
+
+def test_a_folder_that_somebody_holds_is_written_to_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("redveil.files._TRIES", 2)
+    handle = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        for text in ("{1}", "{2}"):
+            replace_text(tmp_path / "a.json", text, JSON)
+    finally:
+        os.close(handle)
+    assert names(tmp_path) == ["a.json", "a.json.1"]
 
 
 # Devices, pipes, links

@@ -85,6 +85,8 @@ datapackage.ledger.sqlite
     """
 
     def __init__(self, path: str | Path) -> None:
+        if not isinstance(path, str | Path):
+            raise InputError("ledger: give the name of a file, as in datapackage.ledger.sqlite")
         self._path = Path(path)
         if str(path) in _NO_FILES or str(path).startswith("file:") or not self._may_be_a_file():
             raise InputError(

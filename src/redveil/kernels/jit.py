@@ -9,9 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
-from numba.core import config
-from numba.core.caching import FunctionCache
+from redveil.errors import InputError
+
+try:
+    import numba
+    from numba.core import config
+    from numba.core.caching import FunctionCache
+except ValueError as problem:
+    # Numba reads its settings when it is imported.
+    raise InputError(
+        f"Numba cannot start ({problem}); correct the environment variables whose names begin with "
+        "NUMBA_"
+    ) from None
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -25,6 +25,8 @@ LARGE_EPSILON: Final = 10
 # Above this product of δ and the number of entities, δ may fail for someone rather than for no one.
 LARGE_DELTA_SHARE: Final = 0.1
 NOT_MET: Final = "NOT MET"
+# From the strongest to the weakest.
+STRENGTH: Final[tuple[Guarantee, ...]] = ("exact", "asymptotic", AS_PUBLISHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,41 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The earlier result that a run takes its queries from, and what that one does not promise.
+
+    A run takes queries for released. If they were not released with privacy, what it says of them
+    repeats that.
+
+    unmet: why its promise is not met, if it is not
+
+    >>> Source("exact", ("the schema is a draft",)).conditions
+    ('NOT MET: the queries come from a result whose promise is not met: the schema is a draft',)
+    >>> Source("asymptotic").conditions
+    ('the queries come from a result whose guarantee is asymptotic',)
+    """
+
+    guarantee: Guarantee
+    unmet: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What the promise of a run rests on because of its source."""
+        start = "the queries come from a result whose"
+        said = [f"{NOT_MET}: {start} promise is not met: {one}" for one in self.unmet]
+        if self.guarantee == "asymptotic":
+            said.append(f"{start} guarantee is asymptotic")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
 class Promise:
     """What a run promises about the entities of a declared schema.
 
     entities: the noisy number of entities as (estimate, upper bound), if it was released
     part:     the queries that hold for every entity that the run is about, if not for all
     given:    the queries that a person gave to start from, if any
+    source:   the earlier result that queries come from, if any
     """
 
     schema: Schema
@@ -57,6 +88,13 @@ class Promise:
     entities: tuple[float, float] | None = None
     part: tuple[Condition, ...] = ()
     given: tuple[Condition, ...] = ()
+    source: Source | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """How far the proof carries: no farther than that of the result that queries come from."""
+        own = self.method.guarantee
+        return own if self.source is None else max(own, self.source.guarantee, key=STRENGTH.index)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -83,6 +121,8 @@ class Promise:
                 f"attribute{'s' if len(names) > 1 else ''}"
             )
         conditions += self.method.conditions
+        if self.source is not None:
+            conditions += self.source.conditions
         if schema.status is Status.DRAFT:
             conditions.append(
                 f"{NOT_MET}: the schema is a draft whose bounds or categories were taken from "

@@ -6,14 +6,23 @@ allow is refused here, before anything is charged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from redveil.errors import QueryError
 from redveil.query.coverage import check_literal, suggestion
-from redveil.query.formula import And, Query, attributes, literals
+from redveil.query.formula import And, Query, attributes, literal_count, literals
 from redveil.query.text import parse_text, to_text
 from redveil.schema import Schema, Side
+
+# Results hold what is given in larger queries: negated, or joined with others. They can be read
+# again up to 100 levels (`MAX_DEPTH`), and long queries take long, so both are limited beforehand.
+MOST_LEVELS: Final = 50
+MOST_LITERALS: Final = 100
+# Queries of results may have grown, and can start another run as long as they leave room for it.
+MOST_RELEASED_LEVELS: Final = 80
+MOST_RELEASED_LITERALS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,7 @@ the right view; use attributes of one view
     try:
         given, rest = _prefixed(text)
         query = parse_text(rest)
+        _must_be_short(query, MOST_LEVELS, MOST_LITERALS)
         side = given or _side_of(query, schema)
     except QueryError as error:
         raise QueryError(f"{name}: {error}") from None
@@ -68,6 +78,7 @@ def check_condition(side: Side, query: Query, schema: Schema, name: str) -> Cond
     """
     declared = {one.name: one for one in schema.view(side).attributes}
     try:
+        _must_be_short(query, MOST_RELEASED_LEVELS, MOST_RELEASED_LITERALS)
         for literal in literals(query):
             check_literal(literal, declared)
     except QueryError as error:
@@ -85,10 +96,22 @@ def read_conditions(
     >>> [one.text for one in both]
     ['[gout] & [age > 40]']
     """
-    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
+    texts = [given] if isinstance(given, str) else given or ()
+    if not isinstance(texts, Iterable):
+        raise QueryError(f"{name}: give a query as text, as in [age > 65], or a list of them")
     read = [read_condition(text, schema, name) for text in texts]
     sides = {side: [one.query for one in read if one.side is side] for side in Side}
-    return tuple(Condition(side, _all(queries)) for side, queries in sides.items() if queries)
+    joined = {side: _all(queries) for side, queries in sides.items() if queries}
+    return tuple(check_condition(side, query, schema, name) for side, query in joined.items())
+
+
+def _must_be_short(query: Query, levels: int, most: int) -> None:
+    """Refuse a query that is too deep or too long."""
+    # A literal is no operator, and has no level of its own.
+    if getattr(query, "depth", 1) > levels:
+        raise QueryError(f"the query nests deeper than {levels} levels; flatten it")
+    if literal_count(query) > most:
+        raise QueryError(f"the query has more than {most} literals; shorten it")
 
 
 def _all(queries: Sequence[Query]) -> Query:

@@ -111,7 +111,7 @@ def certificate(promise: Promise) -> CertificatePart:
         epsilon=str(loss.epsilon),
         delta=str(loss.delta),
         rho=str(promise.plan.price) if loss.delta else None,
-        guarantee=method.guarantee,
+        guarantee=promise.guarantee,
         profile=method.profile,
         algorithm=method.algorithm,
         parameters=method.parameters,

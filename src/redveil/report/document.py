@@ -20,7 +20,7 @@ from redveil.errors import QueryError
 from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
 from redveil.privacy.plan import StepKey, StepKind, steps_listing
-from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee, Parameter
+from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, STRENGTH, Guarantee, Parameter
 from redveil.query.json_form import from_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
@@ -28,6 +28,8 @@ from redveil.report.steering import steering_lines
 from redveil.schema.view import plural
 
 FORMAT_VERSION: Final = 1
+# The algorithms that start from queries of an earlier result.
+DERIVED: Final = ("refine", "confirm")
 
 # A positive fraction in digits. Python reads whole numbers of up to 4300 digits.
 Price = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?$")]
@@ -126,7 +128,9 @@ class CertificatePart(Displayed, Part):
         walked = any(step.mechanism == "walk" for step in self.steps)
         private: Guarantee = "asymptotic" if walked else "exact"
         claimable = AS_PUBLISHED if self.profile == "published" else private
-        if self.guarantee != claimable:
+        # What is measured again, or refined, may come from a result that promises less.
+        weaker = STRENGTH[STRENGTH.index(claimable) :] if self.algorithm in DERIVED else ()
+        if self.guarantee not in (claimable, *weaker):
             raise ValueError(f"the guarantee is not {self.guarantee}")
         return self
 

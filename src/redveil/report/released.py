@@ -14,7 +14,7 @@ from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, SplitCounts
 from redveil.findings.statistics import Interval, SignificanceTest, Statistics
-from redveil.privacy.loss import Price, Rho
+from redveil.privacy.loss import LARGEST_EPSILON, Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
 from redveil.query.formula import Query, literals
 from redveil.query.json_form import from_json
@@ -38,6 +38,15 @@ REFINE: Final = "refine"
 CONFIRM: Final = "confirm"
 # Heap numbers grow as 2^depth; no tree that fits a table is deeper.
 MOST_NODES = 2**16
+# No count is as large and no price as small, whatever the parameters. Beyond, doubles overflow.
+LARGEST_COUNT: Final = 1e100
+SMALLEST_PRICE: Final = Fraction(1, 10**100)
+
+
+def must_be_consistent(document: ResultDocument) -> None:
+    """Refuse a document whose parts do not fit together, so that nothing fails on them later."""
+    released_tables(document)
+    _must_have_sources(document)
 
 
 def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
@@ -106,12 +115,17 @@ def _given(document: ResultDocument) -> dict[Side, Query]:
 
 def released_list(document: ResultDocument) -> list[Redescription]:
     """Return the redescriptions of a result file, as they were inferred."""
+    _must_have_sources(document)
+    return [_redescription(one) for one in document.redescriptions]
+
+
+def _must_have_sources(document: ResultDocument) -> None:
+    """Refuse a redescription that was not read from the tables."""
     for number, one in enumerate(document.redescriptions):
         if not _has_source(document, one.source):
             raise ResultError(
                 f"redescriptions.{number}: its source is not in tree_pairs; the file is damaged"
             )
-    return [_redescription(one) for one in document.redescriptions]
 
 
 def _has_source(document: ResultDocument, source: SourcePart) -> bool:
@@ -178,8 +192,9 @@ def _table(
             _counted(part.cells, (height, width)),
             of_left,
             of_right,
-            Prices(currency(Fraction(part.cells_price)), left_price, right_price),
+            Prices(_price(part.cells_price, currency), left_price, right_price),
         )
+        _counted(part.fitted, (height, width))
     except (QueryError, ValueError) as error:
         raise ResultError(f"tree_pairs.{number}: {error}; the file is damaged") from None
     return ReleasedTable(counts, *trees)
@@ -191,13 +206,26 @@ def _margin(
     """Return a margin and its price, or nothing if it was not measured."""
     if counts is None or price is None:
         return None, None
-    return _counted(counts, (ends,)), currency(Fraction(price))
+    return _counted(counts, (ends,)), _price(price, currency)
+
+
+def _price(text: str, currency: Currency) -> Price:
+    """Return what a part of a table cost, or refuse what no run can have paid."""
+    amount = Fraction(text)
+    if not SMALLEST_PRICE <= amount <= LARGEST_EPSILON:
+        raise ValueError("a price is out of range")
+    return currency(amount)
 
 
 def _counted(numbers: Sequence[object], shape: tuple[int, ...]) -> Counted:
-    counted = np.array(numbers, dtype=np.float64)
+    try:
+        counted = np.array(numbers, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("a count is out of range") from None
     if counted.shape != shape or not np.isfinite(counted).all():
         raise ValueError("the table does not fit its trees")
+    if (np.abs(counted) > LARGEST_COUNT).any():
+        raise ValueError("a count is out of range")
     return counted
 
 
@@ -206,6 +234,8 @@ def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> Re
     if len(part.splits) > MOST_NODES:
         raise ValueError("the tree is too deep")
     splits = [None if one is None else from_json(one) for one in part.splits]
+    if not splits or splits[0] is None:
+        raise ValueError("a tree has no split")
     for node, split in enumerate(splits):
         if split is not None:
             if node and splits[(node - 1) // 2] is None:
@@ -217,6 +247,8 @@ def _tree(part: TreePart, attributes: Mapping[str, Attribute], side: Side) -> Re
     if len(set(part.stuck_at)) != len(part.stuck_at):
         raise ValueError("a place to be stuck at is named twice")
     tree = Tree(side, inner, part.stuck_at)
+    if len(part.ends) != len(tree.ends):
+        raise ValueError("the ends are not those of the tree")
     return ReleasedTree(tree, tuple(splits), attributes, part.unknown_is_false)
 
 

@@ -306,8 +306,14 @@ class Result:
             raise ResultError(f"{path}: this is a folder, {NOT_A_RESULT}") from None
         except OSError:
             raise ResultError(f"{path}: cannot be read; check its permissions") from None
+        from redveil.report.released import must_be_consistent
+
         try:
-            return cls(ResultDocument.model_validate_json(content))
+            document = ResultDocument.model_validate_json(content)
+            must_be_consistent(document)
+            return cls(document)
+        except ResultError as error:
+            raise ResultError(f"{path}: {error}; {REMEDY}") from None
         except ValidationError as error:
             if (kind := kind_of(content)) is not FileKind.RESULT:
                 raise ResultError(f"{path}: this is {kind}, {NOT_A_RESULT}") from None

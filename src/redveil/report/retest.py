@@ -20,7 +20,7 @@ from redveil.query.coverage import coverage
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json
 from redveil.report.document import BeforePart, IntervalPart, RedescriptionPart, ResultDocument
-from redveil.report.released import released_tables
+from redveil.report.released import must_be_consistent, released_tables
 from redveil.report.result import Result
 from redveil.schema import Side
 from redveil.trees.tree import Tree
@@ -73,17 +73,23 @@ def retest(document: ResultDocument) -> Retest:
     return Retest(queries, tuple(pairs), tuple(listed[place] for place in range(len(list_of))))
 
 
-def compared(new: Result, old: Result) -> Result:
-    """Return a confirmation with what the old result said of each redescription."""
-    before = read_off(
-        [table.counts for table in released_tables(old.document)],
+def said_before(document: ResultDocument) -> tuple[Interval, ...]:
+    """Return the Jaccard indices of an old list, with intervals that leave room for new ones."""
+    must_be_consistent(document)
+    said = read_off(
+        [table.counts for table in released_tables(document)],
         [
             Retested(one.source.tree_pair, (0, 0), (one.source.left_ends, one.source.right_ends))
-            for one in old
+            for one in document.redescriptions
         ],
     )
+    return tuple(one.jaccard for one in said)
+
+
+def compared(new: Result, before: Sequence[Interval]) -> Result:
+    """Return a confirmation with what the old result said of each redescription."""
     listed = tuple(
-        one.model_copy(update={"before": _before(one, said.jaccard)})
+        one.model_copy(update={"before": _before(one, said)})
         for one, said in zip(new, before, strict=True)
     )
     return Result(new.document.model_copy(update={"redescriptions": listed}))

@@ -13,6 +13,7 @@ from contextlib import closing
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -279,6 +280,12 @@ def test_what_is_no_file_is_no_ledger(
     with pytest.raises(InputError, match="a ledger is a file; name one"):
         Ledger(name)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [5, b"ledger.sqlite", True])
+def test_a_ledger_that_is_no_name_is_one_line(name: Any) -> None:
+    with pytest.raises(InputError, match=r"^ledger: give the name of a file, as in"):
+        Ledger(name)
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/stdin", "/dev/full"])

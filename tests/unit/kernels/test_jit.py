@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import runpy
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,3 +80,21 @@ def test_a_full_disk_is_no_reason_to_stop(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not kept(tmp_path)
+
+
+def test_a_setting_that_numba_refuses_is_one_line() -> None:
+    program = (
+        "from redveil.errors import InputError\n"
+        "try: import redveil.kernels.jit\n"
+        "except InputError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"NUMBA_NUM_THREADS": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.startswith("Numba cannot start (")
+    assert done.stdout.endswith("environment variables whose names begin with NUMBA_\n")

@@ -219,3 +219,70 @@ def test_a_notation_that_is_not_the_querys_own_is_refused(
     message = refusal(path)
     assert "not the same query" in message
     assert planted not in message
+
+
+def _source(**where: Any) -> Callable[[Json], None]:
+    def damage(plain: Json) -> None:
+        plain["redescriptions"][0]["source"] |= where
+
+    return damage
+
+
+def _table(**what: Any) -> Callable[[Json], None]:
+    def damage(plain: Json) -> None:
+        plain["tree_pairs"][0]["leaf_table"] |= what
+
+    return damage
+
+
+def _cells(count: float) -> Callable[[Json], None]:
+    def damage(plain: Json) -> None:
+        cells = plain["tree_pairs"][0]["leaf_table"]["cells"]
+        _table(cells=[[count] * len(row) for row in cells])(plain)
+
+    return damage
+
+
+def _no_trees(plain: Json) -> None:
+    plain["tree_pairs"] = []
+
+
+def _no_splits(plain: Json) -> None:
+    for side in ("left", "right"):
+        plain["tree_pairs"][0][side] |= {"splits": [None], "stuck_at": [], "ends": [None]}
+    _table(cells=[[100]], fitted=[[100.0]])(plain)
+
+
+def _fewer_ends(plain: Json) -> None:
+    plain["tree_pairs"][0]["left"]["ends"].pop()
+
+
+NO_SOURCE = "redescriptions.0: its source is not in tree_pairs"
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (_source(tree_pair=99), NO_SOURCE),
+        (_source(tree_pair=-1), NO_SOURCE),
+        (_source(left_ends=[77]), NO_SOURCE),
+        (_source(right_ends=[10**30]), NO_SOURCE),
+        (_no_trees, NO_SOURCE),
+        (_no_splits, "tree_pairs.0: a tree has no split"),
+        (_fewer_ends, "tree_pairs.0: the ends are not those of the tree"),
+        (_cells(1e308), "tree_pairs.0: a count is out of range"),
+        (_cells(10**400), "tree_pairs.0: a count is out of range"),
+        (_table(fitted=[[1.0]]), "tree_pairs.0: the table does not fit its trees"),
+        (_table(cells_price="1" + "0" * 3999), "tree_pairs.0: a price is out of range"),
+        (_table(cells_price="1/1" + "0" * 300), "tree_pairs.0: a price is out of range"),
+        (_table(cells_price="1/1" + "0" * 3999), "tree_pairs.0: a price is out of range"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused_when_the_file_is_read(
+    damage: Callable[[Json], None], problem: str, tmp_path: Path
+) -> None:
+    plain = json.loads(mined_clinic().to_json())
+    damage(plain)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    assert refusal(path).startswith(f"{path}: {problem}; the file is damaged; ask for a fresh copy")
