@@ -491,6 +491,19 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
     assert not ledger.exists()
 
 
+def test_a_list_whose_bounds_were_changed_is_measured_all_the_same() -> None:
+    document = many().document
+    # No value is within these bounds, so that no right query divides anything.
+    narrow = tuple(
+        one if one.maximum is None else one.model_copy(update={"maximum": -1.0})
+        for one in document.attributes.right
+    )
+    changed = document.attributes.model_copy(update={"right": narrow})
+    damaged = redveil.Result(document.model_copy(update={"attributes": changed}))
+    again = redveil.confirm(damaged, clinic(1500), 1)
+    assert [one.right.text for one in again] == [one.right.text for one in damaged]
+
+
 def follow_up(question: str, first: redveil.Result) -> redveil.Result:
     """Refine or confirm the beginning of a result's list."""
     few = first.redescriptions[:2]

@@ -16,7 +16,7 @@ from typing import Final
 from redveil.findings.confirmation import Retested, difference, read_off
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval
-from redveil.query.coverage import coverage
+from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json
 from redveil.report.document import BeforePart, IntervalPart, RedescriptionPart, ResultDocument
@@ -117,7 +117,7 @@ def _groups(
     for place, one in enumerate(list_of):
         number = one.source.tree_pair
         known = 0 <= number < len(tables) and all(
-            coverage(_query(one, side), tables[number].tree(side)).is_released for side in Side
+            _is_divided(tables[number].tree(side), _query(one, side)) for side in Side
         )
         if known:
             shared.setdefault(number, []).append(place)
@@ -129,6 +129,16 @@ def _groups(
         for start in range(0, len(places), MOST_TOGETHER)
     ]
     return [*chunks, *alone]
+
+
+def _is_divided(tree: ReleasedTree, query: Query) -> bool:
+    """Return whether a query covers some ends of an old tree, and not others.
+
+    One that covers all or none is in a file that was changed, as by another bound. Such queries
+    would share a tree without a split.
+    """
+    found = coverage(query, tree)
+    return found.is_released and bool(found.covered.any() and not found.covered.all())
 
 
 def _collapsed(
