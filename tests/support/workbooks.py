@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -15,6 +16,8 @@ _SPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
     for name in ("office", "table", "text", "manifest")
 )
+
+SHARED_TEXTS = "xl/sharedStrings.xml"
 
 Rows = Iterable[Sequence[Any]]
 
@@ -31,6 +34,28 @@ def write_xlsx(path: Path, sheets: Mapping[str, Rows], *, formulas: bool = False
                 if cell.data_type == "f":
                     cell.data_type = "s"
     book.save(path)
+    return path
+
+
+def write_shared_xlsx(path: Path, sheets: Mapping[str, Rows]) -> Path:
+    """Write sheets whose texts are in a table of their own, as Excel does, unlike openpyxl."""
+    write_xlsx(path, sheets)
+    with zipfile.ZipFile(path) as before:
+        parts = {name: before.read(name).decode() for name in before.namelist()}
+    texts: list[str] = []
+
+    def share(cell: re.Match[str]) -> str:
+        texts.append(f"<si>{cell[1]}</si>")
+        return f't="s"><v>{len(texts) - 1}</v>'
+
+    for name, text in list(parts.items()):
+        if name.startswith("xl/worksheets/"):
+            parts[name] = re.sub(r't="inlineStr"><is>(.*?)</is>', share, text, flags=re.DOTALL)
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    parts[SHARED_TEXTS] = f'<sst xmlns="{space}">{"".join(texts)}</sst>'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as after:
+        for name, text in parts.items():
+            after.writestr(name, text)
     return path
 
 

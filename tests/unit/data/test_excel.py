@@ -25,7 +25,7 @@ from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.dates import DateRule
 from redveil.sealed import open_for_owner
-from support.workbooks import Rows, write_ods, write_xlsx
+from support.workbooks import SHARED_TEXTS, Rows, write_ods, write_shared_xlsx, write_xlsx
 
 RULE = DateRule(date(2010, 1, 1), date(2019, 12, 31), format="%d.%m.%Y")
 AGE = Attribute("age", Kind.NUMERIC, maximum=2000, cuts=(5.0,), decimal_char=",", group_char=".")
@@ -52,7 +52,7 @@ def contents(table: Table) -> list[list[float]]:
     return found
 
 
-@pytest.mark.parametrize("write", [write_xlsx, write_ods])
+@pytest.mark.parametrize("write", [write_xlsx, write_shared_xlsx, write_ods])
 def test_each_cell_is_read_by_its_own_type(
     tmp_path: Path, write: Callable[[Path, dict[str, Rows]], Path]
 ) -> None:
@@ -64,7 +64,7 @@ def test_each_cell_is_read_by_its_own_type(
         (3, "1.234", "2018-12-31", "true"),
         (4, 1234, date(2019, 1, 1), 0),
     ]
-    suffix = "xlsx" if write is write_xlsx else "ods"
+    suffix = "ods" if write is write_ods else "xlsx"
     table = loaded(write(tmp_path / f"left.{suffix}", {"Labs": rows}))
     assert contents(table) == [[1.5, 1.5, 1234, 1234], [1, 1, 255, 2], [1, 1, 255, 0]]
 
@@ -233,7 +233,7 @@ def test_a_row_far_away_is_refused(tmp_path: Path) -> None:
         loaded(path)
 
 
-@pytest.mark.parametrize("write", [write_xlsx, write_ods, inline_xlsx])
+@pytest.mark.parametrize("write", [write_xlsx, write_shared_xlsx, write_ods, inline_xlsx])
 @pytest.mark.parametrize(
     "text",
     [
@@ -367,6 +367,24 @@ def rewritten(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
         for name, data in parts.items():
             after.writestr(name, data)
     return path
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["", "<t/>", "<r/>", "<r><rPr/></r>", "<phoneticPr/>", "<!-- -->", "<si/>", "text alone"],
+)
+def test_a_text_without_text_does_not_move_the_others(tmp_path: Path, odd: str) -> None:
+    rows = [("id", "sick"), (1, "odd one"), (2, "yes"), (3, "no"), (4, "yes"), (5, "last")]
+    path = write_shared_xlsx(tmp_path / "left.xlsx", {"Labs": rows})
+    usual = loaded(path, View("left", "id", (SICK,)))
+
+    def change(texts: bytes) -> bytes:
+        assert texts.count(b"<t>odd one</t>") == 1
+        return texts.replace(b"<t>odd one</t>", odd.encode())
+
+    rewritten(path, SHARED_TEXTS, change)
+    assert contents(loaded(path, View("left", "id", (SICK,)))) == contents(usual)
+    assert contents(usual) == [[255, 1, 0, 1, 255]]
 
 
 SHEET = "xl/worksheets/sheet1.xml"

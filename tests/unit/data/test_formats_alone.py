@@ -26,7 +26,7 @@ from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.dates import DateRule
 from redveil.sealed import open_for_owner
-from support.workbooks import write_xlsx
+from support.workbooks import write_shared_xlsx, write_xlsx
 
 ENDS = ("2017", "2018-06", "2018-12-24", "2019")
 BOUNDS = (date(2015, 1, 1), date(2019, 12, 31))
@@ -78,6 +78,10 @@ def workbook(rows: list[Row], folder: Path) -> Any:
     return write_xlsx(folder / "left.xlsx", {"Labs": [NAMES, *rows]})
 
 
+def workbook_of_excel(rows: list[Row], folder: Path) -> Any:
+    return write_shared_xlsx(folder / "left.xlsx", {"Labs": [NAMES, *rows]})
+
+
 def pandas_objects(rows: list[Row], _: Path) -> Any:
     return pd.DataFrame({n: pd.Series(v, dtype=object) for n, v in columns_of(rows).items()})
 
@@ -120,7 +124,7 @@ def rows_of(*kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Row]]:
     )
 
 
-@pytest.mark.parametrize("hand_over", [csv_file, workbook])
+@pytest.mark.parametrize("hand_over", [csv_file, workbook, workbook_of_excel])
 @settings(max_examples=60)
 @given(rows_of(cells, cells, cells, cells))
 def test_cells_of_a_file_are_read_one_by_one(hand_over: HandOver, rows: list[Row]) -> None:
