@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
@@ -108,7 +108,7 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = _spelled_out(column)
     kind = column.type
     if types.is_null(kind) or types.is_string_view(kind) or types.is_binary(kind):
         return Typed(column.cast(pa.string()))
@@ -132,6 +132,21 @@ def simplified(column: pa.ChunkedArray) -> Typed | None:
         types.is_large_string,
     )
     return Typed(column) if any(fits(kind) for fits in plain) else None
+
+
+def _spelled_out(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a column that was written with a dictionary.
+
+    >>> names = pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])
+    >>> _spelled_out(names).to_pylist()
+    ['a', 'b', 'a']
+    """
+    kind = column.type.value_type
+    if types.is_string(kind):
+        # Short texts in the dictionary may add up to more than two gigabytes in the column.
+        kind = pa.large_string()
+        column = column.cast(pa.dictionary(column.type.index_type, kind))
+    return column.cast(kind)
 
 
 def open_frame(given: object, place: str) -> Frame:
@@ -165,18 +180,38 @@ def _pandas(given: Any, place: str) -> Frame:
 
     def fetch(position: int) -> Typed | None:
         series = given.iloc[:, position]
+        is_coded = str(series.dtype) == "category"
+        if is_coded and series.dtype.categories.dtype != object:
+            return _decoded(plain(pd.Series(series.dtype.categories)), series.cat.codes.to_numpy())
         # Categories can be objects of any type.
-        if series.dtype == object or str(series.dtype) == "category":
+        if is_coded or series.dtype == object:
             values = series.astype(object).to_numpy(copy=True)
             # pandas fails on a signaling NaN, which is missing like any other.
             values[[isinstance(one, Decimal) and one.is_snan() for one in values]] = None
             return typed_objects(values, pd.notna(values))
+        return plain(series)
+
+    def plain(series: Any) -> Typed | None:
         array = pa.array(series, from_pandas=True)
         return simplified(
             array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
         )
 
     return Frame(place, tuple(map(str, given.columns)), _kinds(given.dtypes), fetch)
+
+
+def _decoded(categories: Typed | None, codes: NDArray[np.signedinteger]) -> Typed | None:
+    """Return a column by the codes of its categories; a negative code is missing.
+
+    Not by way of objects: most versions of pandas fail to make objects of some moments, or crash.
+
+    >>> _decoded(Typed(pa.chunked_array([["a", "b"]])), np.array([1, -1])).column.to_pylist()
+    ['b', None]
+    """
+    if categories is None:
+        return None
+    column = categories.column.take(pa.array(codes, mask=codes < 0))
+    return replace(categories, column=column)
 
 
 def typed_objects(values: NDArray[np.object_], present: NDArray[np.bool_]) -> Typed | None:
@@ -263,12 +298,15 @@ def _date_text(value: date | np.datetime64) -> str | None:
         return _FRACTION_ZEROS.sub(r"\1", moment.isoformat(" ")) if is_known else None
     if isinstance(value, date):
         return value.isoformat()
-    year = int(value.astype("datetime64[Y]").astype(np.int64)) + 1970
+    # NumPy cannot convert units below nanoseconds to years.
+    unit = np.datetime_data(value.dtype)[0]
+    known = value.astype("datetime64[ns]") if unit in ("ps", "fs", "as") else value
+    year = int(known.astype("datetime64[Y]").astype(np.int64)) + 1970
     if not _FIRST_YEAR <= year <= _LAST_YEAR:
         return None
     # With a time of day, as pandas has it in a column of moments.
-    is_coarse = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
-    fine = value.astype("datetime64[s]") if is_coarse else value
+    is_coarse = unit in ("Y", "M", "W", "D", "h", "m")
+    fine = known.astype("datetime64[s]") if is_coarse else known
     return _FRACTION_ZEROS.sub(r"\1", str(fine).replace("T", " "))
 
 
