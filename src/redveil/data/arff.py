@@ -61,7 +61,7 @@ class ArffFile:
         if any(mark in body for mark in "'\"{%"):
             rows = [self._row(line, text) for line, text in self.data]
             columns = [
-                pa.chunked_array([pa.array([row[i] for row in rows], pa.string())])
+                pa.chunked_array([pa.array([row[i] for row in rows], pa.large_string())])
                 for i in positions
             ]
         else:

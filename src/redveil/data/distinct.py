@@ -29,6 +29,12 @@ def distinct(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]]:
     >>> values, index.tolist()
     (['a', 'b', None], [0, 1, 0, 2])
     """
+    if len(column) == 0:
+        # Arrow 21 has no empty dictionary of large texts.
+        return [], np.zeros(0, dtype=np.int64)
+    if types.is_string(column.type):
+        # All different texts together may exceed two gigabytes.
+        column = column.cast(pa.large_string())
     if types.is_floating(column.type):
         # NaN differs from itself, so that Arrow takes the dictionaries of two chunks for different.
         missing = pa.scalar(None, column.type)

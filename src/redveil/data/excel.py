@@ -71,7 +71,7 @@ class ExcelSheet:
                 texts[place].append(cell_text(cell))
                 typed[place].append(not isinstance(cell, str))
         columns = {
-            name: pa.chunked_array([pa.array(column, pa.string())])
+            name: pa.chunked_array([pa.array(column, pa.large_string())])
             for name, column in zip(wanted, texts, strict=True)
         }
         rows = len(texts[0]) if texts else 0
