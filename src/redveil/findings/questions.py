@@ -107,19 +107,29 @@ def answer(
     A `QueryError` says which query is outside what was released, and which part of it. The
     intervals hold for all tables together, so that choosing among them afterwards is fair.
     """
+    return min(answers(left, right, tables, test), key=_width)
+
+
+def answers(
+    left: Query,
+    right: Query,
+    tables: Sequence[ReleasedTable],
+    test: SignificanceTest = SignificanceTest.FISHER,
+) -> list[Answer]:
+    """Answer from every table that holds both queries; there is at least one."""
     if not tables:
         raise QueryError("this result holds no leaf table, so there is nothing to ask")
     lefts, rights = _covered(left, tables, Side.LEFT), _covered(right, tables, Side.RIGHT)
-    answers = [
+    found = [
         _read_off(tables, number, (left, right), (lefts[number], rights[number]), test)
         for number in sorted(lefts.keys() & rights.keys())
     ]
-    if not answers:
+    if not found:
         raise QueryError(
             f"no table holds both queries: the left one can be asked of {_tables(lefts)}, the "
             f"right one of {_tables(rights)}; choose both from one table"
         )
-    return min(answers, key=_width)
+    return found
 
 
 def _tables(numbers: Sequence[int] | dict[int, Flags]) -> str:

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 CONFIDENCE: Final = 0.95
 # How surely the p-values hold by which redescriptions are confirmed.
 CONFIRMING_CONFIDENCE: Final = 0.99
+# Queries that everybody satisfies are expected to have an index of 1, but for rounding.
+ROUNDING: Final = 1e-12
 
 
 class SignificanceTest(StrEnum):
@@ -124,7 +126,7 @@ def _corrected(
     estimate follows from the estimates that stand beside it, which a reader can check.
     """
     _, low, high = (float(bound[0]) for bound in corrected_bounds(moments, critical.leverages))
-    estimate = (jaccard - expected) / (1 - expected) if expected < 1 else 0.0
+    estimate = (jaccard - expected) / (1 - expected) if 1 - expected > ROUNDING else 0.0
     return Interval(estimate, min(low, estimate), max(high, estimate))
 
 

@@ -123,6 +123,18 @@ def coverage(query: Query, released: ReleasedTree) -> Coverage:
     return Coverage(covered, undetermined)
 
 
+def reachable(released: ReleasedTree) -> Flags:
+    """Return at which ends an entity can be at all, bool[ends]."""
+    root = released.splits[0]
+    assert root is not None, "a released tree has a split"
+    bins, work = _Bins(root, released), MOST_WORK
+    found = []
+    for end in released.tree.ends:
+        seen, work = _verdicts(root, bins, *bins.within(end), work)
+        found.append(bool(seen))
+    return np.array(found)
+
+
 def _refuse_gaps(released: ReleasedTree, covered: Flags, undetermined: Flags) -> None:
     """Leave undetermined what covers a given query's unknown value but not all that is below it.
 

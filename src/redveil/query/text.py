@@ -80,7 +80,16 @@ def to_text(query: Query) -> str:
     >>> to_text(And((Known("age"), Literal("age is known", "=", True))))
     '[age is known] & ["age is known"]'
     """
-    return render(query, Notation(" & ", " | ", "!", _literal_text, _interval_text))
+    return render(query, _TEXT)
+
+
+def enclosed_text(query: Query) -> str:
+    """Return a query as text that can stand beside an "and".
+
+    >>> enclosed_text(Or((Literal("a", "=", True), Literal("b", "=", True))))
+    '([a] | [b])'
+    """
+    return _enclosed(query, _TEXT)
 
 
 def render(query: Query, notation: Notation) -> str:
@@ -144,31 +153,41 @@ def number_text(number: float) -> str:
 
 
 def _literal_text(literal: AnyLiteral) -> str:
-    name = _name_text(literal.attribute)
+    name = attribute_text(literal.attribute)
     if isinstance(literal, Known):
         return f"[{name} is known]"
     if isinstance(literal.value, bool):
         return f"[{name}]" if literal.value else f"![{name}]"
-    return f"[{name} {literal.op} {_value_text(literal.op, literal.value)}]"
+    return f"[{name} {literal.op} {value_text(literal.op, literal.value)}]"
 
 
 def _interval_text(low: Literal, high: Literal) -> str:
-    name = _name_text(low.attribute)
-    return f"[{_value_text('>', low.value)} < {name} <= {_value_text('<=', high.value)}]"
+    name = attribute_text(low.attribute)
+    return f"[{value_text('>', low.value)} < {name} <= {value_text('<=', high.value)}]"
 
 
-def _name_text(name: str) -> str:
+def attribute_text(name: str) -> str:
+    """Return an attribute's name as it is written in a query, in quotes where needed.
+
+    >>> attribute_text("age"), attribute_text("a=b")
+    ('age', '"a=b"')
+    """
     is_odd = _NUMBER.fullmatch(name) or _ENDS_IN_IS_KNOWN.fullmatch(name)
     is_bare = all(map(_is_bare, name)) and name == name.strip() and not is_odd
     return name if is_bare else _quoted(name)
 
 
-def _value_text(op: Op, value: Value) -> str:
+def value_text(op: Op, value: Value) -> str:
+    """Return a value as it is written beside an operator.
+
+    >>> value_text("=", "new york"), value_text("<=", 5.0)
+    ('"new york"', '5')
+    """
     if isinstance(value, float):
         return number_text(value)
     text = str(value)
     is_word = text != "" and " " not in text and text.lower() not in _RESERVED_WORDS
-    return _name_text(text) if is_word and op in ("=", "!=") else _quoted(text)
+    return attribute_text(text) if is_word and op in ("=", "!=") else _quoted(text)
 
 
 def _is_bare(character: str) -> bool:
@@ -185,6 +204,9 @@ def _visible(character: str) -> str:
     # Control and direction characters can make one text look like another.
     is_hidden = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
     return f"\\u{ord(character):04x}" if is_hidden and character <= "\uffff" else character
+
+
+_TEXT = Notation(" & ", " | ", "!", _literal_text, _interval_text)
 
 
 def parse_text(text: str) -> Query:
