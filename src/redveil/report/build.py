@@ -193,6 +193,7 @@ def _attribute(one: Attribute) -> AttributePart:
         minimum=bounds[0],
         maximum=bounds[1],
         splits=one.splits,
+        title=one.title,
     )
 
 

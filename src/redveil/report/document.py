@@ -359,6 +359,7 @@ class AttributePart(Part):
     minimum: float | None = None
     maximum: float | None = None
     splits: int = Field(default=1, description="how many splits there are to choose from")
+    title: str = Field(default="", description="what readers call it, with its unit")
 
     @model_serializer(mode="wrap")
     def _short(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

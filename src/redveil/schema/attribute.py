@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from redveil.schema.dates import DateRule
@@ -33,7 +33,7 @@ class Attribute:
     The *bin* of a value is its position among the cut points (numeric) or the categories; a Boolean
     has bins 0 and 1. `required` means that no value is missing. An attribute with a `date` rule is
     ordinal, and its categories are the ends of its bins. `decimal_char` and `group_char` are the
-    characters of numbers in text.
+    characters of numbers in text. A `title` is what readers call the attribute, if not by its name.
 
     >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0, 65.0))
     >>> age.bins
@@ -55,6 +55,7 @@ class Attribute:
     decimal_char: str = "."
     group_char: str = ""
     date: DateRule | None = None
+    title: str = ""
 
     @property
     def bins(self) -> int:
@@ -75,3 +76,12 @@ class Attribute:
         if self.kind is Kind.CATEGORICAL and self.bins > 2:
             return self.bins
         return self.bins - 1
+
+
+def untitled(attribute: Attribute) -> Attribute:
+    """Return an attribute without its title.
+
+    >>> untitled(Attribute("hba1c", Kind.NUMERIC, title="HbA1c (%)")).title
+    ''
+    """
+    return replace(attribute, title="")

@@ -83,6 +83,8 @@ def describe_attribute(attribute: Attribute) -> Json:
     """
     constraints: Json = {"required": True} if attribute.required else {}
     field: Json = {"name": attribute.name}
+    if attribute.title:
+        field["title"] = attribute.title
     extras: Json = {}
     if attribute.kind is Kind.BOOLEAN:
         field["type"] = "boolean"

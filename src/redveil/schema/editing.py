@@ -29,6 +29,8 @@ _SUITABLE: Final[dict[str, tuple[str, ...]]] = {
     "ordinal": ("categories",),
     "boolean": ("true_values", "false_values"),
 }
+# Declared in the field itself, not in its constraints.
+_OF_FIELD: Final = ("true_values", "false_values", "title")
 _TYPES: Final = {"numeric": "number", "date": "date", "boolean": "boolean"}
 
 
@@ -102,11 +104,13 @@ def _field(
     """Return a field of a descriptor: what is known and, if it suits the kind, what was before."""
     before, kind = _kind_of(earlier), _kind(_kind_of(earlier), known, place)
     for key in known:
-        if key not in (*_SUITABLE[kind], "kind", "required"):
+        if key not in (*_SUITABLE[kind], "kind", "required", "title"):
             raise SchemaError(f"{place}: {key} does nothing for a {kind} attribute; leave it out")
     field: dict[str, Any] = {"name": name, "type": _TYPES.get(kind, "string")}
     if earlier is not None and (kind == before or {kind, before} == {"categorical", "ordinal"}):
         field = describe_attribute(earlier)
+    elif earlier is not None and earlier.title:
+        field["title"] = earlier.title
     extras = {**field.get("redveil", {}), **({} if kind == "date" else {"kind": kind})}
     constraints = dict(field.get("constraints", {}))
     if earlier is not None:
@@ -116,7 +120,7 @@ def _field(
         extras.pop("cuts", None)
     places = {"categories": "enum", "true_values": "trueValues", "false_values": "falseValues"}
     for key, value in known.items():
-        part = {"cuts": extras, "true_values": field, "false_values": field}.get(key, constraints)
+        part = {"cuts": extras}.get(key, field if key in _OF_FIELD else constraints)
         if key != "kind":
             part[places.get(key, key)] = value
     return field | {"constraints": constraints, "redveil": extras}
@@ -134,7 +138,9 @@ def _kind(before: str | None, known: Mapping[str, Any], place: str) -> str:
         if known["kind"] not in _SUITABLE:
             raise SchemaError(f"{place}: unknown kind; use one of {', '.join(_SUITABLE)}")
         return str(known["kind"])
-    if before is not None and (known.keys() <= {"required"} or known.keys() & {*_SUITABLE[before]}):
+    if before is not None and (
+        known.keys() <= {"required", "title"} or known.keys() & {*_SUITABLE[before]}
+    ):
         return before
     for kind in ("numeric", "categorical", "boolean"):
         if known.keys() & {*_SUITABLE[kind]}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from redveil.schema.attribute import Attribute, Kind
@@ -63,8 +63,11 @@ class FieldReader:
             Kind.CATEGORICAL: self._categories,
             Kind.ORDINAL: self._date if self._is_date() else self._categories,
         }
+        title = self._title()
         attribute = readers[kind](kind)
-        return None if self.problems else attribute
+        if self.problems or attribute is None:
+            return None
+        return replace(attribute, title=title)
 
     def _fail(self, what: str, remedy: str) -> None:
         problem = Problem(self.place, what, remedy)
@@ -88,6 +91,13 @@ class FieldReader:
 
     def _name(self) -> str:
         return str(self.raw.get("name"))
+
+    def _title(self) -> str:
+        title = self.raw.get("title", "")
+        if not isinstance(title, str):
+            self._fail("title is not a text", 'write it as "Fasting glucose (mg/dl)"')
+        # One line: it is part of sentences.
+        return " ".join(str(title).split())
 
     def _required(self) -> bool:
         required = self._constraints().get("required", False)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from redveil.display import Block, Displayed, Note
 from redveil.schema import editing
+from redveil.schema.attribute import untitled
 from redveil.schema.descriptor import describe
 from redveil.schema.identifier import new_id
 from redveil.schema.listing import view_listing
@@ -54,10 +55,13 @@ class Schema(Displayed):
     def digest(self) -> str:
         """A hash of all declarations about the data.
 
-        It does not depend on formatting, file names, the budget, the id or the status: accepting a
-        draft or raising a budget does not change it. Buying cut points does.
+        It does not depend on formatting, file names, titles, the budget, the id or the status:
+        accepting a draft or raising a budget does not change it. Buying cut points does.
         """
-        plain = [replace(view, path="", name="") for view in (self.left, self.right)]
+        plain = [
+            replace(view, path="", name="", attributes=tuple(map(untitled, view.attributes)))
+            for view in (self.left, self.right)
+        ]
         declared = replace(self, left=plain[0], right=plain[1], status=Status.DECLARED)
         declared = replace(declared, budget=None, budget_delta=Fraction(0), id=None)
         canonical = json.dumps(declared.to_dict(), sort_keys=True, ensure_ascii=True)
@@ -98,7 +102,7 @@ class Schema(Displayed):
         """
         return replace(self, status=Status.DECLARED, id=self.id or new_id())
 
-    def with_attribute(
+    def with_attribute(  # noqa: PLR0913 - what can be declared
         self,
         name: str,
         *,
@@ -111,6 +115,7 @@ class Schema(Displayed):
         true_values: Sequence[str] | None = None,
         false_values: Sequence[str] | None = None,
         required: bool | None = None,
+        title: str | None = None,
     ) -> Schema:
         """Return the schema with an attribute declared anew; what is not given stays as it was.
 
@@ -125,6 +130,7 @@ class Schema(Displayed):
         categories:       the labels; in order, if the kind is ordinal
         true_values, false_values: how a Boolean is written
         required:         whether no value can be missing
+        title:            what readers call it, with its unit, as in "Fasting glucose (mg/dl)"
 
         >>> from redveil.data.synthetic import clinic_schema
         >>> schema = clinic_schema().with_attribute("age", maximum=120, cuts=[18, 40, 65])
@@ -144,6 +150,7 @@ correct redveil.cuts.values
             "true_values": true_values,
             "false_values": false_values,
             "required": required,
+            "title": title,
         }
         return editing.with_attribute(self, name, side, declared)
 

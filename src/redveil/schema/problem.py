@@ -14,7 +14,7 @@ _READ: Final = {
     "dialect": ("delimiter", "sheetName", "sheetNumber"),
     "schema": ("fields", "primaryKey", "missingValues"),
     "field": (
-        *("name", "type", "constraints", "redveil", "trueValues", "falseValues"),
+        *("name", "title", "type", "constraints", "redveil", "trueValues", "falseValues"),
         *("categories", "categoriesOrdered", "decimalChar", "groupChar", "format"),
     ),
     "constraints": ("minimum", "maximum", "enum", "required"),

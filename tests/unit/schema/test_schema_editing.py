@@ -217,3 +217,29 @@ def test_name_unit_and_budget_can_be_replaced() -> None:
     )
     assert edited.replace() == edited
     assert edited.replace(budget=np.float64(0.5)).budget == Fraction(1, 2)
+
+
+def test_a_title_is_kept_in_the_file_and_through_changes() -> None:
+    titled = CLINIC.with_attribute("HbA1c", title="Glycated haemoglobin (%)")
+    assert Schema.from_dict(titled.to_dict()) == titled
+    assert others(titled, "HbA1c") == others(CLINIC, "HbA1c")
+    moved = titled.with_attribute("HbA1c", cuts=[6.5])
+    assert attribute(moved, "HbA1c").title == "Glycated haemoglobin (%)"
+    turned = titled.with_attribute("HbA1c", kind="boolean")
+    assert attribute(turned, "HbA1c").title == "Glycated haemoglobin (%)"
+
+
+def test_a_title_does_not_change_the_digest() -> None:
+    assert CLINIC.with_attribute("HbA1c", title="Glycated haemoglobin").digest == CLINIC.digest
+
+
+def test_a_title_is_one_line() -> None:
+    titled = CLINIC.with_attribute("HbA1c", title=" two \n lines ")
+    assert attribute(titled, "HbA1c").title == "two lines"
+
+
+def test_a_title_that_is_no_text_is_refused() -> None:
+    package: Any = CLINIC.to_dict()
+    package["resources"][0]["schema"]["fields"][1]["title"] = 7
+    with pytest.raises(SchemaError, match=r"attribute age: title is not a text"):
+        Schema.from_dict(package)

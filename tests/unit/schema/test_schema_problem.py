@@ -87,7 +87,7 @@ def test_a_misspelt_key_is_reported(path: tuple[str | int, ...], key: str, probl
         (RESOURCE, "mediatype"),
         (DIALECT, "lineTerminator"),
         (SCHEMA, "foreignKeys"),
-        (AGE, "title"),
+        (AGE, "description"),
         (AGE, "bareNumber"),
         (CONSTRAINTS, "exclusiveMinimum"),
         (CONSTRAINTS, "source of the bounds"),
