@@ -18,6 +18,8 @@ _OWN_LIST: Final = re.compile(
 )
 _QUERY_COLUMNS: Final = ({"query_LHS", "query_RHS"}, {"queryLHS", "queryRHS"})
 _DELIMITERS: Final = ",;\t"
+#: How a report begins.
+REPORT_MARK: Final = "<!doctype html>\n<!-- redveil report -->\n"
 #: In the metadata of figures that we drew: who made them.
 FIGURE_MARK: Final = "redveil figure"
 #: How a list of column names begins.
@@ -32,6 +34,7 @@ class FileKind(StrEnum):
     SCHEMA = "a schema (data package)"
     JSON = "a JSON file"
     LIST = "a list of redescriptions"
+    REPORT = "a report (HTML page)"
     QUERIES = "a .queries file"
     NAMES = "a list of column names"
     LEDGER = "a ledger (SQLite database)"
@@ -59,6 +62,12 @@ _MAGIC: Final = {
     b"<?xml": FileKind.XML,
     b"<svg": FileKind.XML,
 }
+# What we wrote ourselves, by how it begins.
+_OWN: Final = {
+    _OWN_RESULT: FileKind.RESULT,
+    _OWN_LIST: FileKind.LIST,
+    re.compile(re.escape(REPORT_MARK.encode())): FileKind.REPORT,
+}
 _DRAWN: Final = (FileKind.PNG, FileKind.PDF, FileKind.XML)
 
 
@@ -79,10 +88,9 @@ def kind_of(content: bytes) -> FileKind:
         if content.startswith(magic):
             is_ours = kind in _DRAWN and FIGURE_MARK.encode() in content
             return FileKind.FIGURE if is_ours else kind
-    if _OWN_RESULT.match(content):
-        return FileKind.RESULT
-    if _OWN_LIST.match(content):
-        return FileKind.LIST
+    for beginning, kind in _OWN.items():
+        if beginning.match(content):
+            return kind
     if content.lstrip()[:1] in (b"{", b"["):
         return _json_kind(content)
     return _text_kind(content[:_HEAD])

@@ -19,6 +19,7 @@ from redveil.cli.mine import NOTES, mine
 from redveil.cli.plan import plan
 from redveil.cli.plot import plot
 from redveil.cli.refine import refine
+from redveil.cli.report import report
 from redveil.cli.schema import schema
 from redveil.cli.show import show
 from redveil.cli.truth import truth
@@ -26,8 +27,8 @@ from redveil.cli.truth import truth
 TAGLINE: Final = "Find out what two tables have in common, without releasing a row."
 # As one uses them.
 ORDER: Final = (
-    *("schema", "plan", "mine", "describe", "refine", "confirm", "show", "ask", "compare"),
-    *("budget", "truth"),
+    *("schema", "plan", "mine", "describe", "refine", "confirm"),
+    *("show", "report", "ask", "compare", "budget", "truth"),
     *("diagnose", "audit", "plot", "demo"),
 )
 
@@ -52,7 +53,7 @@ app = typer.Typer(
 app.command(cls=ReadableCommand, epilog=NOTES)(mine)
 for question in (describe, refine, confirm):
     app.command(cls=ReadableCommand)(question)
-for command in (show, ask, compare, plan, budget, truth, diagnose, audit, demo):
+for command in (show, report, ask, compare, plan, budget, truth, diagnose, audit, demo):
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")

@@ -111,6 +111,19 @@ class Result:
         """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def report(self) -> str:
+        """Return the result as a self-contained HTML page, as `redveil report` writes it.
+
+        >>> import redveil
+        >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+        >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
+        >>> result.report().startswith("<!doctype html>")
+        True
+        """
+        from redveil.report.page import page
+
+        return page(self.document)
+
     def leaves(self) -> list[dict[str, list[str]]]:
         """Return the leaves of each pair of trees, as queries: what `ask` can combine.
 

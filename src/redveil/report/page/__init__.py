@@ -1,1 +1,85 @@
-"""The page that people forward: what a result says, and free questions in the browser."""
+"""A result as one page: what was found, a workbench for it, what was promised, what it means.
+
+The page needs nothing but itself: no network, no fonts, no library. Its text is written here, so
+that it can be read and printed without scripts; the scripts add the workbench.
+"""
+
+from __future__ import annotations
+
+from redveil.file_kind import REPORT_MARK
+from redveil.report.document import ResultDocument
+from redveil.report.page.bundle import policy, script, styles
+from redveil.report.page.data import embedded, page_data
+from redveil.report.page.findings import findings_section, spoken
+from redveil.report.page.glossary import glossary_section, term
+from redveil.report.page.markup import Html, element, joined
+from redveil.report.page.promise import banners, promise_section
+from redveil.report.page.sentences import Teller
+from redveil.schema import Side
+
+
+def page(document: ResultDocument) -> str:
+    """Return a result as a self-contained HTML page."""
+    teller = Teller(document)
+    title = f"What {teller.views[Side.LEFT]} and {teller.views[Side.RIGHT]} have in common"
+    program, style = script(), styles()
+    data = embedded(page_data(teller))
+    head = element(
+        "head",
+        Html('<meta charset="utf-8">'),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{policy(program, style)}">'),
+        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html('<meta name="color-scheme" content="light dark">'),
+        Html('<meta name="referrer" content="no-referrer">'),
+        element("title", f"{title} · redveil"),
+        element("style", Html(style)),
+    )
+    main = element(
+        "main",
+        *banners(teller),
+        _header(teller),
+        findings_section(teller),
+        element("div", id="workbench", hidden=True),
+        promise_section(teller),
+        glossary_section(teller.unit, teller.units),
+        element("footer", element("p", f"Made by {document.certificate.software}.")),
+    )
+    body = element(
+        "body",
+        main,
+        element("p", id="live", class_="unseen", role="status", aria_live="polite"),
+        element("script", data, id="result", type="application/json"),
+        element("script", Html(program), type="module"),
+    )
+    return f"{REPORT_MARK}{element('html', head, body, lang='en')}\n"
+
+
+def _header(teller: Teller) -> Html:
+    left, right = (
+        element("span", element("bdi", teller.views[side]), class_=side.value) for side in Side
+    )
+    return element(
+        "header",
+        element("h1", "What ", left, " and ", right, " have in common"),
+        element("p", *_spaced([spoken(one) for one in teller.lead()]), class_="lead"),
+        element("ul", *_facts(teller), class_="summary"),
+    )
+
+
+def _spaced(parts: list[Html]) -> list[Html]:
+    return [joined(part, " ") for part in parts]
+
+
+def _facts(teller: Teller) -> list[Html]:
+    document = teller.document
+    certificate, known = document.certificate, document.false_discoveries
+    facts = [
+        element("li", term("epsilon", "Privacy"), " ", element("b", certificate.promise)),
+    ]
+    if teller.is_private:
+        facts.append(element("li", "Protects ", element("b", f"every single {certificate.unit}")))
+    if known is not None and document.redescriptions:
+        counted = f"{known.confirmed} of {len(document.redescriptions)}"
+        facts.append(element("li", term("confirmed", "Confirmed"), " ", element("b", counted)))
+    facts.append(element("li", "Data ", element("b", certificate.schema_name)))
+    return facts

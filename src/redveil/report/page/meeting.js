@@ -1,0 +1,324 @@
+/**
+ * The two trees of a pair, growing towards each other, and ribbons between their leaves.
+ */
+
+import { h, s } from "./dom.js";
+import { isWithin, pointing, roleOf } from "./linking.js";
+import { broken, depthOf, endOrder, innerNodes } from "./trees.js";
+import { thousands } from "./wording.js";
+
+// The height of all ribbons together, the room around the picture and between two groups.
+const RIBBONS = 240;
+const MARGIN = 12;
+const GAP = 8;
+const BAR = 10;
+const LETTER = 6.6;
+
+/** Return a section with the trees of the pair that is shown. */
+export function meetingSection(result, link) {
+  const { views, units, pairs } = result;
+  const frame = h("div", { class: "trees", tabindex: 0, role: "region" });
+  frame.setAttribute("aria-label", "The two trees; the table below says the same");
+  let picture = null;
+  let widthDrawn = 0;
+  const draw = () => {
+    widthDrawn = frame.clientWidth;
+    if (widthDrawn === 0) return;
+    picture = drawn(result, link, Math.max(widthDrawn, 320));
+    frame.replaceChildren(picture.element);
+    picture.paint(link.state);
+  };
+  new ResizeObserver(() => frame.clientWidth !== widthDrawn && draw()).observe(frame);
+  link.subscribe((state, what) => (what === "pair" ? draw() : picture?.paint(state)));
+  const many = pairs.length > 1 ? pairSelector(result, link) : null;
+  return h(
+    "section",
+    { id: "meeting", "aria-labelledby": "meeting-title" },
+    h("h2", { id: "meeting-title", tabindex: -1 }, "How the two tables meet"),
+    h(
+      "p",
+      { class: "intro" },
+      `On the left, ${views[0]} divided into groups step by step; on the right, ${views[1]}. ` +
+        `A ribbon is as wide as the number of ${units} that are in both of the groups it joins.`,
+      h("span", { class: "screen" }, " Choose groups on either side to ask about them."),
+    ),
+    many,
+    frame,
+  );
+}
+
+function pairSelector(result, link) {
+  const { pairs } = result;
+  const named = (tree) => tree.nodes.find(({ node }) => node === 1)?.words ?? "";
+  const options = pairs.map((pair, number) => {
+    const text = `${number + 1} of ${pairs.length}: ${named(pair.left)} ⟷ ${named(pair.right)}`;
+    return h("option", { value: number }, text.length > 90 ? `${text.slice(0, 89)}…` : text);
+  });
+  const go = (pair) => link.choose(Math.min(Math.max(pair, 0), pairs.length - 1), [], []);
+  const change = (event) => go(Number(event.target.value));
+  const select = h("select", { id: "pair", change }, ...options);
+  const step = (text, by, label) =>
+    h(
+      "button",
+      { type: "button", "aria-label": label, click: () => go(link.state.pair + by) },
+      text,
+    );
+  link.subscribe((state) => (select.value = state.pair));
+  select.value = link.state.pair;
+  return h(
+    "p",
+    { class: "pairs" },
+    h("label", { for: "pair" }, "Pair of trees "),
+    select,
+    step("‹", -1, "Previous pair of trees"),
+    step("›", 1, "Next pair of trees"),
+  );
+}
+
+function drawn(result, link, width) {
+  const pair = result.pairs[link.state.pair];
+  const number = link.state.pair;
+  const narrow = width < 640;
+  const sides = ["left", "right"].map((side) => laidOut(pair, side));
+  const total = sides[0].sizes.reduce((sum, size) => sum + size, 0) || 1;
+  const room = RIBBONS / total;
+  const slot = narrow ? 66 : 38;
+  const height = 2 * MARGIN + Math.max(...sides.map((side) => needed(side, room, slot)));
+  for (const side of sides) stack(side, room, slot, height);
+  const region = treeWidth(Math.max(...sides.map((side) => side.depth)), width, narrow);
+  const [start, end] = [region, width - region];
+  const matches = matched(result, number);
+  const ribbons = makeRibbons(pair, sides, room, start, end, matches, link, number, result.units);
+  const groups = sides.map((side, at) => {
+    const draw = { link, number, narrow, region, width, units: result.units };
+    return at === 0 ? treeOf(side, "left", start, -1, draw) : treeOf(side, "right", end, 1, draw);
+  });
+  const label = `Two trees with ${sides[0].order.length} and ${sides[1].order.length} groups`;
+  const element = s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label },
+    s("g", { class: "ribbons" }, ...ribbons.map((one) => one.element)),
+    ...groups.map((group) => group.element),
+  );
+  const paint = (state) => {
+    const { over } = state;
+    element.classList.toggle("pointed", over !== null && over.pair === number);
+    for (const { element: ribbon, left, right } of ribbons) {
+      ribbon.dataset.role = roleOf(state, left, right);
+      ribbon.classList.toggle("lit", isWithin(over, number, left, right));
+    }
+    for (const group of groups) group.paint(state);
+  };
+  return { element, paint };
+}
+
+/** Return the order and the sizes of a tree's ends. */
+function laidOut(pair, side) {
+  const tree = pair[side];
+  const counts = pair.fitted.map((row) => row.map((count) => Math.max(count, 0)));
+  const sizes = tree.ends.map((_, place) =>
+    side === "left"
+      ? counts[place].reduce((sum, count) => sum + count, 0)
+      : counts.reduce((sum, row) => sum + row[place], 0),
+  );
+  const depth = Math.max(...tree.ends.map(({ node }) => depthOf(node)), 1);
+  return { tree, order: endOrder(tree), sizes, depth, tops: [], heights: [], used: [] };
+}
+
+/** Return how high a side is: each end as its size says, but with room for its label. */
+function needed(side, room, slot) {
+  const slots = side.order.map((place) => Math.max(side.sizes[place] * room, slot) + GAP);
+  return slots.reduce((sum, one) => sum + one, -GAP);
+}
+
+/** Place the ends of a side below each other, over the whole height. */
+function stack(side, room, slot, height) {
+  const spare = height - 2 * MARGIN - needed(side, room, slot);
+  const gap = GAP + spare / Math.max(side.order.length - 1, 1);
+  let top = MARGIN;
+  for (const place of side.order) {
+    const tall = Math.max(side.sizes[place] * room, 1.5);
+    side.tops[place] = top + Math.max(slot - tall, 0) / 2;
+    side.heights[place] = tall;
+    side.used[place] = 0;
+    top += Math.max(tall, slot) + gap;
+  }
+}
+
+function treeWidth(depth, width, narrow) {
+  if (narrow) return Math.round(width * 0.32);
+  return Math.min(220 + 110 * (depth - 1), Math.round(width * 0.38));
+}
+
+/** Return which cells a finding of this pair covers, as text `left,right`. */
+function matched(result, number) {
+  const found = new Set();
+  for (const one of result.findings) {
+    if (one.pair !== number) continue;
+    for (const left of one.ends[0]) for (const right of one.ends[1]) found.add(`${left},${right}`);
+  }
+  return found;
+}
+
+function makeRibbons(pair, [left, right], room, start, end, matches, link, number, units) {
+  const made = [];
+  const middle = (start + end) / 2;
+  for (const row of left.order) {
+    for (const column of right.order) {
+      const count = Math.max(pair.fitted[row][column], 0);
+      const thick = count * room;
+      const [a, b] = [left.tops[row] + left.used[row], right.tops[column] + right.used[column]];
+      left.used[row] += thick;
+      right.used[column] += thick;
+      if (thick < 0.2) continue;
+      const d =
+        `M${start} ${a}C${middle} ${a} ${middle} ${b} ${end} ${b}v${thick}` +
+        `C${middle} ${b + thick} ${middle} ${a + thick} ${start} ${a + thick}Z`;
+      const place = { pair: number, left: new Set([row]), right: new Set([column]) };
+      const words = `${left.tree.ends[row].words}; ${right.tree.ends[column].words}`;
+      const kind = matches.has(`${row},${column}`) ? "ribbon match" : "ribbon";
+      const choose = () => link.choose(number, [row], [column]);
+      const element = s(
+        "path",
+        { d, class: kind, click: choose, ...pointing(link, place) },
+        s("title", {}, `${words}: about ${thousands(count)} ${units}`),
+      );
+      made.push({ element, left: row, right: column });
+    }
+  }
+  return made;
+}
+
+/** Return one tree: bars for its ends, labels, and branches. `out` is the direction of its root. */
+function treeOf(side, name, edge, out, draw) {
+  const { tree, order } = side;
+  const inner = innerNodes(tree);
+  const words = new Map(tree.nodes.map((one) => [one.node, one.words]));
+  const middleOf = new Map();
+  const centre = (place) => side.tops[place] + side.heights[place] / 2;
+  const leafDepth = side.depth;
+  const outer = Math.max(leafDepth - 1, 0);
+  const leafRoom = draw.narrow || outer === 0 ? draw.region - 26 : Math.min(180, draw.region * 0.56);
+  const innerRoom = outer === 0 ? 0 : (draw.region - leafRoom - 30) / outer;
+  const showInner = !draw.narrow && innerRoom >= 64;
+  const labels = [];
+  const branches = [];
+  const buttons = order.map((place) =>
+    endButton(side, place, name, edge, out, leafRoom, showInner ? words : null, draw),
+  );
+  // Where a node's label begins, seen from its parent.
+  const anchors = new Map();
+  buttons.forEach((one, at) => {
+    const end = tree.ends[order[at]];
+    const key = end.stuck ? `stuck${end.node}` : end.node;
+    middleOf.set(key, centre(order[at]));
+    anchors.set(key, edge + out * (BAR + 10 + one.length));
+  });
+  const visit = (node) => {
+    if (!inner.has(node)) return middleOf.get(node);
+    const below = [2 * node + 1, 2 * node + 2];
+    const ys = below.map(visit);
+    if (middleOf.has(`stuck${node}`)) ys.push(middleOf.get(`stuck${node}`));
+    const y = ys.reduce((sum, one) => sum + one, 0) / ys.length;
+    middleOf.set(node, y);
+    const level = leafDepth - depthOf(node);
+    const x = edge + out * (BAR + leafRoom + 22 + innerRoom * (level - 1));
+    let begins = x;
+    if (showInner && node > 0) {
+      const room = Math.floor((innerRoom - 30) / LETTER);
+      const lines = broken(words.get(node), Math.max(room, 6), 3);
+      const length = Math.max(...lines.map((line) => line.length)) * LETTER;
+      labels.push(textBlock(lines, x + out * 4, y, out, words.get(node), "inner"));
+      begins = x + out * (length + 8);
+    }
+    anchors.set(node, begins);
+    const keys = middleOf.has(`stuck${node}`) ? [...below, `stuck${node}`] : below;
+    for (const key of keys) {
+      const [x2, y2] = [anchors.get(key), middleOf.get(key)];
+      const bend = (x + x2) / 2;
+      branches.push(s("path", { d: `M${x} ${y}C${bend} ${y} ${bend} ${y2} ${x2} ${y2}` }));
+    }
+    return y;
+  };
+  if (!draw.narrow) visit(0);
+  const element = s(
+    "g",
+    { class: `tree ${name}` },
+    s("g", { class: "branches", "aria-hidden": "true" }, ...branches),
+    ...labels,
+    ...buttons.map((one) => one.element),
+  );
+  const paint = (state) => {
+    const { over } = state;
+    const chosen = state[name];
+    for (const { element: group, place } of buttons) {
+      group.setAttribute("aria-pressed", chosen.has(place));
+      const lit = over !== null && over.pair === draw.number && (over[name]?.has(place) ?? false);
+      group.classList.toggle("lit", lit);
+    }
+  };
+  return { element, paint };
+}
+
+/** Return an end as a button: its bar and its label. */
+function endButton(side, place, name, edge, out, room, words, draw) {
+  const end = side.tree.ends[place];
+  const { link, number, units } = draw;
+  // Inner labels say the rest of the path.
+  const short = words !== null && !end.stuck ? (words.get(end.node) ?? end.words) : end.words;
+  const letters = Math.floor((room - 12) / LETTER);
+  const [top, tall] = [side.tops[place], side.heights[place]];
+  const most = draw.narrow ? 4 : tall > 46 ? 3 : 2;
+  const lines = broken(short, Math.max(letters, 5), most);
+  const high = lines.length * 15 + 12;
+  const count = `about ${thousands(side.sizes[place])} ${units}`;
+  const full = `${end.words}: ${count}`;
+  const toggle = () => {
+    const chosen = { left: new Set(link.state.left), right: new Set(link.state.right) };
+    if (!chosen[name].delete(place)) chosen[name].add(place);
+    link.choose(number, chosen.left, chosen.right);
+  };
+  const key = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    toggle();
+  };
+  const element = s(
+    "g",
+    {
+      class: end.stuck ? "end stuck" : "end",
+      role: "button",
+      tabindex: 0,
+      "aria-pressed": "false",
+      "aria-label": `${name === "left" ? "Left" : "Right"} group: ${full}`,
+      click: toggle,
+      keydown: key,
+      ...pointing(link, { pair: number, left: null, right: null, [name]: new Set([place]) }),
+    },
+    s("title", {}, full),
+    s("rect", {
+      x: out < 0 ? edge - BAR - room : edge,
+      y: top + tall / 2 - high / 2,
+      width: room + BAR,
+      height: high,
+      rx: 4,
+      class: "reach",
+    }),
+    s("rect", { x: out < 0 ? edge - BAR : edge, y: top, width: BAR, height: tall, class: "stem" }),
+    textBlock(lines, edge + out * (BAR + 8), top + tall / 2, out, null, "leaf"),
+  );
+  const length = Math.max(...lines.map((line) => line.length)) * LETTER;
+  return { element, place, length };
+}
+
+/** Return lines of text around a height, ending or beginning at a place. */
+function textBlock(lines, x, y, out, title, name) {
+  const anchor = out < 0 ? "end" : "start";
+  const first = y - ((lines.length - 1) * 15) / 2 + 4;
+  return s(
+    "text",
+    { class: name, "text-anchor": anchor },
+    title === null ? null : s("title", {}, title),
+    ...lines.map((line, at) => s("tspan", { x, y: first + at * 15 }, line)),
+  );
+}

@@ -1,0 +1,177 @@
+"""What was promised: a sentence, the budget as a bar, the conditions, and the certificate."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from redveil.privacy import loss
+from redveil.privacy.plan import StepKind, steps_listing
+from redveil.privacy.promise import AS_PUBLISHED
+from redveil.report.document import CertificatePart
+from redveil.report.page.glossary import term
+from redveil.report.page.markup import Html, element, joined
+from redveil.report.page.phrases import plain_number
+from redveil.report.page.sentences import SPACE, Teller
+from redveil.schema.view import plural
+
+# What the steps of a kind are for, in the order in which they are shown.
+_PURPOSES: Final = {
+    StepKind.SIZE: "number of {units}",
+    StepKind.CUT_POINTS: "cut points",
+    StepKind.START: "first pair of splits",
+    StepKind.TREE: "choosing splits",
+    StepKind.TREE_PAIR: "choosing trees",
+    StepKind.TWIN_TREES: "choosing what to compare",
+    StepKind.LEAF_TABLE: "counting",
+}
+_MANY: Final = 1000
+# Up to here an ε leaves next to nothing, or little, to learn about a single entity.
+STRONG: Final = 1
+MODERATE: Final = 4
+
+
+def promise_section(teller: Teller) -> Html:
+    """Return what was promised, to whom, at which price and on which conditions."""
+    certificate = teller.document.certificate
+    met = [one for one in certificate.conditions if one not in certificate.unmet]
+    return element(
+        "section",
+        element("h2", "What was promised", id="promised-title"),
+        element("p", *_sentence(certificate), class_="promise"),
+        _budget(certificate, teller.units),
+        element("p", "This holds if", class_="conditions-head") if met else None,
+        element("ul", *(element("li", one) for one in met), class_="conditions") if met else None,
+        _certificate(teller),
+        id="promised",
+        aria_labelledby="promised-title",
+    )
+
+
+def banners(teller: Teller) -> list[Html]:
+    """Return what must not be overlooked, such as that a file is not private."""
+    document, certificate = teller.document, teller.document.certificate
+    notes = [document.warning, *certificate.unmet]
+    if certificate.guarantee == AS_PUBLISHED:
+        notes.append(
+            "NOT PRIVATE IN PRACTICE: this result follows the published method to the letter, "
+            "and its guarantee does not hold there. It is for studying the method only."
+        )
+    return [element("p", note, class_="banner", role="alert") for note in notes if note]
+
+
+def _sentence(certificate: CertificatePart) -> list[str]:
+    unit = certificate.unit
+    if certificate.guarantee == AS_PUBLISHED:
+        return [
+            "Nothing that you should rely on. The published method is meant to keep ",
+            term("epsilon", certificate.promise),
+            ", but as published it does not in practice.",
+        ]
+    start: list[str] = ["No promise can be relied on until the conditions marked NOT MET are. "]
+    said: list[str] = [
+        f"If any one {unit} had been left out of the data, this very page would still have been "
+        f"about as likely: at most {_factor(certificate)} times more or less so (",
+        term("epsilon", certificate.promise),
+        f"). {_consequence(certificate)}",
+    ]
+    if certificate.delta != "0":
+        said.append(" δ bounds, roughly, the probability that this fails.")
+    if certificate.guarantee == "asymptotic":
+        said.append(
+            " This assumes that the random walks that chose the trees ran long enough, which "
+            "cannot be proved."
+        )
+    return [*(start if certificate.unmet else []), *said]
+
+
+def _consequence(certificate: CertificatePart) -> str:
+    units = plural(certificate.unit)
+    epsilon = Fraction(certificate.epsilon)
+    if epsilon > MODERATE:
+        return f"What it reveals about a single one of the {units} is limited by this factor alone."
+    much = "next to nothing" if epsilon <= STRONG else "little"
+    return f"So it tells about {units} in general, and {much} about a single one."
+
+
+def _factor(certificate: CertificatePart) -> str:
+    """Return e^ε in words."""
+    epsilon = float(Fraction(certificate.epsilon))
+    if epsilon > math.log(1e12):
+        return "more than a million million"
+    factor = math.exp(epsilon)
+    return f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+
+
+def _budget(certificate: CertificatePart, units: str) -> Html:
+    """Return the price of each kind of step as a part of a bar."""
+    spent: dict[StepKind, Fraction] = {}
+    for step in certificate.steps:
+        spent[step.kind] = spent.get(step.kind, Fraction(0)) + loss.amount(step.price)
+    whole = sum(spent.values(), Fraction(0))
+    rects: list[Html] = []
+    keys: list[Html] = []
+    start = 0.0
+    for number, kind in enumerate(kind for kind in _PURPOSES if kind in spent):
+        width = float(1000 * spent[kind] / whole)
+        shade = f"part-{number % 4}"
+        drawn = f"{max(width - 3, 0.5):.1f}"
+        rects.append(
+            element("rect", x=f"{start:.1f}", y="0", width=drawn, height="18", class_=shade)
+        )
+        text = f"{_PURPOSES[kind].format(units=units)} {_share(spent[kind] / whole)}"
+        keys.append(element("li", element("span", class_=f"key {shade}"), text))
+        start += width
+    picture = element(
+        "svg",
+        *rects,
+        viewBox="0 0 1000 18",
+        preserveAspectRatio="none",
+        class_="budget",
+        aria_hidden="true",
+    )
+    currency = "ρ" if certificate.rho else "ε"
+    steps = len(certificate.steps)
+    caption = f"How {currency} was spent, in {steps} step{'' if steps == 1 else 's'}:"
+    return element("figure", element("figcaption", caption), picture, element("ul", *keys))
+
+
+def _share(part: Fraction) -> str:
+    percent = float(100 * part)
+    return f"{plain_number(float(f'{percent:.3g}'))}{SPACE}%"
+
+
+def _certificate(teller: Teller) -> Html:
+    """Return the certificate and the steps, folded up."""
+    certificate = teller.document.certificate
+    rows = certificate.listing(teller.document.entities).rows
+    facts = [
+        element("tr", element("th", name, scope="row"), element("td", fact)) for name, fact in rows
+    ]
+    steps = steps_listing(certificate.steps)
+    shown = list(steps.rows[:_MANY])
+    body = [element("tr", *(element("td", cell) for cell in row)) for row in shown]
+    heads = element("tr", *(element("th", head, scope="col") for head in steps.heads))
+    foot = element("tr", *(element("td", cell) for cell in steps.footer))
+    more = len(steps.rows) - len(shown)
+    note = f"{more:,} more steps are in the result file." if more else None
+    return joined(
+        element(
+            "details",
+            element("summary", "The certificate"),
+            element("table", element("tbody", *facts), class_="facts"),
+        ),
+        element(
+            "details",
+            element("summary", "Every step and its price"),
+            element(
+                "table",
+                element("thead", heads),
+                element("tbody", *body),
+                element("tfoot", foot),
+                class_="steps",
+            ),
+            None if note is None else element("p", note),
+        ),
+    )

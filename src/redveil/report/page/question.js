@@ -1,0 +1,200 @@
+/**
+ * Free questions: what the chosen groups have in common, from released counts alone.
+ */
+
+import { answer } from "./answers.js";
+import { heatMap } from "./cells.js";
+import { copy, written } from "./copying.js";
+import { announce, button, h } from "./dom.js";
+import { bar, scale } from "./shapes.js";
+import { countText, fixed, pText, rangeText, shareText, thousands } from "./wording.js";
+
+/** Return a section with the heat map, the answer, and what cannot be asked. */
+export function questionSection(result, link, tableOf) {
+  const panel = h("div", { class: "answer", id: "answer", "aria-label": "Answer", role: "region" });
+  const show = (state, what) => {
+    if (what === "over") return;
+    const { parts, said } = answered(result, state, tableOf);
+    panel.replaceChildren(...parts);
+    if (what !== "first") announce(said);
+  };
+  link.subscribe(show);
+  show(link.state, "first");
+  return h(
+    "section",
+    { id: "ask", "aria-labelledby": "ask-title" },
+    h("h2", { id: "ask-title" }, "Ask more, for free"),
+    h(
+      "p",
+      { class: "intro" },
+      "Everything here has been released already, so questions about it cost no privacy. Choose " +
+        "a cell, or any groups by their names; hold Shift to add a cell to what is chosen.",
+    ),
+    h("div", { class: "asking" }, heatMap(result, link, tableOf), panel),
+    otherQuestions(result, link),
+  );
+}
+
+function answered(result, state, tableOf) {
+  const [left, right] = [[...state.left], [...state.right]];
+  if (left.length === 0 || right.length === 0) {
+    const missing = left.length ? "right" : right.length ? "left" : "left and one on the right";
+    const text = `Choose a group on the ${missing}.`;
+    return { parts: [h("p", { class: "hint" }, text)], said: text };
+  }
+  const pair = result.pairs[state.pair];
+  const all = left.length === pair.left.ends.length || right.length === pair.right.ends.length;
+  const known = all ? { refused: wholeTable(result) } : answer(tableOf(state.pair), left, right);
+  if (known.refused) {
+    const text = `This cannot be asked: ${known.refused}.`;
+    return { parts: [h("p", { class: "hint" }, text)], said: text };
+  }
+  return { parts: shown(result, state, known), said: summary(known) };
+}
+
+function wholeTable(result) {
+  return `one side covers every group, so every one of the ${result.units} would fit`;
+}
+
+function summary(known) {
+  return `Jaccard index ${fixed(known.jaccard.estimate, 2)}, range ${rangeText(known.jaccard)}`;
+}
+
+function shown(result, state, known) {
+  const { units } = result;
+  const { left, right, both } = known.support;
+  const least = known.jaccard.low;
+  const fact = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
+  return [
+    h(
+      "p",
+      { class: "index" },
+      h("span", { class: "value" }, fixed(known.jaccard.estimate, 2)),
+      " ",
+      h("a", { href: "#term-jaccard", class: "term" }, "Jaccard index"),
+    ),
+    scale(known),
+    h(
+      "p",
+      {},
+      `Of about ${countText(left)} ${units} on the left, ${shareText(both, left, least)} are among ` +
+        `those on the right; of about ${countText(right)} on the right, ` +
+        `${shareText(both, right, least)} are among those on the left.`,
+    ),
+    bar(known.support),
+    h(
+      "dl",
+      { class: "numbers" },
+      ...fact("range", rangeText(known.jaccard)),
+      ...fact("if unrelated", fixed(known.expected, 2)),
+      ...fact(
+        "corrected index",
+        `${fixed(known.corrected.estimate, 2)} (${rangeText(known.corrected)})`,
+      ),
+      ...fact("in both", `${thousands(both.estimate)} (${rangeText(both, 0)})`),
+      ...fact("p at most", pText(known.p)),
+    ),
+    h("p", { class: "queries" }, h("code", { class: "left" }, known.left)),
+    h("p", { class: "queries" }, h("code", { class: "right" }, known.right)),
+    copyButtons(result, state, known),
+  ];
+}
+
+function copyButtons(result, state, known) {
+  const listed = result.findings.find(
+    (one) =>
+      one.pair === state.pair && same(one.ends[0], state.left) && same(one.ends[1], state.right),
+  );
+  const entry = {
+    left: { text: known.left, latex: listed?.left.text === known.left ? listed.left.latex : null },
+    right: {
+      text: known.right,
+      latex: listed?.right.text === known.right ? listed.right.latex : null,
+    },
+    jaccard: known.jaccard,
+    expected_jaccard: known.expected,
+    corrected: known.corrected,
+    support: known.support,
+    p_value: known.p,
+    p_value_confirming: known.p_confirming,
+    p_value_estimate: known.p_estimate,
+  };
+  const formats = { "Copy text": "text", LaTeX: "latex", JSON: "json" };
+  const buttons = Object.entries(formats).map(([name, format]) =>
+    button(name, () => copy(written([entry], format), "Answer")),
+  );
+  return h("p", { class: "actions" }, ...buttons);
+}
+
+function same(listed, chosen) {
+  return listed.length === chosen.size && listed.every((end) => chosen.has(end));
+}
+
+/** Return a field that says where an attribute can be asked about, or what it would take. */
+function otherQuestions(result, link) {
+  const output = h("div", { class: "where", role: "status" });
+  const names = result.attributes.flat();
+  const options = names.map(([name, title]) => h("option", { value: name }, title));
+  const find = (event) => output.replaceChildren(...whereabouts(result, link, event.target.value));
+  const input = h("input", { id: "about", list: "known", autocomplete: "off", input: find });
+  return h(
+    "div",
+    { class: "other" },
+    h("h3", {}, "Asking about something else"),
+    h(
+      "p",
+      {},
+      "Only groups that were counted together can be compared: those of one pair of trees. For " +
+        "anything else the data must be asked again, which costs privacy. Type an attribute to " +
+        "see whether a released tree has it.",
+    ),
+    h(
+      "p",
+      {},
+      h("label", { for: "about" }, "Attribute "),
+      input,
+      h("datalist", { id: "known" }, ...options),
+    ),
+    output,
+  );
+}
+
+function whereabouts(result, link, typed) {
+  const wanted = typed.trim().toLowerCase();
+  if (!wanted) return [];
+  const sides = ["left", "right"];
+  for (const [at, side] of sides.entries()) {
+    const names = result.attributes[at];
+    const found = names.find(([name, title]) => [name, title].some((t) => t.toLowerCase() === wanted));
+    if (!found) continue;
+    const [name] = found;
+    const pairs = [...result.pairs.keys()].filter((pair) =>
+      result.pairs[pair][side].attributes.includes(name),
+    );
+    return pairs.length ? jumps(pairs, link) : [unreleased(name, side)];
+  }
+  return [h("p", {}, "No attribute of these tables has exactly this name.")];
+}
+
+function jumps(pairs, link) {
+  const buttons = pairs
+    .slice(0, 12)
+    .map((pair) => button(`Pair ${pair + 1}`, () => link.choose(pair, [], [])));
+  const more = pairs.length > 12 ? ` and ${pairs.length - 12} more` : "";
+  return [h("p", { class: "actions" }, "Free to ask, as far as its groups go: ", ...buttons, more)];
+}
+
+function unreleased(name, side) {
+  const query = `[${/^[\p{L}\p{N} _.-]+$/u.test(name) ? name : JSON.stringify(name)}]`;
+  const other = side === "left" ? "right" : "left";
+  return h(
+    "p",
+    {},
+    `No released tree uses it, so nothing was counted for it. The owner of the data can find what ` +
+      `on the ${other} goes with it (`,
+    h("code", {}, `redveil describe '${query}' LEFT RIGHT --epsilon 0.5`),
+    ") or look more closely at a finding (",
+    h("code", {}, "redveil refine RESULT LEFT RIGHT --of 1 --epsilon 0.5"),
+    "). Either spends the ε that you name; redveil plan shows what it buys.",
+  );
+}

@@ -1,0 +1,212 @@
+/**
+ * Support against Jaccard index: findings as points, chance as a line, and a threshold to move.
+ */
+
+import { announce, h, s } from "./dom.js";
+import { isWithin, pointing } from "./linking.js";
+import { fixed, thousands } from "./wording.js";
+
+const [HEIGHT, TOP, RIGHT, BOTTOM, LEFT] = [340, 16, 18, 46, 52];
+
+/** Return a section with the scatter plot. */
+export function scatterSection(result, link, list) {
+  const { findings, pruned, units } = result;
+  const frame = h("div", { class: "plot" });
+  let plot = null;
+  const draw = () => {
+    const width = frame.clientWidth;
+    if (width === 0) return;
+    plot = drawn(result, link, list, width);
+    frame.replaceChildren(plot.picture);
+    plot.threshold(list.wanted.support);
+    plot.visible(plot.last ?? new Set(findings.map((one) => one.number)));
+  };
+  new ResizeObserver(draw).observe(frame);
+  list.watch((numbers, wanted) => {
+    if (plot === null) return;
+    plot.threshold(wanted.support);
+    plot.visible(numbers);
+  });
+  link.subscribe((state) => plot?.light(state.over));
+  const lost = pruned.length
+    ? ` Small crosses were dropped when the list was made, because they may be noise.`
+    : "";
+  return h(
+    "section",
+    { id: "glance", "aria-labelledby": "glance-title" },
+    h("h2", { id: "glance-title" }, "All findings at a glance"),
+    h(
+      "p",
+      { class: "intro" },
+      `Further right, more ${units} fit both descriptions; further up, the two fit more closely. ` +
+        "The dashed line is where unrelated descriptions would be. Drag the vertical line to hide " +
+        `what fits only a few.${lost}`,
+    ),
+    frame,
+  );
+}
+
+function drawn(result, link, list, width) {
+  const { findings, pruned, total, units } = result;
+  const supports = [...findings.map((one) => one.support.both.estimate), ...pruned.map((p) => p[0])];
+  const most = 1.06 * Math.max(...supports, 1);
+  const x = (support) => LEFT + (Math.max(support, 0) / most) * (width - LEFT - RIGHT);
+  const y = (index) => HEIGHT - BOTTOM - Math.min(Math.max(index, 0), 1) * (HEIGHT - BOTTOM - TOP);
+  const points = new Map(findings.map((one) => [one.number, point(one, x, y, link)]));
+  const line = thresholdLine(x, most, list);
+  const picture = s(
+    "svg",
+    {
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      width,
+      height: HEIGHT,
+      role: "group",
+      "aria-label": `${findings.length} findings by support and Jaccard index; move with the arrow keys`,
+    },
+    axes(x, y, most, width, units),
+    s("path", { d: chancePath(total, most, x, y), class: "chance" }),
+    ...pruned.map(([support, index]) => cross(x(support), y(index))),
+    ...points.values(),
+    line.element,
+  );
+  moveByKeys([...points.values()]);
+  return {
+    picture,
+    threshold: line.move,
+    visible(numbers) {
+      this.last = numbers;
+      for (const [number, element] of points) element.classList.toggle("gone", !numbers.has(number));
+    },
+    light(over) {
+      for (const one of findings) points.get(one.number).classList.toggle("lit", isLit(one, over));
+    },
+  };
+}
+
+function isLit(one, over) {
+  if (over === null) return false;
+  if (over.finding) return over.finding === one.number;
+  const [[left], [right]] = one.ends;
+  const single = one.ends[0].length === 1 && one.ends[1].length === 1;
+  return single && isWithin(over, one.pair, left, right);
+}
+
+function point(one, x, y, link) {
+  const place = {
+    finding: one.number,
+    pair: one.pair,
+    left: new Set(one.ends[0]),
+    right: new Set(one.ends[1]),
+  };
+  const [cx, support] = [x(one.support.both.estimate), one.support.both];
+  const kind = one.confirmed === false ? "unconfirmed" : "confirmed";
+  const label =
+    `Finding ${one.number}: ${one.words[0]}; ${one.words[1]}. ` +
+    `${thousands(support.estimate)} in both, Jaccard index ${fixed(one.jaccard.estimate, 2)}`;
+  const { low, high, estimate } = one.jaccard;
+  return s(
+    "a",
+    {
+      href: `#finding-${one.number}`,
+      class: `dot ${kind}`,
+      tabindex: -1,
+      "aria-label": label,
+      ...pointing(link, place),
+    },
+    s("title", {}, label),
+    s("line", { x1: cx, x2: cx, y1: y(low), y2: y(high), class: "range" }),
+    s("path", { d: `M${cx - 5} ${y(one.expected_jaccard)}h10`, class: "own-chance" }),
+    s("circle", { cx, cy: y(estimate), r: 12, class: "reach" }),
+    s("circle", { cx, cy: y(estimate), r: 5.5, class: "mark" }),
+  );
+}
+
+/** Let the arrow keys move among points, from left to right; one of them is in the tab order. */
+function moveByKeys(points) {
+  const across = points.toSorted((a, b) => place(a) - place(b));
+  across[0]?.setAttribute("tabindex", 0);
+  across.forEach((element, at) => {
+    element.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      let next = at + step;
+      while (across[next]?.classList.contains("gone")) next += step;
+      if (!across[next]) return;
+      element.setAttribute("tabindex", -1);
+      across[next].setAttribute("tabindex", 0);
+      across[next].focus();
+    });
+  });
+}
+
+function place(element) {
+  return Number(element.querySelector(".mark").getAttribute("cx"));
+}
+
+function cross(x, y) {
+  return s("path", { d: `M${x - 3} ${y - 3}l6 6m0 -6l-6 6`, class: "pruned" });
+}
+
+/** Return the index of two unrelated descriptions of equal size, by their overlap. */
+function chancePath(total, most, x, y) {
+  if (!(total > 0)) return "";
+  const steps = Array.from({ length: 61 }, (_, at) => (Math.min(most, total) * at) / 60);
+  return steps
+    .map((overlap, at) => {
+      const size = Math.sqrt(overlap * total);
+      const index = overlap === 0 ? 0 : overlap / (2 * size - overlap);
+      return `${at ? "L" : "M"}${x(overlap).toFixed(1)} ${y(index).toFixed(1)}`;
+    })
+    .join("");
+}
+
+function axes(x, y, most, width, units) {
+  const step = niceStep(most / (width < 500 ? 3 : 6));
+  const across = [];
+  for (let at = 0; at <= most; at += step) across.push(at);
+  return s(
+    "g",
+    { class: "axes", "aria-hidden": "true" },
+    s("path", { d: `M${x(0)} ${y(1)}V${y(0)}H${width - RIGHT}` }),
+    ...[0, 0.25, 0.5, 0.75, 1].map((index) =>
+      s("text", { x: LEFT - 10, y: y(index) + 4, "text-anchor": "end" }, String(index)),
+    ),
+    ...across.map((at) =>
+      s("text", { x: x(at), y: y(0) + 18, "text-anchor": "middle" }, thousands(at)),
+    ),
+    s("text", { x: width - RIGHT, y: HEIGHT - 8, "text-anchor": "end" }, `${units} in both`),
+    s("text", { x: LEFT + 8, y: TOP + 2, class: "head" }, "Jaccard index"),
+  );
+}
+
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least);
+}
+
+/** Return a line that a pointer drags; the slider above the list does the same by keyboard. */
+function thresholdLine(x, most, list) {
+  const path = s("path", { d: `M0 ${TOP}V${HEIGHT - BOTTOM}`, class: "threshold" });
+  const grip = s("rect", { x: -14, y: TOP, width: 28, height: HEIGHT - BOTTOM - TOP, class: "grip" });
+  const knob = s("circle", { cx: 0, cy: HEIGHT - BOTTOM, r: 7, class: "knob" });
+  const element = s("g", { class: "drag", "aria-hidden": "true" }, grip, path, knob);
+  const valueAt = (event) => {
+    const box = element.ownerSVGElement.getBoundingClientRect();
+    const share = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+    return Math.round(Math.min(Math.max(share, 0), 1) * most);
+  };
+  element.addEventListener("pointerdown", (event) => {
+    element.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (element.hasPointerCapture(event.pointerId)) list.set({ support: valueAt(event) });
+  });
+  element.addEventListener("pointerup", (event) => element.releasePointerCapture(event.pointerId));
+  element.addEventListener("lostpointercapture", () => announce("Threshold moved"));
+  return {
+    element,
+    move: (support) => element.setAttribute("transform", `translate(${x(support)} 0)`),
+  };
+}
