@@ -26,6 +26,13 @@ _PURPOSES: Final = {
     StepKind.TWIN_TREES: "choosing what to compare",
     StepKind.LEAF_TABLE: "counting",
 }
+_SHADES: Final = {
+    StepKind.SIZE: 0,
+    StepKind.TREE: 1,
+    StepKind.TREE_PAIR: 1,
+    StepKind.TWIN_TREES: 1,
+    StepKind.LEAF_TABLE: 2,
+}
 _MANY: Final = 1000
 # Up to here an ε leaves next to nothing, or little, to learn about a single entity.
 STRONG: Final = 1
@@ -113,9 +120,9 @@ def _budget(certificate: CertificatePart, units: str) -> Html:
     rects: list[Html] = []
     keys: list[Html] = []
     start = 0.0
-    for number, kind in enumerate(kind for kind in _PURPOSES if kind in spent):
+    for kind in (kind for kind in _PURPOSES if kind in spent):
         width = float(1000 * spent[kind] / whole)
-        shade = f"part-{number % 4}"
+        shade = f"part-{_SHADES.get(kind, 3)}"
         drawn = f"{max(width - 3, 0.5):.1f}"
         rects.append(
             element("rect", x=f"{start:.1f}", y="0", width=drawn, height="18", class_=shade)

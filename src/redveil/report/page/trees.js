@@ -32,7 +32,7 @@ export function depthOf(node) {
 export function broken(text, width, most) {
   const lines = [];
   let line = "";
-  for (const word of text.split(/\s+/)) {
+  for (const word of text.split(/ +/)) {
     if (line && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;
