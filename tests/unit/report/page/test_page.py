@@ -1,0 +1,241 @@
+"""The page as text: sentences, the promise, the policy, and names that mean harm."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redveil.errors import RedveilError
+from redveil.report.document import BeforePart, GivenPart, IntervalPart
+from redveil.report.page import bundle, page
+from redveil.report.page.data import embedded
+from redveil.report.page.sentences import Teller, share
+from redveil.report.result import Result
+from support.clinic import NOTHING, mined_clinic
+from support.page import HOSTILE
+from support.results import (
+    CERTIFICATE,
+    TRUE,
+    boolean,
+    document,
+    query_part,
+    redescription,
+)
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def interval(estimate: float, low: float, high: float) -> IntervalPart:
+    return IntervalPart(estimate=estimate, low=low, high=high)
+
+
+def text_of(written: str) -> str:
+    """Return what a reader sees."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", " ", written, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def told(**certificate: Any) -> str:
+    made = document(redescription("gout"))
+    changed = CERTIFICATE.model_copy(update=certificate)
+    return text_of(page(made.model_copy(update={"certificate": changed})))
+
+
+def test_a_finding_is_told_in_both_directions() -> None:
+    one = redescription("gout", "acid").model_copy(
+        update={
+            "jaccard": interval(0.75, 0.56, 1.0),
+            "support": redescription().support.model_copy(
+                update={
+                    "left": interval(120, 90, 150),
+                    "right": interval(140, 110, 170),
+                    "both": interval(110, 80, 140),
+                }
+            ),
+        }
+    )
+    found = Teller(document(one)).told(one).text.replace(NO_BREAK, " ")
+    assert found == (
+        "Of about 120 patients with gout, about 92 % (56–100 %) have acid, compared with 14 % of "
+        "all patients. The other way round, of about 140 patients with acid, about 79 % (56–100 %) "
+        "have gout, compared with 12 % of all patients."
+    )
+
+
+def test_a_share_of_hardly_anybody_is_not_a_number() -> None:
+    assert share(interval(0, 0, 5), interval(0.2, 0, 5), 0.0) == "hardly any"
+
+
+@given(
+    st.floats(-50, 1e6), st.floats(0, 1e4), st.floats(-50, 1e6), st.floats(0, 1e4), st.floats(0, 1)
+)
+def test_a_share_is_between_its_ends(
+    both: float, noise: float, size: float, more: float, least: float
+) -> None:
+    words = share(
+        interval(both, both - noise, both + noise), interval(size, size - more, size + more), least
+    )
+    if words != "hardly any":
+        found = re.fullmatch(rf"about (\d+){NO_BREAK}% \((\d+)–(\d+){NO_BREAK}%\)", words)
+        assert found is not None
+        estimate, low, high = map(int, found.groups())
+        assert 0 <= low <= estimate <= high <= 100
+
+
+def test_the_page_is_known_again_and_only_replaces_itself() -> None:
+    from redveil.file_kind import FileKind, kind_of
+
+    assert kind_of(page(document(redescription())).encode()) is FileKind.REPORT
+    assert kind_of(b"<!doctype html>\n<title>mine</title>") is not FileKind.REPORT
+
+
+def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None:
+    written = page(document(redescription()))
+    (policy,) = re.findall(
+        r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', written
+    )
+    (style,) = re.findall(r"<style>(.*?)</style>", written, flags=re.DOTALL)
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', written, flags=re.DOTALL)
+    rules = dict(rule.split(" ", maxsplit=1) for rule in policy.split("; "))
+    for name, inside in (("script-src", script), ("style-src", style)):
+        digest = b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert rules[name] == f"'sha256-{digest}'"
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert "unsafe" not in policy
+    assert "style=" not in written.replace(style, "").replace(script, "")
+    assert "http" not in written.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "</script>", "<!--", "a\u2028b", "\u202eb"])
+def test_hostile_names_stay_text(name: str) -> None:
+    certificate = CERTIFICATE.model_copy(
+        update={"unit": name, "schema_name": name, "software": name, "algorithm": name}
+    )
+    entry = redescription(name, name)
+    made = document(entry, certificate=certificate, message=name, warning=name)
+    plain = page(document(redescription("a", "a")))
+    written = page(made)
+    tags = re.compile(r"<(\w+)")
+    outside = re.sub(r"<script.*?</script>", "", written, flags=re.DOTALL)
+    allowed = {*tags.findall(plain), "p"}
+    assert set(tags.findall(outside)) <= allowed
+    assert written.count("<script") == written.count("</script>") == 2
+    (data,) = re.findall(
+        r'<script id="result" type="application/json">(.*?)</script>', written, flags=re.DOTALL
+    )
+    assert not set(data) & set("<>&\u2028\u2029")
+    assert json.loads(data)["findings"][0]["left"]["text"] == entry.left.text
+
+
+def test_embedded_json_is_the_same_json() -> None:
+    given_data = {"a": "</script>&\u2028\u2029<!--", "b": [1.5, None, "ε"]}
+    assert json.loads(embedded(given_data)) == given_data
+
+
+def test_the_promise_says_no_more_than_it_can() -> None:
+    assert "at most 2.7 times more or less so" in told()
+    assert "next to nothing about a single one" in told()
+    assert "and little about a single one" in told(epsilon="2")
+    strong = told(epsilon="20")
+    assert "limited by this factor alone" in strong
+    assert "485,165,195 times" in strong
+    assert "more than a million million" in told(epsilon="99")
+    assert "ran long enough, which cannot be proved" in told(guarantee="asymptotic")
+    assert "probability that this fails" in told(delta="1/1000000")
+
+
+def test_what_is_not_private_says_so_first_and_promises_nothing() -> None:
+    published = told(guarantee="as published; see known limits", profile="published")
+    unmet = told(conditions=("NOT MET: the schema is a draft", "each patient has one row"))
+    owner = text_of(page(document(redescription(true=TRUE), warning="NOT PRIVATE: true values")))
+    for text in (published, unmet, owner):
+        assert text.split(" redveil ", maxsplit=1)[1].startswith("NOT ")
+        assert "protects every single patient" not in text
+        assert "Protects" not in text
+    assert "Nothing that you should rely on" in published
+    assert "No promise can be relied on" in unmet
+    assert "True Jaccard index 0.625" in owner
+    assert "protects every single patient" in told()
+
+
+def test_what_was_asked_is_told() -> None:
+    gout = GivenPart(left=query_part(boolean("gout")))
+    described = told(algorithm="describe", given=gout)
+    assert "about 1,000 patients was searched for what best describes those with gout" in described
+    assert "were looked at more closely" in told(algorithm="refine", given=gout)
+    assert "measured again on about 1,000 patients" in told(algorithm="confirm")
+    within = told(within=gout)
+    assert "It is only about patients with gout ." in within
+    assert "of all these patients" in within
+
+
+def test_a_confirmation_compares_with_the_earlier_result() -> None:
+    change = BeforePart(jaccard=interval(0.6, 0.5, 0.7), difference=interval(-0.1, -0.3, 0.1))
+    one = redescription().model_copy(update={"before": change})
+    text = text_of(page(document(one)))
+    assert "An earlier result said 0.60 [0.50, 0.70]; here the index is 0.10 lower" in text
+    assert "(difference -0.10, between -0.30 and +0.10)" in text
+
+
+def test_an_empty_result_says_why() -> None:
+    nothing = mined_clinic(NOTHING)
+    assert nothing.message
+    text = text_of(nothing.report())
+    assert "Nothing was found" in text
+    assert " ".join(nothing.message.split()) in text
+    assert "The list is empty." in text_of(Result(document()).report())
+
+
+def test_the_budget_adds_up_and_the_certificate_is_whole() -> None:
+    text = text_of(page(document(redescription())))
+    assert f"choosing splits 33.3{NO_BREAK}%".replace(NO_BREAK, " ") in text
+    assert "counting 66.7 %" in text
+    assert "each patient has one row in each view" in text
+    assert "sha256:00" in text
+
+
+def test_modules_keep_their_names_to_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = {
+        "main.js": 'import { one, two } from "./other.js";\nconst own = one + two();\n',
+        "other.js": "const own = 1;\nexport const one = own;\nexport function two() {}\n",
+    }
+    monkeypatch.setattr(bundle, "_read", sources.__getitem__)
+    script = bundle.script()
+    assert "const { one, two } = otherModule;" in script
+    assert "return { one, two };" in script
+    assert script.index("const otherModule") < script.index("const mainModule")
+    assert "import " not in script
+    assert "export " not in script
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ('import "./main.js";\n', "cannot be put into a page"),
+        ("export default 1;\n", "cannot be put into a page"),
+        ('import { a } from "./main.js";\n', "imports itself"),
+    ],
+)
+def test_modules_that_do_not_fit_are_refused(
+    monkeypatch: pytest.MonkeyPatch, source: str, problem: str
+) -> None:
+    monkeypatch.setattr(bundle, "_read", lambda _: source)
+    with pytest.raises(RedveilError, match=problem):
+        bundle.script()
+
+
+def test_every_module_is_in_the_page() -> None:
+    folder = Path(bundle.__file__).parent
+    script = bundle.script()
+    assert [
+        one.stem for one in folder.glob("*.js") if f"const {one.stem}Module" not in script
+    ] == []
