@@ -1,13 +1,15 @@
-"""A result as a fragment of a page, for notebooks."""
+"""A result as a fragment of a page: a table, or the sentences of the report for notebooks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from redveil.display import Block, Code, Folded, Listing, Note, html
+from redveil.display import MOST_ROWS, Block, Code, Folded, Listing, Note, html
 from redveil.findings.wording import interval_text, p_text
 from redveil.privacy.plan import steps_listing
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
+from redveil.report.page.sentences import Teller
 from redveil.report.wording import (
     all_confirmed,
     confirmation_text,
@@ -21,24 +23,55 @@ NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 def fragment(document: ResultDocument) -> str:
     """Return a table of the redescriptions, and the certificate folded up below it."""
+    listing = [_listing(document)] if document.redescriptions else []
+    return html(*_notes(document), *listing, *_below(document))
+
+
+def compact(document: ResultDocument) -> str:
+    """Return what the report says first: sentences and indices. Everything else is folded up."""
+    teller = Teller(document)
+    parts: list[Block] = list(_notes(document))
+    if document.redescriptions:
+        parts.append("".join(next(teller.lead())))
+        parts.append(_told(teller))
+        parts.append(Folded("Queries and all numbers", _listing(document)))
+    return html(*parts, *_below(document))
+
+
+def _notes(document: ResultDocument) -> Iterator[Block]:
+    """Yield what must not be overlooked."""
+    notes = (document.warning, document.message, *document.certificate.unmet)
+    yield from (Note(note) for note in notes if note)
+
+
+def _below(document: ResultDocument) -> Iterator[Block]:
+    """Yield what stands below the list: how it was made, and what was promised."""
     promise = document.certificate
-    notes = (document.warning, document.message, *promise.unmet)
-    parts: list[Block] = [Note(note) for note in notes if note]
-    found = document.redescriptions
-    if found:
-        parts.append(_listing(document))
     if document.false_discoveries:
-        parts.append(confirmation_text(document.false_discoveries, len(found)))
+        yield confirmation_text(document.false_discoveries, len(document.redescriptions))
     if (how := listing_text(document)) is not None:
-        parts.append(how)
+        yield how
     summary = (
         f"Privacy certificate: {promise.promise}, {promise.guarantee}; {promise.neighbouring}; "
         f"{promise.algorithm}, schema {promise.schema_status}; {promise.software}"
     )
     facts = replace(promise.listing(document.entities), caption="")
-    parts.append(Folded(summary, facts))
-    parts.append(Folded("Steps and prices", steps_listing(promise.steps)))
-    return html(*parts)
+    yield Folded(summary, facts)
+    yield Folded("Steps and prices", steps_listing(promise.steps))
+
+
+def _told(teller: Teller) -> Listing:
+    """Return the redescriptions in sentences, the first ones."""
+    document = teller.document
+    rows = []
+    for number, one in enumerate(document.redescriptions[:MOST_ROWS], start=1):
+        said = "".join(teller.told(one).first)
+        doubt = "" if is_confirmed(document, number) else " (not confirmed)"
+        rows.append((str(number), f"{said}{doubt}", _interval(one.jaccard, 2)))
+    more = len(document.redescriptions) - len(rows)
+    footer = ("", f"and {more:,} more below", "") if more else ()
+    heads = ("#", "what was found", f"Jaccard [95{NO_BREAK_SPACE}%]")
+    return Listing(heads, rows, footer=footer, right=(0,))
 
 
 def _listing(document: ResultDocument) -> Listing:

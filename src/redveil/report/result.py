@@ -79,9 +79,9 @@ class Result:
         return rendered([result_view(self.document, width=text_width())])
 
     def _repr_html_(self) -> str:
-        from redveil.report.html import fragment
+        from redveil.report.html import compact
 
-        return fragment(self.document)
+        return compact(self.document)
 
     def to_arrow(self) -> pa.Table:
         """Return the redescriptions as a PyArrow table, one a row.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from redveil.query.formula import Known, Not
 from redveil.report.document import DiscoveryPart
-from redveil.report.html import fragment
+from redveil.report.html import compact, fragment
 from redveil.report.result import Result
 from support.page import HOSTILE, Page, must_be_ours
 from support.results import CERTIFICATE, TRUE, document, redescription, redescription_of
@@ -96,3 +96,26 @@ def test_the_expected_and_the_corrected_index_stand_beside_the_index() -> None:
     assert ">0.48 [0.22,\N{NO-BREAK SPACE}0.74]<" in page
     assert "expected if unrelated" in page
     assert ">0.03<" in page
+
+
+def test_a_notebook_shows_sentences_first_and_folds_up_the_rest() -> None:
+    found = redescription("gout", confirmed=True), redescription("asthma", confirmed=False)
+    page = compact(document(*found))
+    must_be_ours(Page(page))
+    text = Page(page).text
+    assert text.index("Of about ") < text.index("Queries and all numbers")
+    assert "patients with gout" in text
+    assert "patients with asthma" in text
+    assert text.count("(not confirmed)") == 1
+    assert "0.50 [0.25," in text
+
+
+def test_a_notebook_shows_the_first_of_a_long_list() -> None:
+    text = Page(compact(document(*[redescription()] * 70))).text
+    assert "and 10 more below" in text
+
+
+def test_a_notebook_says_what_an_empty_result_would_have_taken() -> None:
+    text = Page(compact(document(message="nothing found"))).text
+    assert text.startswith("nothing found")
+    assert "what was found" not in text

@@ -14,8 +14,9 @@ const ORDERS = {
   support: (a, b) => b.support.both.estimate - a.support.both.estimate,
   p: (a, b) => a.p_value - b.p_value || a.number - b.number,
 };
-// The first page of paper has room for these.
-const PRINTED = 7;
+// The first page of paper has room for so many letters; so many more go to bars and rules.
+const ROOM_IN_PRINT = 3300;
+const FRAME_IN_PRINT = 150;
 const FORMATS = { text: "text", LaTeX: "latex", JSON: "json" };
 
 /** Build the tools above the list; return what other views need of it. */
@@ -34,11 +35,14 @@ export function findingsList(result, link) {
     const numbers = new Set(visible.map((one) => one.number));
     for (const [number, article] of articles) article.hidden = !numbers.has(number);
     place.append(...visible.map((one) => articles.get(one.number)));
-    visible.forEach((one, rank) => articles.get(one.number).classList.toggle("printed", rank < PRINTED));
+    const printed = visible.slice(0, printable(visible));
+    for (const one of visible) {
+      articles.get(one.number).classList.toggle("printed", printed.includes(one));
+    }
     count.textContent = `${visible.length} of ${findings.length} shown`;
     none.hidden = visible.length > 0;
     none.textContent = "No finding is left. Lower a threshold, or clear the filter.";
-    const rest = visible.length - PRINTED;
+    const rest = visible.length - printed.length;
     place.dataset.left = rest > 0 ? `${rest} more in the page itself.` : "";
     for (const watch of watchers) watch(numbers, wanted);
   };
@@ -63,6 +67,13 @@ export function findingsList(result, link) {
     }
   });
   return { update, set, watch: (watcher) => watchers.push(watcher), wanted };
+}
+
+/** Return how many findings fit on the first page of paper. */
+function printable(findings) {
+  let room = ROOM_IN_PRINT;
+  const fits = findings.findIndex((one) => (room -= one.text.length + FRAME_IN_PRINT) < 0);
+  return fits === -1 ? findings.length : Math.max(fits, 1);
 }
 
 function elementOf(one) {

@@ -4,7 +4,7 @@
 
 import { h, s } from "./dom.js";
 import { isWithin, pointing, roleOf } from "./linking.js";
-import { broken, depthOf, endOrder, innerNodes } from "./trees.js";
+import { broken, depthOf, endOrder, innerNodes, widthOf } from "./trees.js";
 import { thousands } from "./wording.js";
 
 // The height of all ribbons together, the room around the picture and between two groups.
@@ -12,7 +12,6 @@ const RIBBONS = 240;
 const MARGIN = 12;
 const GAP = 8;
 const BAR = 10;
-const LETTER = 6.6;
 
 /** Return a section with the trees of the pair that is shown. */
 export function meetingSection(result, link) {
@@ -82,7 +81,7 @@ function drawn(result, link, width) {
   const sides = ["left", "right"].map((side) => laidOut(pair, side));
   const total = sides[0].sizes.reduce((sum, size) => sum + size, 0) || 1;
   const room = RIBBONS / total;
-  const slot = narrow ? 66 : 38;
+  const slot = narrow ? 66 : 50;
   const height = 2 * MARGIN + Math.max(...sides.map((side) => needed(side, room, slot)));
   for (const side of sides) stack(side, room, slot, height);
   const region = treeWidth(Math.max(...sides.map((side) => side.depth)), width, narrow);
@@ -225,9 +224,8 @@ function treeOf(side, name, edge, out, draw) {
     const x = edge + out * (BAR + leafRoom + 22 + innerRoom * (level - 1));
     let begins = x;
     if (showInner && node > 0) {
-      const room = Math.floor((innerRoom - 30) / LETTER);
-      const lines = broken(words.get(node), Math.max(room, 6), 3);
-      const length = Math.max(...lines.map((line) => line.length)) * LETTER;
+      const lines = broken(words.get(node), Math.max(innerRoom - 28, 40), 5);
+      const length = Math.max(...lines.map(widthOf));
       labels.push(textBlock(lines, x + out * 4, y, out, words.get(node), "inner"));
       begins = x + out * (length + 8);
     }
@@ -266,10 +264,9 @@ function endButton(side, place, name, edge, out, room, words, draw) {
   const { link, number, units } = draw;
   // Inner labels say the rest of the path.
   const short = words !== null && !end.stuck ? (words.get(end.node) ?? end.words) : end.words;
-  const letters = Math.floor((room - 12) / LETTER);
   const [top, tall] = [side.tops[place], side.heights[place]];
-  const most = draw.narrow ? 4 : tall > 46 ? 3 : 2;
-  const lines = broken(short, Math.max(letters, 5), most);
+  const most = draw.narrow ? 4 : 3;
+  const lines = broken(short, Math.max(room - 14, 40), most);
   const high = lines.length * 15 + 12;
   const count = `about ${thousands(side.sizes[place])} ${units}`;
   const full = `${end.words}: ${count}`;
@@ -307,8 +304,7 @@ function endButton(side, place, name, edge, out, room, words, draw) {
     s("rect", { x: out < 0 ? edge - BAR : edge, y: top, width: BAR, height: tall, class: "stem" }),
     textBlock(lines, edge + out * (BAR + 8), top + tall / 2, out, null, "leaf"),
   );
-  const length = Math.max(...lines.map((line) => line.length)) * LETTER;
-  return { element, place, length };
+  return { element, place, length: Math.max(...lines.map(widthOf)) };
 }
 
 /** Return lines of text around a height, ending or beginning at a place. */

@@ -181,7 +181,8 @@ class Phrases:
         return f"{label} {' and '.join(said)}"
 
     def _number(self, name: str, value: float, *, unit: bool = True) -> str:
-        written, unit_text = plain_number(value), self._label_and_unit(name)[1]
+        unit_text = self._label_and_unit(name)[1]
+        written = plain_number(value, year=not unit_text)
         if unit_text in _BEFORE:
             return f"{unit_text}{written}"
         return f"{written}\N{NO-BREAK SPACE}{unit_text}" if unit_text and unit else written
@@ -204,15 +205,15 @@ _WORDS: Final = {"<=": "up to", ">": "above", "=": "equal to", "!=": "other than
 _DATE_WORDS: Final = {"<=": "up to", ">": "after", "=": "in", "!=": "not in"}
 
 
-def plain_number(value: float) -> str:
-    """Return a number as one reads it. Years have no separator.
+def plain_number(value: float, *, year: bool = True) -> str:
+    """Return a number as one reads it. What may be a year has no separator.
 
     >>> plain_number(115.0), plain_number(-2.15), plain_number(40000.0), plain_number(1960.0)
     ('115', '−2.15', '40,000', '1960')
     """
     text = number_text(abs(value))
     whole, dot, rest = text.partition(".")
-    if whole.isdigit() and len(whole) > 4:
+    if whole.isdigit() and len(whole) > (4 if year else 3):
         text = f"{int(whole):,}{dot}{rest}"
     return f"−{text}" if value < 0 else text
 

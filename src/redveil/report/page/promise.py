@@ -9,7 +9,7 @@ from typing import Final
 from redveil.privacy import loss
 from redveil.privacy.plan import StepKind, steps_listing
 from redveil.privacy.promise import AS_PUBLISHED
-from redveil.report.document import CertificatePart
+from redveil.report.document import CertificatePart, ResultDocument
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.phrases import plain_number
@@ -46,7 +46,7 @@ def promise_section(teller: Teller) -> Html:
     return element(
         "section",
         element("h2", "What was promised", id="promised-title"),
-        element("p", *_sentence(certificate), class_="promise"),
+        element("p", *_sentence(teller.document), class_="promise"),
         _budget(certificate, teller.units),
         element("p", "This holds if", class_="conditions-head") if met else None,
         element("ul", *(element("li", one) for one in met), class_="conditions") if met else None,
@@ -59,7 +59,8 @@ def promise_section(teller: Teller) -> Html:
 def banners(teller: Teller) -> list[Html]:
     """Return what must not be overlooked, such as that a file is not private."""
     document, certificate = teller.document, teller.document.certificate
-    notes = [document.warning, *certificate.unmet]
+    unmet = (f"NOT PRIVATE AS PROMISED. {one}" for one in certificate.unmet)
+    notes = [document.warning, *unmet]
     if certificate.guarantee == AS_PUBLISHED:
         notes.append(
             "NOT PRIVATE IN PRACTICE: this result follows the published method to the letter, "
@@ -68,18 +69,17 @@ def banners(teller: Teller) -> list[Html]:
     return [element("p", note, class_="banner", role="alert") for note in notes if note]
 
 
-def _sentence(certificate: CertificatePart) -> list[str]:
-    unit = certificate.unit
+def _sentence(document: ResultDocument) -> list[str]:
+    certificate, unit = document.certificate, document.certificate.unit
     if certificate.guarantee == AS_PUBLISHED:
         return [
             "Nothing that you should rely on. The published method is meant to keep ",
             term("epsilon", certificate.promise),
             ", but as published it does not in practice.",
         ]
-    start: list[str] = ["No promise can be relied on until the conditions marked NOT MET are. "]
     said: list[str] = [
-        f"If any one {unit} had been left out of the data, this very page would still have been "
-        f"about as likely: at most {_factor(certificate)} times more or less so (",
+        f"{_start(document)} any one {unit} had been left out of the data, this very page would "
+        f"still have been about as likely: at most {_factor(certificate)} times more or less so (",
         term("epsilon", certificate.promise),
         f"). {_consequence(certificate)}",
     ]
@@ -90,7 +90,15 @@ def _sentence(certificate: CertificatePart) -> list[str]:
             " This assumes that the random walks that chose the trees ran long enough, which "
             "cannot be proved."
         )
-    return [*(start if certificate.unmet else []), *said]
+    return said
+
+
+def _start(document: ResultDocument) -> str:
+    if document.warning:
+        return "Nothing for the true values: they are not protected at all. For the rest: if"
+    if document.certificate.unmet:
+        return "Nothing to rely on, because of what is NOT MET at the top. Otherwise: if"
+    return "If"
 
 
 def _consequence(certificate: CertificatePart) -> str:

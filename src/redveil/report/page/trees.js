@@ -28,22 +28,36 @@ export function depthOf(node) {
   return Math.floor(Math.log2(node + 1));
 }
 
-/** Return a text in lines of at most some characters; what does not fit is left out with a dot. */
+/** Return how wide a text is in the trees' font, in pixels. */
+export function widthOf(text) {
+  if (widthOf.pen === undefined) {
+    widthOf.pen = document.createElement("canvas").getContext("2d");
+    // Bold, as labels of what is chosen are.
+    widthOf.pen.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return widthOf.pen.measureText(text).width;
+}
+
+/** Return a text in lines of some width; what does not fit is left out. */
 export function broken(text, width, most) {
   const lines = [];
   let line = "";
   for (const word of text.split(/ +/)) {
-    if (line && line.length + 1 + word.length > width) {
+    const longer = line ? `${line} ${word}` : word;
+    if (line && widthOf(longer) > width) {
       lines.push(line);
       line = word;
-    } else line = line ? `${line} ${word}` : word;
+    } else line = longer;
   }
   lines.push(line);
-  const kept = lines.slice(0, most).map((one) => cut(one, width));
-  if (lines.length > most) kept[most - 1] = cut(`${kept[most - 1]}…`, width);
-  return kept;
+  const kept = lines.slice(0, most);
+  if (lines.length > most) kept[most - 1] += "…";
+  return kept.map((one) => cut(one, width));
 }
 
 function cut(text, width) {
-  return text.length > width ? `${text.slice(0, Math.max(width - 1, 1))}…` : text;
+  if (widthOf(text) <= width) return text;
+  let length = text.length;
+  while (length > 1 && widthOf(`${text.slice(0, length)}…`) > width) length = Math.floor(length * 0.95);
+  return `${text.slice(0, length)}…`;
 }

@@ -162,7 +162,8 @@ def test_what_is_not_private_says_so_first_and_promises_nothing() -> None:
         assert "protects every single patient" not in text
         assert "Protects" not in text
     assert "Nothing that you should rely on" in published
-    assert "No promise can be relied on" in unmet
+    assert "Nothing to rely on, because of what is NOT MET" in unmet
+    assert "Nothing for the true values" in owner
     assert "True Jaccard index 0.625" in owner
     assert "protects every single patient" in told()
 
