@@ -57,7 +57,7 @@ def finding(teller: Teller, number: int) -> Html:
             element("code", one.right.text, class_="right"),
             class_="queries",
         ),
-        *_comparisons(one),
+        *_comparisons(teller, one),
         class_="body",
     )
     return element(
@@ -173,24 +173,29 @@ def _scale(one: RedescriptionPart) -> Html:
     )
 
 
-def _comparisons(one: RedescriptionPart) -> Iterator[Html]:
+def _comparisons(teller: Teller, one: RedescriptionPart) -> Iterator[Html]:
     """Yield what an earlier result said, and what is true, if it is known."""
     if one.before is not None:
         change = one.before.difference
+        ends = f"between {_signed(change.low)} and {_signed(change.high)}"
+        within = " This is within the noise." if change.low <= 0 <= change.high else ""
         yield element(
             "p",
-            f"An earlier result said {interval_text(one.before.jaccard, 2)}; here the index is "
-            f"{abs(change.estimate):.2f} {'higher' if change.estimate >= 0 else 'lower'} "
-            f"(difference {change.estimate:+.2f}, between {change.low:+.2f} and "
-            f"{change.high:+.2f}).",
+            f"An earlier result said {interval_text(one.before.jaccard, 2)}. The difference is "
+            f"{_signed(change.estimate)} ({ends}).{within}",
             class_="before",
         )
     if one.true is not None:
-        support = one.true.support
+        support, views = one.true.support, teller.views
         yield element(
             "p",
             element("b", "NOT PRIVATE. "),
-            f"True Jaccard index {one.true.jaccard:.3f}; true counts {support.left:,} left, "
-            f"{support.both:,} both, {support.right:,} right; true p {p_text(one.true.p_value)}.",
+            f"True Jaccard index {one.true.jaccard:.3f}; true counts: {views[Side.LEFT]} "
+            f"{support.left:,}, both {support.both:,}, {views[Side.RIGHT]} {support.right:,}; "
+            f"true p {p_text(one.true.p_value)}.",
             class_="true",
         )
+
+
+def _signed(change: float) -> str:
+    return f"{change:+.2f}".replace("-", "−")

@@ -79,7 +79,7 @@ def _sentence(document: ResultDocument) -> list[str]:
         ]
     said: list[str] = [
         f"{_start(document)} any one {unit} had been left out of the data, this very page would "
-        f"still have been about as likely: at most {_factor(certificate)} times more or less so (",
+        f"have been {_likely(certificate)} (",
         term("epsilon", certificate.promise),
         f"). {_consequence(certificate)}",
     ]
@@ -108,6 +108,13 @@ def _consequence(certificate: CertificatePart) -> str:
         return f"What it reveals about a single one of the {units} is limited by this factor alone."
     much = "next to nothing" if epsilon <= STRONG else "little"
     return f"So it tells about {units} in general, and {much} about a single one."
+
+
+def _likely(certificate: CertificatePart) -> str:
+    factor = _factor(certificate)
+    if Fraction(certificate.epsilon) <= STRONG:
+        return f"about as likely: at most {factor} times more or less so"
+    return f"at most {factor} times more or less likely"
 
 
 def _factor(certificate: CertificatePart) -> str:

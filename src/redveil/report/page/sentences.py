@@ -156,9 +156,8 @@ class Teller:
         left, right = (Words(self.views[side], side) for side in Side)
         both = [left, Words(" and "), right]
         if certificate.algorithm == CONFIRM:
-            start = "Findings of an earlier result were measured again on "
-            other = " who were not part of it, in "
-            return [Words(f"{start}{self._crowd()}{other}"), *both, Words(".")]
+            start = "Findings of an earlier result were measured again, on "
+            return [Words(f"{start}{self._crowd('other ')}, in "), *both, Words(".")]
         if certificate.algorithm == DESCRIBE and certificate.given is not None:
             side = Side.RIGHT if certificate.given.left is not None else Side.LEFT
             searched = Words(self.views[side], side)
@@ -176,13 +175,13 @@ class Teller:
             ),
         ]
 
-    def _crowd(self) -> str:
+    def _crowd(self, other: str = "") -> str:
         entities = self.document.entities
         if entities is not None:
-            return f"about {rounded_count(entities)} {self.units}"
+            return f"about {rounded_count(entities)} {other}{self.units}"
         if self.total is not None and self.total >= 1:
-            return f"about {_thousands(self.total)} {self.units}"
-        return f"the {self.units}"
+            return f"about {_thousands(self.total)} {other}{self.units}"
+        return f"the {other}{self.units}"
 
     def _outcome(self, found: int) -> Sentence:
         if self.document.certificate.algorithm == CONFIRM:

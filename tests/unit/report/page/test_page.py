@@ -173,7 +173,7 @@ def test_what_was_asked_is_told() -> None:
     described = told(algorithm="describe", given=gout)
     assert "about 1,000 patients was searched for what best describes those with gout" in described
     assert "were looked at more closely" in told(algorithm="refine", given=gout)
-    assert "measured again on about 1,000 patients" in told(algorithm="confirm")
+    assert "measured again, on about 1,000 other patients" in told(algorithm="confirm")
     within = told(within=gout)
     assert "It is only about patients with gout ." in within
     assert "of all these patients" in within
@@ -183,8 +183,8 @@ def test_a_confirmation_compares_with_the_earlier_result() -> None:
     change = BeforePart(jaccard=interval(0.6, 0.5, 0.7), difference=interval(-0.1, -0.3, 0.1))
     one = redescription().model_copy(update={"before": change})
     text = text_of(page(document(one)))
-    assert "An earlier result said 0.60 [0.50, 0.70]; here the index is 0.10 lower" in text
-    assert "(difference -0.10, between -0.30 and +0.10)" in text
+    assert "An earlier result said 0.60 [0.50, 0.70]. The difference is −0.10 " in text
+    assert "(between −0.30 and +0.10). This is within the noise." in text
 
 
 def test_an_empty_result_says_why() -> None:
