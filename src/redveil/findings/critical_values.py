@@ -73,12 +73,7 @@ def weighting_critical_values(table: LeafTable, tables: int = 1) -> CriticalValu
     They are larger than those of unions. Queries that ask for missing values need them: only these
     cover a node where entities are stuck and not what is below it.
     """
-    bound = _largest_bound(table.cells.shape, table.prices, SIMULATIONS)
-    likely, confirming = (
-        upper_quantile(bound, (1 - confidence) / tables)
-        for confidence in (CONFIDENCE, CONFIRMING_CONFIDENCE)
-    )
-    return CriticalValues(likely, likely, likely, confirming)
+    return _for_all_weightings(table.cells.shape, table.prices, tables)
 
 
 def is_union(tree: Tree, covered: Flags) -> bool:
@@ -134,6 +129,16 @@ def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> Cri
     intervals, counts = _of_counts(left, right, prices, tails[0])
     leverages = _largest_leverages(left, right, _typical(prices))
     return CriticalValues(intervals, counts, *(upper_quantile(leverages, tail) for tail in tails))
+
+
+@lru_cache(maxsize=256)
+def _for_all_weightings(shape: tuple[int, ...], prices: Prices, tables: int) -> CriticalValues:
+    bound = _largest_bound(shape, prices, SIMULATIONS)
+    likely, confirming = (
+        upper_quantile(bound, (1 - confidence) / tables)
+        for confidence in (CONFIDENCE, CONFIRMING_CONFIDENCE)
+    )
+    return CriticalValues(likely, likely, likely, confirming)
 
 
 def _typical(prices: Prices) -> Prices:

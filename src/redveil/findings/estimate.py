@@ -168,15 +168,18 @@ class Solver:
 
         Minimises Σ (cell − x)² / v_c + Σ (left − row sum)² / v_l + Σ (right − column sum)² / v_r.
         """
-        evidence = self.weight * np.asarray(cells, dtype=np.float64)
-        if left is not None and right is not None:
-            evidence = evidence + self.left_weight * left[..., :, None]
-            evidence = evidence + self.right_weight * right[..., None, :]
         with_rows = self.weight + self.width * self.left_weight
         mean = 1 / (with_rows + self.height * self.right_weight)
         rows = 1 / with_rows
         columns = 1 / (self.weight + self.height * self.right_weight)
         interaction = 1 / self.weight
+        counted = np.asarray(cells, dtype=np.float64)
+        if left is None or right is None:
+            # They fit themselves; going through their effects would only round them.
+            return Fit(counted, mean, rows, columns, interaction)
+        evidence = self.weight * counted
+        evidence = evidence + self.left_weight * left[..., :, None]
+        evidence = evidence + self.right_weight * right[..., None, :]
         grand = evidence.mean(axis=(-2, -1), keepdims=True)
         row_effect = evidence.mean(axis=-1, keepdims=True) - grand
         column_effect = evidence.mean(axis=-2, keepdims=True) - grand

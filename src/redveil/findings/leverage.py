@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 SHARES_TRIED: Final = 5
 # The chance-corrected index is steeper, and reaches 1 only where both shares are equal.
 SHARES_TRIED_FOR_INTERVALS: Final = 17
+# Below this share of the terms that it is made of, a difference is nothing but rounding.
+ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,18 +97,25 @@ def ratio_bounds(
     a = bottom**2 - square * bottom_variance
     b = top * bottom - square * covariance
     # b² − a·c with its largest terms cancelled by hand: they would drown a small critical value.
-    discriminant = square * (
-        bottom**2 * variance
+    terms = bottom**2 * variance + top**2 * bottom_variance
+    discriminant = (
+        terms
         - 2 * top * bottom * covariance
-        + top**2 * bottom_variance
         - square * (bottom_variance * variance - covariance**2)
     )
+    # Everybody's share has no error; a root would make much of what rounding leaves of it.
+    discriminant = np.where(discriminant > ROUNDING * terms, discriminant, 0.0)
     known = (a > 0) & (bottom > 0)
     safe = np.where(known, a, 1.0)
-    root = np.sqrt(np.maximum(discriminant, 0.0))
+    root = critical_value * np.sqrt(discriminant)
     low = np.where(known, (b - root) / safe, 0.0)
     high = np.where(known, (b + root) / safe, 1.0)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    return _share(low), _share(high)
+
+
+def _share(x: Floats) -> Floats:
+    """Return the nearest number in [0, 1]: 0 or 1 itself, if only rounding is in between."""
+    return np.where(x < ROUNDING, 0.0, np.where(x > 1 - ROUNDING, 1.0, x))
 
 
 def leverage_variance(moments: Moments, left: Floats, right: Floats) -> Floats:

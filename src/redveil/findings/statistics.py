@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from redveil.findings.binomial import binomial_p_values, largest_binomial_p
 from redveil.findings.estimate import Estimate, Moments
-from redveil.findings.leverage import corrected_bounds, largest_log_p, ratio_bounds
+from redveil.findings.leverage import ROUNDING, corrected_bounds, largest_log_p, ratio_bounds
 
 Floats = NDArray[np.float64]
 
 CONFIDENCE: Final = 0.95
 # How surely the p-values hold by which redescriptions are confirmed.
 CONFIRMING_CONFIDENCE: Final = 0.99
-# Queries that everybody satisfies are expected to have an index of 1, but for rounding.
-ROUNDING: Final = 1e-12
 
 
 class SignificanceTest(StrEnum):
@@ -126,6 +124,7 @@ def _corrected(
     estimate follows from the estimates that stand beside it, which a reader can check.
     """
     _, low, high = (float(bound[0]) for bound in corrected_bounds(moments, critical.leverages))
+    # Queries that everybody satisfies are expected to have an index of 1.
     estimate = (jaccard - expected) / (1 - expected) if 1 - expected > ROUNDING else 0.0
     return Interval(estimate, min(low, estimate), max(high, estimate))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -128,3 +129,17 @@ def test_p_values_of_very_many_entities_are_those_of_the_normal_law(size: int) -
     for deviations, chance in ((0, 0.5), (2, 0.02275), (-2, 0.97725)):
         both = quarter + round(deviations * deviation)
         assert fisher_p_value(both, half, half, size) == pytest.approx(chance, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "cells", [(50_300, 49_700, 49_700, 50_300), (7, 99_993, 1, 99_999), (60_000, 40_000, 0, 9)]
+)
+def test_many_entities_do_not_drown_a_p_value_in_rounding(cells: Cells) -> None:
+    """Factorials of numbers like these have logarithms of millions."""
+    both, only_left, only_right, neither = cells
+    left, right, size = both + only_left, both + only_right, sum(cells)
+    ways = math.comb(left, both) * math.comb(size - left, only_right)
+    first = math.log(Fraction(ways, math.comb(size, right)))
+    ratio = only_left * only_right / ((both + 1) * (neither + 1))
+    bound = min(first - math.log1p(-ratio), 0.0)
+    assert float(log_fisher(*cells)) == pytest.approx(bound, rel=1e-12)

@@ -12,79 +12,28 @@ from oracle.query_rows import Row, evaluate_row
 from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
-from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage
+from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage, reachable
 from redveil.query.formula import (
     And,
-    AnyLiteral,
-    Known,
     Literal,
     Not,
-    Op,
     Or,
     Query,
-    Value,
-    attributes,
 )
-from redveil.query.leaves import leaf_query, split_literal, term_ends
+from redveil.query.leaves import leaf_query, term_ends
 from redveil.query.text import parse_text
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from strategies.queries import queries_of
+from strategies.released_trees import (
+    DOMAINS,
+    ORDER,
+    cases,
+    given_cases,
+    released,
+    view_of,
+)
 from strategies.trees import trees
-
-ORDER = {"grade": ("low", "mid", "high")}
-# Fine enough that something lies between any two numbers that a tree or a query can mention.
-DEPTHS = tuple(x / 4 for x in range(17))
-MENTIONED: dict[str, tuple[Value, ...]] = {
-    "wet": (False, True),
-    "state": ("CA", "NV", "NY"),
-    "grade": ORDER["grade"],
-    "depth": (-1.0, 0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0),
-}
-DOMAINS: dict[str, tuple[Value, ...]] = {**MENTIONED, "depth": DEPTHS}
-
-
-def view_of(required: tuple[bool, ...] = (False,) * 4) -> View:
-    wet, state, grade, depth = required
-    return View(
-        "lakes",
-        "id",
-        (
-            Attribute("wet", Kind.BOOLEAN, wet),
-            Attribute("state", Kind.CATEGORICAL, state, ("CA", "NV", "NY")),
-            Attribute("grade", Kind.ORDINAL, grade, ORDER["grade"]),
-            Attribute("depth", Kind.NUMERIC, depth, minimum=0, maximum=4, cuts=(1.0, 2.0, 3.0)),
-        ),
-    )
-
-
-def released(tree: Tree, view: View) -> ReleasedTree:
-    splits = Splits.of(view)
-    words = tuple(None if s is None else split_literal(splits, s, held=True) for s in tree.splits)
-    return ReleasedTree(tree, words, {one.name: one for one in view.attributes})
-
-
-@st.composite
-def asked_literals(draw: st.DrawFn) -> AnyLiteral:
-    name = draw(st.sampled_from(sorted(MENTIONED)))
-    if draw(st.integers(0, 3)) == 0:
-        return Known(name)
-    ops: list[Op] = ["=", "!="] if name in ("wet", "state") else ["=", "!=", "<=", ">"]
-    return Literal(name, draw(st.sampled_from(ops)), draw(st.sampled_from(MENTIONED[name])))
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[ReleasedTree, View, Query]:
-    """A tree, and a query: of any shape, or made of the tree's own leaves."""
-    view = view_of(tuple(draw(st.booleans()) for _ in range(4)))
-    tree = draw(trees(view, most_levels=3))
-    options = [queries_of(asked_literals(), max_leaves=5)]
-    if tree.split(0) is not None:
-        leaves = [leaf_query(tree, Splits.of(view), leaf) for leaf in tree.leaves]
-        own = st.sampled_from(leaves)
-        options += [queries_of(own, max_leaves=4), queries_of(own | asked_literals(), max_leaves=3)]  # type: ignore[arg-type]
-    return released(tree, view), view, draw(st.one_of(options))
 
 
 def all_entities(view: View) -> Iterator[Row]:
@@ -134,22 +83,6 @@ def test_what_is_released_is_among_the_unions_that_intervals_hold_for(
         assert (unions(tree.tree) == found.covered).all(axis=1).any()
 
 
-@st.composite
-def given_cases(draw: st.DrawFn) -> tuple[ReleasedTree, View, Query]:
-    """A tree one of whose splits a person gave, and a query: of any shape, or that very split."""
-    tree, view, query = draw(cases().filter(lambda case: case[0].tree.split(0) is not None))
-    node = draw(st.sampled_from(tree.tree.inner))
-    split = draw(queries_of(asked_literals(), max_leaves=3))
-    required = {one.name for one in view.attributes if one.required}
-    places = set(tree.tree.stuck) - {node}
-    if not required.issuperset(attributes(split)):
-        places.add(node)
-    shape = Tree(Side.LEFT, tree.tree.splits, tuple(sorted(places)))
-    words = (*tree.splits[:node], split, *tree.splits[node + 1 :])
-    asked = draw(st.sampled_from([query, split, Not(split)]))
-    return ReleasedTree(shape, words, tree.attributes), view, asked
-
-
 @settings(max_examples=150, deadline=None)
 @given(given_cases())
 def test_where_a_query_splits_a_tree_nothing_is_answered_wrongly(
@@ -162,6 +95,16 @@ def test_where_a_query_splits_a_tree_nothing_is_answered_wrongly(
     for row in all_entities(view):
         place = tree.tree.ends.index(end_of(row, tree))
         assert found.covered[place] == (evaluate_row(query, row, ORDER) is True)
+
+
+@settings(max_examples=70, deadline=None)
+@given(given_cases())
+def test_an_end_is_reachable_if_some_entity_ends_there(
+    case: tuple[ReleasedTree, View, Query],
+) -> None:
+    tree, view, _ = case
+    ends = {end_of(row, tree) for row in all_entities(view)}
+    assert reachable(tree).tolist() == [end in ends for end in tree.tree.ends]
 
 
 def test_a_given_query_and_its_negation_can_be_asked() -> None:

@@ -204,6 +204,9 @@ function moments(estimate, left, right) {
 
 /* ---- statistics ---- */
 
+// Below this share of the terms that it is made of, a difference is nothing but rounding.
+const ROUNDING = 1e-12;
+
 function statistics(m, critical, test) {
   const jaccard = jaccardBounds(m, critical.intervals);
   const expected = expectedJaccard(m.left, m.right, m.size);
@@ -264,15 +267,20 @@ function ratioBounds(top, bottom, variance, covariance, bottomVariance, critical
   const square = critical * critical;
   const a = bottom ** 2 - square * bottomVariance;
   const b = top * bottom - square * covariance;
+  const terms = bottom ** 2 * variance + top ** 2 * bottomVariance;
   const discriminant =
-    square *
-    (bottom ** 2 * variance -
-      2 * top * bottom * covariance +
-      top ** 2 * bottomVariance -
-      square * (bottomVariance * variance - covariance ** 2));
+    terms -
+    2 * top * bottom * covariance -
+    square * (bottomVariance * variance - covariance ** 2);
   if (!(a > 0 && bottom > 0)) return [0, 1];
-  const root = Math.sqrt(Math.max(discriminant, 0));
-  return [clip((b - root) / a, 0, 1), clip((b + root) / a, 0, 1)];
+  const root = discriminant > ROUNDING * terms ? critical * Math.sqrt(discriminant) : 0;
+  return [share((b - root) / a), share((b + root) / a)];
+}
+
+/** Return the nearest number in [0, 1]: 0 or 1 itself, if only rounding is in between. */
+function share(x) {
+  if (x < ROUNDING) return 0;
+  return x > 1 - ROUNDING ? 1 : x;
 }
 
 /* ---- leverages ---- */
@@ -352,9 +360,6 @@ function largestLogP(m, critical) {
   return largest;
 }
 
-// Queries that everybody satisfies are expected to have an index of 1, but for rounding.
-const ROUNDING = 1e-12;
-
 /** Return the chance-corrected index of the printed Jaccard indices, with its interval. */
 function corrected(m, jaccard, expected, critical) {
   const estimate = 1 - expected > ROUNDING ? (jaccard - expected) / (1 - expected) : 0;
@@ -373,7 +378,7 @@ function corrected(m, jaccard, expected, critical) {
   // The index reaches 1 only where both shares are equal, so each side tries the other's too.
   const withOthers = (ours, theirs) => [
     ...ours,
-    ...theirs.map((share) => clip(share, ours[0], ours[ours.length - 1])),
+    ...theirs.map((one) => clip(one, ours[0], ours[ours.length - 1])),
   ];
   const sizes = sizeBounds(m, critical);
   const tried = [withOthers(lefts, rights), withOthers(rights, lefts)];
@@ -461,9 +466,9 @@ function largestBinomialP(m, critical) {
   );
   const smallest = Math.max(size - offSize, 1);
   const largest = size + offSize;
-  const share = Math.min((left + offLeft) / smallest, 1);
+  const part = Math.min((left + offLeft) / smallest, 1);
   const other = Math.min((right + offRight) / smallest, 1);
-  const mixed = other * offLeft + share * offRight + share * other * offSize;
+  const mixed = other * offLeft + part * offRight + part * other * offSize;
   const curved = (offLeft * offRight + mixed * offSize) / smallest;
   const linear = critical * Math.sqrt(leverageVariance(m, left / size, right / size));
   const leverage = m.both - (left * right) / size - linear - curved;
@@ -529,7 +534,11 @@ function betaFraction(a, b, x) {
 
 /* ---- query texts ---- */
 
-const keyOf = (one) => `${one.op} ${typeof one.value} ${one.value} ${one.attribute}`;
+/** Return what tells literals apart, made once for each. */
+function keyOf(one) {
+  one.key ??= `${one.op} ${typeof one.value} ${one.value} ${one.attribute}`;
+  return one.key;
+}
 
 /** Add what simplifying needs: complements by key, and the path to every node. */
 function withWords(tree) {
@@ -680,7 +689,7 @@ function isAlways(tree, one) {
 
 /** Return the literal that is true where this one is false. */
 function negate(tree, one) {
-  if (one.op === "given") return { ...one, value: `not ${one.value}` };
+  if (one.op === "given") return { ...one, key: `not ${keyOf(one)}` };
   if (one.op === "known") return knownLiteral(tree, one.attribute, "unknown");
   if (one.op === "unknown") return knownLiteral(tree, one.attribute, "known");
   return tree.complements.get(keyOf(one));

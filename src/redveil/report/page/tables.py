@@ -31,8 +31,8 @@ def page_tables(document: ResultDocument) -> list[Json]:
     tables, test = released_tables(document), significance_test(document)
     return [
         {
-            "left": _tree(table.left),
-            "right": _tree(table.right),
+            "left": page_tree(table.left),
+            "right": page_tree(table.right),
             "estimate": _estimate(estimate(table.counts)),
             "critical": _critical(table, len(tables)),
             "test": test.value,
@@ -65,7 +65,8 @@ def _critical(table: ReleasedTable, tables: int) -> Json:
     }
 
 
-def _tree(released: ReleasedTree) -> Json:
+def page_tree(released: ReleasedTree) -> Json:
+    """Return a tree of a leaf table: its shape, and what queries about it are made of."""
     tree, words = released.tree, _Words(released)
     names = dict.fromkeys(one.attribute for split in words.splits() for one in literals(split))
     return {
