@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import Page, sync_playwright
 
 import redveil
 from oracle.union_wording import worded_union
@@ -26,11 +22,13 @@ from redveil.findings.statistics import Interval
 from redveil.query.coverage import ReleasedTree, coverage, reachable
 from redveil.query.formula import Literal, Query
 from redveil.query.text import parse_text, to_text
+from redveil.report.page.bundle import script
 from redveil.report.page.tables import page_tables, page_tree
 from redveil.report.released import released_tables, significance_test
 from redveil.report.result import Result
 from redveil.schema import Side, View
 from strategies.released_trees import given_cases
+from support.browser import chromium
 from support.clinic import clinic, mined_clinic
 from support.results import document, redescription
 
@@ -38,33 +36,25 @@ Json = dict[str, Any]
 Question = tuple[int, list[int], list[int]]
 SIDES = (Side.LEFT, Side.RIGHT)
 
-ASK = """async ([source, tables, questions]) => {
-  const page = await import(`data:text/javascript;base64,${source}`);
-  const ready = tables.map(page.prepare);
-  return questions.map(([number, left, right]) => page.answer(ready[number], left, right));
+ASK = """([tables, questions]) => {
+  const ready = tables.map(answersModule.prepare);
+  return questions.map(([number, left, right]) => answersModule.answer(ready[number], left, right));
 }"""
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        yield browser.new_page()
-        browser.close()
+def page() -> Iterator[Any]:
+    """A page that has the script and nothing else."""
+    with chromium() as browser:
+        empty = browser.new_page()
+        empty.add_script_tag(content=script("answers"))
+        yield empty
 
 
-def module() -> str:
-    """Return the page's module in the form of a data URL: nothing is served."""
-    source = files("redveil.report.page").joinpath("answers.js").read_bytes()
-    return base64.b64encode(source).decode()
-
-
-def asked(page: Page, result: Result, questions: list[Question]) -> list[Json]:
+def asked(page: Any, result: Result, questions: list[Question]) -> list[Json]:
     """Return what the page answers, as a reader's browser would: from JSON alone."""
     tables = json.loads(json.dumps(page_tables(result.document), allow_nan=False))
-    found: list[Json] = page.evaluate(ASK, [module(), tables, questions])
+    found: list[Json] = page.evaluate(ASK, [tables, questions])
     return found
 
 
@@ -174,7 +164,7 @@ def must_be_refused(tree: ReleasedTree, ends: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_unions_of_ends_are_answered_as_by_ask(name: str, page: Page) -> None:
+def test_unions_of_ends_are_answered_as_by_ask(name: str, page: Any) -> None:
     result = RESULTS[name]()
     questions = drawn(result, 150)
     found = asked(page, result, questions)
@@ -194,7 +184,7 @@ def test_unions_of_ends_are_answered_as_by_ask(name: str, page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in RESULTS if not name.startswith("confirm")])
-def test_unions_are_worded_as_the_simplifier_words_them(name: str, page: Page) -> None:
+def test_unions_are_worded_as_the_simplifier_words_them(name: str, page: Any) -> None:
     result = RESULTS[name]()
     tables = released_tables(result.document)
     questions = drawn(result, 60)
@@ -209,10 +199,9 @@ def test_unions_are_worded_as_the_simplifier_words_them(name: str, page: Page) -
     assert compared >= 10
 
 
-WORD = """async ([source, tree, unions]) => {
-  const page = await import(`data:text/javascript;base64,${source}`);
-  const table = page.prepare({left: tree, right: tree});
-  return unions.map((ends) => page.wording(table, "left", ends));
+WORD = """([tree, unions]) => {
+  const table = answersModule.prepare({left: tree, right: tree});
+  return unions.map((ends) => answersModule.wording(table, "left", ends));
 }"""
 
 
@@ -221,7 +210,7 @@ WORD = """async ([source, tree, unions]) => {
     case=given_cases(), counted=st.sampled_from(["stuck", "as false"]), seed=st.integers(0, 2**20)
 )
 def test_unions_of_any_tree_are_worded_right(
-    case: tuple[ReleasedTree, View, Query], counted: str, seed: int, page: Page
+    case: tuple[ReleasedTree, View, Query], counted: str, seed: int, page: Any
 ) -> None:
     tree = case[0]
     if counted == "as false":
@@ -230,7 +219,7 @@ def test_unions_of_any_tree_are_worded_right(
     there, ends, chance = reachable(tree), range(len(tree.tree.ends)), random.Random(seed)
     unions = [[end for end in ends if chance.random() < 0.5] for _ in range(10)]
     plain = json.loads(json.dumps(page_tree(tree)))
-    texts = page.evaluate(WORD, [module(), plain, unions])
+    texts = page.evaluate(WORD, [plain, unions])
     for chosen, text in zip(unions, texts, strict=True):
         if text is None:
             assert must_be_refused(tree, chosen)
@@ -241,7 +230,7 @@ def test_unions_of_any_tree_are_worded_right(
 
 
 @pytest.mark.parametrize("name", ["twin, depth 2", "twin, depth 3", "least squares", "with δ"])
-def test_listed_unions_are_worded_as_in_the_list(name: str, page: Page) -> None:
+def test_listed_unions_are_worded_as_in_the_list(name: str, page: Any) -> None:
     result = RESULTS[name]()
     sources = [one.source for one in result]
     questions = [(one.tree_pair, list(one.left_ends), list(one.right_ends)) for one in sources]
@@ -279,7 +268,7 @@ def with_cells(kind: str, scale: float, seed: int) -> Result:
 
 @pytest.mark.parametrize("scale", [0, 1, 50, 1e4, 1e7])
 @pytest.mark.parametrize("kind", ["twin, depth 2", "least squares", "two passes", "published"])
-def test_extreme_tables_are_answered_alike(kind: str, scale: float, page: Page) -> None:
+def test_extreme_tables_are_answered_alike(kind: str, scale: float, page: Any) -> None:
     result = with_cells(kind, scale, seed=int(scale))
     questions = drawn(result, 60)
     for question, one in zip(questions, asked(page, result, questions), strict=True):
@@ -288,7 +277,7 @@ def test_extreme_tables_are_answered_alike(kind: str, scale: float, page: Page) 
             assert_same_numbers(one, expected)
 
 
-def test_nothing_chosen_is_refused_with_a_remedy(page: Page) -> None:
+def test_nothing_chosen_is_refused_with_a_remedy(page: Any) -> None:
     result = Result(document(redescription()))
     found = asked(page, result, [(0, [], [0]), (0, [0], []), (0, [0], [0])])
     assert [one.get("refused") for one in found] == [
