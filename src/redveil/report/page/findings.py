@@ -53,7 +53,7 @@ def finding(teller: Teller, number: int) -> Html:
         element(
             "p",
             element("code", one.left.text, class_="left"),
-            element("span", " ⟷ ", class_="arrow", aria_label="goes with"),
+            element("span", " ⟷ ", class_="arrow", role="img", aria_label="goes with"),
             element("code", one.right.text, class_="right"),
             class_="queries",
         ),

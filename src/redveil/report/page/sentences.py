@@ -171,17 +171,18 @@ class Teller:
             *both,
             Words(
                 f", were searched for pairs of descriptions, one from each, that fit nearly the "
-                f"same {self.units}. There are {self._crowd()} in all."
+                f"same {self.units}.{self._in_all()}"
             ),
         ]
+
+    def _in_all(self) -> str:
+        return f" There are {self._crowd()} in all." if self.total else ""
 
     def _crowd(self, other: str = "") -> str:
         entities = self.document.entities
         if entities is not None:
             return f"about {rounded_count(entities)} {other}{self.units}"
-        if self.total is not None and self.total >= 1:
-            return f"about {_thousands(self.total)} {other}{self.units}"
-        return f"the {other}{self.units}"
+        return f"about {_thousands(self.total or 0)} {other}{self.units}"
 
     def _outcome(self, found: int) -> Sentence:
         if self.document.certificate.algorithm == CONFIRM:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import RedveilError
-from redveil.report.document import BeforePart, GivenPart, IntervalPart
+from redveil.report.document import BeforePart, DiscoveryPart, GivenPart, IntervalPart
 from redveil.report.page import bundle, page
 from redveil.report.page.data import embedded
 from redveil.report.page.sentences import Teller, share
@@ -240,3 +240,36 @@ def test_every_module_is_in_the_page() -> None:
     assert [
         one.stem for one in folder.glob("*.js") if f"const {one.stem}Module" not in script
     ] == []
+
+
+def test_what_is_confirmed_and_how_the_list_was_made_is_said() -> None:
+    entries = redescription(confirmed=True), redescription("x", confirmed=False)
+    known = DiscoveryPart(bound=0.52, confirmed=1, comparable=32.0)
+    made = document(*entries).model_copy(update={"false_discoveries": known})
+    text = text_of(page(made))
+    assert "Confirmed 1 of 2" in text
+    assert "✓ confirmed" in text
+    assert "○ not confirmed" in text
+    assert "1 of 2 confirmed after correcting" in text
+    again = mined_clinic(algorithm="twin", trials=3).filter(max_support=0.5)
+    assert "Listed again from released tables, at no cost" in text_of(again.report())
+
+
+def test_without_a_noisy_number_of_entities_the_table_tells_it() -> None:
+    made = document(redescription("gout")).model_copy(update={"entities": None})
+    total = sum(map(sum, made.tree_pairs[0].leaf_table.fitted))
+    assert Teller(made).total == total
+    assert f"about {total:,.0f} patients in all" in text_of(page(made))
+    bare = made.model_copy(update={"tree_pairs": (), "redescriptions": ()})
+    assert "There are the patients in all" not in text_of(page(bare))
+
+
+def test_both_given_queries_are_told() -> None:
+    both = GivenPart(left=query_part(boolean("gout")), right=query_part(boolean("acid")))
+    assert "Those with gout and acid were looked at" in told(algorithm="refine", given=both)
+
+
+def test_one_answer_is_one() -> None:
+    assert "One such pair was found." in told()
+    gout = GivenPart(left=query_part(boolean("gout")))
+    assert "One answer was found." in told(algorithm="describe", given=gout)
