@@ -6,6 +6,8 @@ that it can be read and printed without scripts; the scripts add the workbench.
 
 from __future__ import annotations
 
+from typing import Final
+
 from redveil.file_kind import REPORT_MARK
 from redveil.report.document import ResultDocument
 from redveil.report.page.bundle import policy, script, styles
@@ -16,6 +18,9 @@ from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.promise import banners, promise_section
 from redveil.report.page.sentences import Teller
 from redveil.schema import Side
+
+#: What a data set is called if its schema does not say.
+UNNAMED: Final = "dataset"
 
 
 def page(document: ResultDocument) -> str:
@@ -81,5 +86,6 @@ def _facts(teller: Teller) -> list[Html]:
     if known is not None and document.redescriptions:
         counted = f"{known.confirmed} of {len(document.redescriptions)}"
         facts.append(element("li", term("confirmed", "Confirmed"), " ", element("b", counted)))
-    facts.append(element("li", "Data ", element("b", certificate.schema_name)))
+    if certificate.schema_name != UNNAMED:
+        facts.append(element("li", "Data ", element("b", certificate.schema_name)))
     return facts

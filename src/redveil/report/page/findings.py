@@ -105,10 +105,12 @@ def _bar(teller: Teller, one: RedescriptionPart) -> Html:
     widths = [1000 * part / whole for part in (only_left, both, only_right)]
     rects, start = [], 0.0
     for name, width in zip(("left", "both", "right"), widths, strict=True):
-        # A sliver of the ground between two parts, for those who see no colours.
-        drawn = max(width - (4 if start + width < 999 else 0), 0)
-        x, shown = f"{start:.1f}", f"{drawn:.1f}"
-        rects.append(element("rect", x=x, y="0", width=shown, height="14", class_=name))
+        # What is in both is higher, and slivers of the ground are between: some see no colours.
+        top, high = ("0", "14") if name == "both" else ("3", "8")
+        drawn = f"{max(width - (4 if start + width < 999 else 0), 0):.1f}"
+        rects.append(
+            element("rect", x=f"{start:.1f}", y=top, width=drawn, height=high, class_=name)
+        )
         start += width
     views = teller.views
     left, right = (f"{views[side]} only" for side in Side)

@@ -207,7 +207,7 @@ def share(both: IntervalPart, size: IntervalPart, least: float) -> str:
     high = _clipped(both.high / size.low) if size.low > 0 else 1.0
     # The estimate may be outside of what its parts allow, by rounding.
     low, high = min(low, estimate), max(high, estimate)
-    return f"about {_percent(estimate)} ({100 * low:.0f}–{_percent(high)})"
+    return f"about {_percent(estimate)} ({100 * low:.0f}{SPACE}to{SPACE}{_percent(high)})"
 
 
 def rounded_count(count: IntervalPart) -> str:

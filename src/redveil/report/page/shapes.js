@@ -18,7 +18,8 @@ export function bar({ left, right, both }) {
   const rects = parts.map(([name, size]) => {
     const width = (1000 * size) / whole;
     const drawn = Math.max(width - (start + width < 999 ? 4 : 0), 0);
-    const rect = s("rect", { x: start, y: 0, width: drawn, height: 14, class: name });
+    const [y, height] = name === "both" ? [0, 14] : [3, 8];
+    const rect = s("rect", { x: start, y, width: drawn, height, class: name });
     start += width;
     return rect;
   });

@@ -28,7 +28,8 @@ export function shareText(both, size, least) {
   const low = Math.max(size.high > 0 ? clipped(both.low / size.high) : 0, clipped(least));
   const high = size.low > 0 ? clipped(both.high / size.low) : 1;
   const least100 = (100 * Math.min(low, estimate)).toFixed(0);
-  return `about ${percent(estimate)} (${least100}–${percent(Math.max(high, estimate))})`;
+  const most = percent(Math.max(high, estimate));
+  return `about ${percent(estimate)} (${least100}${SPACE}to${SPACE}${most})`;
 }
 
 /** Return the ends of an interval. */

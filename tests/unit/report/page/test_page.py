@@ -65,9 +65,9 @@ def test_a_finding_is_told_in_both_directions() -> None:
     )
     found = Teller(document(one)).told(one).text.replace(NO_BREAK, " ")
     assert found == (
-        "Of about 120 patients with gout, about 92 % (56–100 %) have acid, compared with 14 % of "
-        "all patients. The other way round, of about 140 patients with acid, about 79 % (56–100 %) "
-        "have gout, compared with 12 % of all patients."
+        "Of about 120 patients with gout, about 92 % (56 to 100 %) have acid, compared with 14 % "
+        "of all patients. The other way round, of about 140 patients with acid, about 79 % (56 to "
+        "100 %) have gout, compared with 12 % of all patients."
     )
 
 
@@ -85,7 +85,9 @@ def test_a_share_is_between_its_ends(
         interval(both, both - noise, both + noise), interval(size, size - more, size + more), least
     )
     if words != "hardly any":
-        found = re.fullmatch(rf"about (\d+){NO_BREAK}% \((\d+)–(\d+){NO_BREAK}%\)", words)
+        found = re.fullmatch(
+            rf"about (\d+){NO_BREAK}% \((\d+){NO_BREAK}to{NO_BREAK}(\d+){NO_BREAK}%\)", words
+        )
         assert found is not None
         estimate, low, high = map(int, found.groups())
         assert 0 <= low <= estimate <= high <= 100
