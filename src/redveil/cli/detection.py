@@ -58,7 +58,7 @@ def show_detection(
     """Show what runs would detect, a proposal for a study, or both."""
     from redveil.detecting import detected
     from redveil.report.detection import EXPLAINED, limits_listing, study_listing
-    from redveil.report.figures import check_figure
+    from redveil.report.figures.canvas import check_figure
 
     if not entities:
         raise InputError("what runs detect depends on the number of entities; give --entities")
@@ -66,8 +66,7 @@ def show_detection(
         check_figure(asked.figure)
         check_output(asked.figure, FileKind.FIGURE, ())
     found = detected(wanted, loss, entities, schema)
-    if asked.figure is not None:
-        found.plot(asked.figure)
+    kept = None if asked.figure is None else found.plot(asked.figure)
     if as_json:
         left_out = {"detect": not asked.detect, "study": not asked.study}
         plain = found.plain().items()
@@ -79,5 +78,7 @@ def show_detection(
             display_table(study_listing(found.study).rich())
         if asked.detect or asked.study:
             note(" ".join(EXPLAINED.split()))
+    if kept is not None:
+        say(f"previous figure kept as {kept}")
     if asked.figure is not None:
         say(f"written to {asked.figure}")

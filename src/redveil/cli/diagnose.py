@@ -45,7 +45,8 @@ def diagnose(
     """Check whether Markov chains converge on this data. NOT PRIVATE: for the data owner only."""
     from redveil.diagnosis import diagnose as run
     from redveil.diagnosis import walking
-    from redveil.report.figures import check_figure, traces
+    from redveil.report.figures.canvas import check_figure
+    from redveil.report.figures.traces import traces
 
     given: dict[str, Any] = {
         "profile": profile,

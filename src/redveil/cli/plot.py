@@ -1,41 +1,117 @@
-"""`redveil plot`: figures of a result."""
+"""`redveil plot`: figures for papers, of a result or of what a run would detect."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.arguments import ResultFile
+from redveil.cli.arguments import Delta, Epsilon, ResultFile, naming_options
 from redveil.cli.console import say
 from redveil.cli.help import ReadableCommand, ReadableGroup
 from redveil.cli.outputs import check_output
 from redveil.file_kind import FileKind
 
-plot = typer.Typer(help="Plot a result (PNG, SVG or PDF).", no_args_is_help=True, cls=ReadableGroup)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from redveil.report.figures.kinds import FigureKind
+
+plot = typer.Typer(help="Draw figures for papers.", no_args_is_help=True, cls=ReadableGroup)
+
+Picture = Annotated[
+    Path, typer.Option("--output", "-o", help="Write the figure to this file: .png, .svg or .pdf.")
+]
+TreePair = Annotated[
+    int | None,
+    typer.Option(
+        "--pair",
+        metavar="<number>",
+        help="Which pair of trees, counted from 1 [default: that of the first entry]",
+    ),
+]
 
 
 @plot.callback()
 def drawings() -> None:
-    """Plot a result (PNG, SVG or PDF)."""
+    """Draw figures for papers: PNG, SVG or PDF."""
 
 
 @plot.command(cls=ReadableCommand)
-def scatter(
-    result: ResultFile,
-    picture: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the figure to this file.")
-    ] = Path("scatter.png"),
+def scatter(result: ResultFile, picture: Picture = Path("scatter.png")) -> None:
+    """Draw support against Jaccard index, with intervals, chance and the entries' numbers."""
+    _draw(result, "scatter", picture)
+
+
+@plot.command(cls=ReadableCommand)
+def trees(result: ResultFile, picture: Picture = Path("trees.png"), pair: TreePair = None) -> None:
+    """Draw two trees that face each other, and which of their leaves the entries join."""
+    _draw(result, "trees", picture, pair)
+
+
+@plot.command(cls=ReadableCommand)
+def ribbons(
+    result: ResultFile, picture: Picture = Path("ribbons.png"), pair: TreePair = None
 ) -> None:
-    """Plot support against Jaccard index, reported and pruned."""
-    from redveil.report.figures import check_figure
-    from redveil.report.figures import scatter as draw
+    """Draw two trees whose leaves are joined by ribbons as wide as the noisy counts."""
+    _draw(result, "ribbons", picture, pair)
+
+
+@plot.command(cls=ReadableCommand)
+def table(result: ResultFile, picture: Picture = Path("table.png"), pair: TreePair = None) -> None:
+    """Draw a leaf table as a heat map, with intervals."""
+    _draw(result, "table", picture, pair)
+
+
+@plot.command(cls=ReadableCommand)
+def budget(result: ResultFile, picture: Picture = Path("budget.png")) -> None:
+    """Draw what the ε was spent on."""
+    _draw(result, "budget", picture)
+
+
+@plot.command(cls=ReadableCommand)
+def detect(
+    epsilon: Epsilon,
+    entities: Annotated[int, typer.Option(min=1, help="About how many entities the data has.")],
+    delta: Delta = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", "-s", help="Draw it for this schema's number of splits."),
+    ] = None,
+    picture: Picture = Path("detect.png"),
+) -> None:
+    """Draw what runs would detect, by ε. Needs no data; the same as redveil plan --figure."""
+    from redveil.detecting import detectable
+    from redveil.schema import Schema
+
+    _check(picture, [] if schema is None else [schema])
+    declared = None if schema is None else Schema.read(schema)
+    with naming_options():
+        found = detectable(epsilon, entities, declared, delta=delta)
+    _say(found.plot(picture), picture)
+
+
+def _draw(result: Path, kind: FigureKind, picture: Path, pair: int | None = None) -> None:
+    from redveil.report.figures.kinds import draw
     from redveil.report.result import Result
 
+    _check(picture, [result])
+    read = Result.read(result)
+    with naming_options():
+        kept = draw(read.document, kind, picture, pair)
+    _say(kept, picture)
+
+
+def _check(picture: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a figure that could not be written, before anything is read."""
+    from redveil.report.figures.canvas import check_figure
+
     check_figure(picture)
-    check_output(picture, FileKind.FIGURE, [result])
-    kept = draw(Result.read(result).document, picture)
+    check_output(picture, FileKind.FIGURE, inputs)
+
+
+def _say(kept: Path | None, picture: Path) -> None:
     if kept:
         say(f"previous figure kept as {kept}")
     say(f"written to {picture}")

@@ -11,7 +11,8 @@ from redveil.display import Block, Displayed, Listing
 from redveil.findings.detection import SHARES, Detection, Limit
 from redveil.findings.required_budget import Match
 from redveil.findings.study import Part
-from redveil.report.figures import detection_limits
+from redveil.report.figures.canvas import drawing, save
+from redveil.report.figures.limits import detection_limits
 
 EXPLAINED: Final = (
     "The smallest chance-corrected index (0 if unrelated, 1 if the same) of two queries, and in\n"
@@ -44,9 +45,13 @@ class Detectable(Displayed):
         yield EXPLAINED
         yield study_listing(self.study)
 
-    def plot(self, path: str | Path) -> None:
-        """Draw the smallest corrected index against ε; PNG, SVG or PDF."""
-        detection_limits(self.detections, self.entities, Path(path))
+    def plot(self, path: str | Path) -> Path | None:
+        """Draw the smallest corrected index against ε; PNG, SVG or PDF.
+
+        Returns where the figure that it replaced is kept, None if there was none.
+        """
+        with drawing():
+            return save(detection_limits(self.detections, self.entities).figure, Path(path))
 
     def plain(self) -> dict[str, Any]:
         """Return everything as plain values.
