@@ -14,7 +14,7 @@ from redveil.schema import Side
 LEFT: Final = "#1f6f8b"
 RIGHT: Final = "#c14f37"
 #: The overlap of two queries, and everything that is said of both tables.
-BOTH: Final = "#503f7d"
+BOTH: Final = "#56457f"
 INK: Final = "#1b2328"
 MUTED: Final = "#5c6870"
 LINE: Final = "#b8c4ca"
@@ -28,7 +28,7 @@ def mixed(colour: str, share: float, ground: str = PAPER) -> str:
     """Return a colour thinned with the ground that it stands on.
 
     >>> mixed("#000000", 0.5), mixed(BOTH, 1)
-    ('#808080', '#503f7d')
+    ('#808080', '#56457f')
     """
     parts = zip(_parts(colour), _parts(ground), strict=True)
     return "#" + "".join(f"{round(share * one + (1 - share) * other):02x}" for one, other in parts)
