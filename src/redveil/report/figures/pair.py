@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from redveil.errors import InputError
 from redveil.findings.cell_intervals import cell_intervals
-from redveil.findings.released_table import ReleasedTable
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import Query, attributes, negate
 from redveil.query.leaves import node_query
 from redveil.query.simplify import simplified
 from redveil.report.document import RedescriptionPart, ResultDocument
-from redveil.report.figures.words import conjunction_words, in_words
+from redveil.report.figures.words import Titles, conjunction_words, in_words, missing_words
 from redveil.report.released import released_tables
 from redveil.schema import Side
 
@@ -103,13 +102,17 @@ def drawn_pair(document: ResultDocument, number: int | None = None) -> Pair:
         raise InputError(f"there is no pair of trees {number}; choose {some}")
     table, part = tables[number - 1], document.tree_pairs[number - 1]
     cells, low, high = cell_intervals(table.counts, len(tables))
-    left = _root(table.left)
+    titles = {
+        Side.LEFT: {one.name: one.title for one in document.attributes.left},
+        Side.RIGHT: {one.name: one.title for one in document.attributes.right},
+    }
+    left, right = (_root(table.tree(side), titles[side]) for side in Side)
     return Pair(
         number,
         len(tables),
         {Side.LEFT: part.left.view, Side.RIGHT: part.right.view},
-        {Side.LEFT: left, Side.RIGHT: _untangled(_root(table.right), left.ends, cells)},
-        {side: _end_words(table, side) for side in Side},
+        {Side.LEFT: left, Side.RIGHT: _untangled(right, left.ends, cells)},
+        {side: _end_words(table.tree(side), titles[side]) for side in Side},
         cells,
         low,
         high,
@@ -121,36 +124,35 @@ def drawn_pair(document: ResultDocument, number: int | None = None) -> Pair:
     )
 
 
-def _root(released: ReleasedTree) -> Place:
-    return Place("", None, tuple(_below(released, 0)))
+def _root(released: ReleasedTree, titles: Titles) -> Place:
+    return Place("", None, tuple(_below(released, 0, titles)))
 
 
-def _below(released: ReleasedTree, node: int) -> Iterator[Place]:
+def _below(released: ReleasedTree, node: int, titles: Titles) -> Iterator[Place]:
     """Yield what follows a node: where its split holds, does not hold, and is unknown."""
     tree, split = released.tree, released.splits[node]
     assert split is not None, "there is nothing below a leaf"
     for child, test in ((2 * node + 1, split), (2 * node + 2, negate(split))):
         if tree.split(child) is None:
-            yield Place(in_words(test), tree.ends.index(child))
+            yield Place(in_words(test, titles), tree.ends.index(child))
         else:
-            yield Place(in_words(test), None, tuple(_below(released, child)))
+            yield Place(in_words(test, titles), None, tuple(_below(released, child, titles)))
     if node in tree.stuck:
-        yield Place(_missing(split), tree.ends.index(node))
+        yield Place(_missing(split, titles), tree.ends.index(node))
 
 
-def _missing(split: Query) -> str:
+def _missing(split: Query, titles: Titles) -> str:
     names = attributes(split)
-    return f"{names[0]} missing" if len(names) == 1 else "unknown"
+    return missing_words(names[0], titles) if len(names) == 1 else "unknown"
 
 
-def _end_words(table: ReleasedTable, side: Side) -> list[list[str]]:
+def _end_words(released: ReleasedTree, titles: Titles) -> list[list[str]]:
     """Return the tests that lead to each end."""
-    released = table.tree(side)
     words = []
     for end in released.tree.ends:
-        tests = conjunction_words(_short(released, end)) if end else []
+        tests = conjunction_words(_short(released, end), titles) if end else []
         split = released.splits[end] if end in released.tree.stuck else None
-        words.append([*tests, *([] if split is None else [_missing(split)])])
+        words.append([*tests, *([] if split is None else [_missing(split, titles)])])
     return words
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 from redveil.query.formula import And, Known, Literal, Not, Query, Value, interval_pairs
 from redveil.query.text import number_text, to_text
@@ -12,12 +13,16 @@ from redveil.report.figures.canvas import USUAL
 
 _SIGNS = {"=": "=", "!=": "≠", "<=": "≤", ">": ">"}
 _DOTS = "…"
+Titles = Mapping[str, str]
+_UNTITLED: Titles = MappingProxyType({})
 # A sign and the value after it stay together.
 _WORDS = re.compile("(?<![=≠≤<>]) ")
 
 
-def in_words(query: Query) -> str:
+def in_words(query: Query, titles: Titles = _UNTITLED) -> str:
     """Return a test as people write it, without brackets where it is a single one.
+
+    titles: what readers call attributes, of those that have a title
 
     >>> in_words(Literal("gout", "=", True)), in_words(Literal("gout", "=", False))
     ('gout', 'not gout')
@@ -26,18 +31,31 @@ def in_words(query: Query) -> str:
     """
     match query:
         case Literal(name, _, bool() as value):
-            return name if value else f"not {name}"
+            return _called(name, titles) if value else f"not {_called(name, titles)}"
         case Literal(name, op, value):
-            return f"{name} {_SIGNS[op]} {_value(value)}"
+            return f"{_called(name, titles)} {_SIGNS[op]} {_value(value)}"
         case Known(name):
-            return f"{name} known"
+            return f"{_called(name, titles)} known"
         case Not(Known(name)):
-            return f"{name} missing"
+            return missing_words(name, titles)
         case _:
             return to_text(query)
 
 
-def conjunction_words(query: Query) -> list[str]:
+def missing_words(name: str, titles: Titles = _UNTITLED) -> str:
+    """Return that an attribute has no value.
+
+    >>> missing_words("t3", {"t3": "March mean (°C)"})
+    'March mean (°C) missing'
+    """
+    return f"{_called(name, titles)} missing"
+
+
+def _called(name: str, titles: Titles) -> str:
+    return titles.get(name) or name
+
+
+def conjunction_words(query: Query, titles: Titles = _UNTITLED) -> list[str]:
     """Return the tests of a conjunction; two that are an interval become one.
 
     >>> low, high = Literal("age", ">", 20), Literal("age", "<=", 40)
@@ -45,15 +63,15 @@ def conjunction_words(query: Query) -> list[str]:
     ['20 < age ≤ 40', 'gout']
     """
     groups = interval_pairs(query.operands) if isinstance(query, And) else [(query,)]
-    return [_group(group) for group in groups]
+    return [_group(group, titles) for group in groups]
 
 
-def _group(group: Sequence[Query]) -> str:
+def _group(group: Sequence[Query], titles: Titles) -> str:
     match group:
         case (Literal(name, _, low), Literal(_, _, high)):
-            return f"{_value(low)} < {name} ≤ {_value(high)}"
+            return f"{_value(low)} < {_called(name, titles)} ≤ {_value(high)}"
         case _:
-            return in_words(group[0])
+            return in_words(group[0], titles)
 
 
 def _value(value: Value) -> str:

@@ -48,5 +48,12 @@ def test_tests_read_as_people_write_them(query: str, words: str) -> None:
     assert in_words(parse_text(query)) == words
 
 
+def test_titles_take_the_place_of_names() -> None:
+    titles = {"t3": "March mean (°C)", "gout": ""}
+    assert in_words(parse_text("[t3 <= 5]"), titles) == "March mean (°C) ≤ 5"
+    assert in_words(parse_text("![gout]"), titles) == "not gout"
+    assert conjunction_words(parse_text("[1 < t3 <= 2]"), titles) == ["1 < March mean (°C) ≤ 2"]
+
+
 def test_conjunctions_are_divided_into_their_tests() -> None:
     assert conjunction_words(parse_text("[a] & [1 < b <= 2] & ![c]")) == ["a", "1 < b ≤ 2", "not c"]
