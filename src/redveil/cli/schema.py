@@ -1,4 +1,4 @@
-"""`redveil schema`: draft, check and accept a schema; buy cut points for it."""
+"""`redveil schema`: draft, edit, check and accept a schema; buy cut points for it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 from redveil.cli.arguments import DEFAULT, Left, Right, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
+from redveil.cli.edit import edit
 from redveil.cli.help import ReadableCommand, ReadableGroup
 from redveil.cli.ledger import default_schema, find_ledger, ledger_files
 from redveil.cli.outputs import check_output, is_standard_output, save
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from redveil.schema.acceptance import FromData
 
 schema = typer.Typer(
-    help="Draft, check and accept schemas; buy cut points.",
+    help="Draft, edit, check and accept schemas; buy cut points.",
     no_args_is_help=True,
     cls=ReadableGroup,
 )
@@ -251,4 +252,5 @@ def _confirm(path: Path, listed: Sequence[FromData]) -> None:
         raise InputError(f"{path}: not accepted; edit it, then accept it")
 
 
+schema.command(cls=ReadableCommand)(edit)
 schema.command("buy-cuts", cls=ReadableCommand)(buy_cuts)

@@ -66,11 +66,11 @@ def from_data(descriptor: Descriptor) -> tuple[FromData, ...]:
     found: list[FromData] = []
     for side, resource in zip(Side, descriptor["resources"], strict=False):
         table = resource["schema"]
-        found += [FromData(side, "", text) for text in _still_of_table(resource)]
+        found += [FromData(side, "", text) for text in still_of_table(resource)]
         for field in table["fields"]:
             if field["name"] not in _keys(table):
                 missing = table.get("missingValues", [""])
-                texts = _still_taken(field, missing)
+                texts = still_taken(field, missing)
                 found += [FromData(side, field["name"], text) for text in texts]
     return tuple(found)
 
@@ -110,7 +110,7 @@ def _keys(table: Mapping[str, Any]) -> list[str]:
     return [key] if isinstance(key, str) else list(key or ())
 
 
-def _still_of_table(resource: Descriptor) -> Iterator[str]:
+def still_of_table(resource: Descriptor) -> Iterator[str]:
     """Yield what of a table still equals the data, in words."""
     table, dialect = resource["schema"], resource.get("dialect") or {}
     taken = _taken(resource.get("redveil"))
@@ -136,7 +136,7 @@ def _taken(extras: object) -> Mapping[str, object]:
     return taken if isinstance(taken, Mapping) else {}
 
 
-def _still_taken(field: Descriptor, missing: object) -> Iterator[str]:
+def still_taken(field: Descriptor, missing: object) -> Iterator[str]:
     """Yield what in a field still equals the data, in words."""
     extras = field.get("redveil") or {}
     note, taken = extras.get("draft"), _taken(extras)

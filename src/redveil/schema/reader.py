@@ -71,6 +71,20 @@ def read_once(path: Path, build: Build[S]) -> tuple[S, dict[str, Any], bytes]:
     return schema, raw, content
 
 
+def read_descriptor(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Read a descriptor that may have problems, and return it with what is in the file.
+
+    >>> read_descriptor(Path("nowhere.json"))
+    Traceback (most recent call last):
+    redveil.errors.SchemaError: nowhere.json: no such file; name a schema, such as datapackage.json
+    """
+    content = _content(path)
+    raw = _raw(path, content)
+    if isinstance(raw, dict) and isinstance(content, bytes):
+        return raw, content
+    raise SchemaError(str(raw if isinstance(raw, Problem) else Problem(str(path), *_NO_OBJECT)))
+
+
 def schema_of(descriptor: object, build: Build[S]) -> S:
     """Return the schema that a descriptor declares, or raise a SchemaError for the first problem.
 

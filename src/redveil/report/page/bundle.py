@@ -5,7 +5,7 @@ what the function returns, and an import takes names from there. So modules keep
 and the page needs one script, whose hash the content-security policy knows.
 
 Imports are written on one line, `import { a, b } from "./other.js";`, and what is exported is a
-function or a constant with `export` before it.
+function, a class or a constant with `export` before it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,27 @@ from typing import Final
 from redveil.errors import RedveilError
 
 _IMPORT: Final = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w]+)\.js";$', re.MULTILINE)
-_EXPORT: Final = re.compile(r"^export (?=(?:async )?function (\w+)|const (\w+))", re.MULTILINE)
+_EXPORT: Final = re.compile(
+    r"^export (?=(?:async function|function|class) (\w+)|const (\w+))", re.MULTILINE
+)
 _OTHER: Final = re.compile(r"^(import|export)\b.*$", re.MULTILINE)
 
 
-def script(first: str = "main") -> str:
-    """Return all modules that a module needs, and itself, as one script."""
+def script(first: str = "main", package: str = __package__) -> str:
+    """Return all modules that a module needs, and itself, as one script.
+
+    package: where they are; those that it does not have are the report's
+    """
     order: list[str] = []
     sources: dict[str, str] = {}
-    _collect(first, sources, order, ())
+    _collect(first, sources, order, (), package)
     modules = "\n".join(_wrapped(name, sources[name]) for name in order)
     return f'"use strict";\n{modules}\n'
 
 
-def styles() -> str:
-    """Return the style sheet."""
-    return _read("page.css")
+def styles(name: str = "page.css", package: str = __package__) -> str:
+    """Return a style sheet."""
+    return _read(name, package)
 
 
 def policy(script_text: str, style_text: str) -> str:
@@ -60,19 +65,22 @@ def _source(text: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _read(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+def _read(name: str, package: str) -> str:
+    own = files(package) / name
+    return (own if own.is_file() else files(__package__) / name).read_text(encoding="utf-8")
 
 
-def _collect(name: str, sources: dict[str, str], order: list[str], above: tuple[str, ...]) -> None:
+def _collect(
+    name: str, sources: dict[str, str], order: list[str], above: tuple[str, ...], package: str
+) -> None:
     """Read a module and, before it, those that it imports."""
     if name in above:
         raise RedveilError(f"{name}.js imports itself, by way of {' and '.join(above)}")
     if name in sources:
         return
-    sources[name] = _read(f"{name}.js")
+    sources[name] = _read(f"{name}.js", package)
     for found in _IMPORT.finditer(sources[name]):
-        _collect(found[2], sources, order, (*above, name))
+        _collect(found[2], sources, order, (*above, name), package)
     order.append(name)
 
 
