@@ -51,6 +51,24 @@ def opened(browser: Any, file: Path, **settings: Any) -> Iterator[Any]:
 
     settings: of the browser's context, such as `viewport` and `color_scheme`
     """
+    with _seen(browser, file.as_uri(), file.as_uri(), **settings) as seen:
+        yield seen.page
+    assert seen.complaints == []
+    assert seen.requests == [file.as_uri()]
+
+
+@contextmanager
+def visited(browser: Any, address: str, **settings: Any) -> Iterator[Opened]:
+    """Open a page of a server. It must ask nobody else; its complaints are for the test."""
+    origin = "/".join(address.split("/")[:3]) + "/"
+    with _seen(browser, address, origin, **settings) as seen:
+        yield seen
+    assert all(url.startswith(origin) for url in seen.requests)
+
+
+@contextmanager
+def _seen(browser: Any, address: str, within: str, **settings: Any) -> Iterator[Opened]:
+    """Open an address, and let through only what is within another one."""
     settings = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **settings}
     context = browser.new_context(**settings)
     context.set_default_timeout(10_000)
@@ -60,14 +78,12 @@ def opened(browser: Any, file: Path, **settings: Any) -> Iterator[Any]:
 
     def answer(route: Any) -> None:
         seen.requests.append(route.request.url)
-        if route.request.url == file.as_uri():
+        if route.request.url.startswith(within):
             route.continue_()
         else:
             route.abort()
 
     context.route("**/*", answer)
-    seen.page.goto(file.as_uri())
-    yield seen.page
+    seen.page.goto(address)
+    yield seen
     context.close()
-    assert seen.complaints == []
-    assert seen.requests == [file.as_uri()]

@@ -25,16 +25,17 @@ def edit(
     from redveil.schema_form.form import Form
     from redveil.schema_form.server import FormServer
 
-    with FormServer(Form(path)) as server:
-        say(f"the form is at {server.address}")
-        say("keep the address to yourself; Ctrl-C or the form's own button ends this")
-        if not no_browser:
-            _open(server.address)
-        try:
+    try:
+        with FormServer(Form(path)) as server:
+            say(f"the form is at {server.address}")
+            say("keep the address to yourself; Ctrl-C or the form's own button ends this")
+            if not no_browser:
+                _open(server.address)
             server.serve_forever(poll_interval=0.1)
-        except KeyboardInterrupt:
-            say("stopped; what was not saved is lost")
-            return
+    except KeyboardInterrupt:
+        # The usual way to end a server, and nothing is lost but what was not saved.
+        say("stopped; what was not saved is lost")
+        return
     say(f"done; next: redveil schema check {path}")
 
 

@@ -90,10 +90,15 @@ export class Column {
     this.timer = setTimeout(() => this.ask(), PAUSE);
   }
 
-  undo() {
-    this.row = null;
+  /** Wait for no answer any more. */
+  leave() {
     this.asked += 1;
     clearTimeout(this.timer);
+  }
+
+  undo() {
+    this.row = null;
+    this.leave();
     this.now = this.told;
     this.edit();
     this.summarise();
@@ -112,7 +117,7 @@ export class Column {
     } catch (error) {
       if (mine === this.asked) this.show({ ...this.now, problems: [error.message] });
     }
-    this.edited();
+    if (mine === this.asked) this.edited();
   }
 
   show(told) {

@@ -118,9 +118,7 @@ class Form:
             "side": side.value,
             "name": str(resource.get("name", side.value)),
             "path": str(resource.get("path", "")),
-            "missingValues": [one for one in missing if isinstance(one, str)]
-            if isinstance(missing, list)
-            else [""],
+            "missingValues": _missing_values(table),
             "fromData": _still(still_of_table, resource),
             "columns": [
                 {
@@ -149,7 +147,7 @@ class Form:
             problems += wrong
         for side in Side:
             given = _mapping(asked.get("missingValues")).get(side.value)
-            if given is not None:
+            if given is not None and given != _missing_values(_table(changed, side)):
                 _table(changed, side)["missingValues"] = _strings(given)
         problems += self._edit_package(changed, asked)
         return changed, problems
@@ -170,7 +168,9 @@ class Form:
                 return [Problem(str(self.path), "the budget would be lost", remedy)]
             else:
                 extras.pop(key, None)
-        if "unmatched" in asked:
+        if asked.get("unmatched", _groups(before.get("unmatched"))) != _groups(
+            before.get("unmatched")
+        ):
             groups = [_strings(group) for group in _list(asked["unmatched"])]
             extras.pop("unmatched", None)
             if any(groups):
@@ -263,6 +263,11 @@ def _has_tables(raw: Descriptor) -> bool:
 def _table(raw: Descriptor, side: Side) -> Descriptor:
     table: Descriptor = raw["resources"][list(Side).index(side)]["schema"]
     return table
+
+
+def _missing_values(table: Mapping[str, Any]) -> list[str]:
+    declared = table.get("missingValues", [""])
+    return [one for one in _list(declared) if isinstance(one, str)]
 
 
 def _package(extras: Mapping[str, Any]) -> dict[str, str]:

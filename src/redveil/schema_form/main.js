@@ -28,6 +28,7 @@ function take(told) {
     missingValues: Object.fromEntries(told.views.map((view) => [view.side, view.missingValues])),
   });
   state.before = JSON.stringify(state.edits);
+  for (const column of state.columns) column.leave();
   state.columns = told.views.flatMap((view) => view.columns.map((one) => new Column(view.side, one, edited)));
 }
 

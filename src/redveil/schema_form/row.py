@@ -46,6 +46,12 @@ _PARTS: Final[dict[str, tuple[str, ...]]] = {
     "redveil.kind": (),
 }
 
+# The same for the parts of a row.
+_KINDS_WITH: Final = {
+    **{part.rpartition(".")[2]: kinds for part, kinds in _PARTS.items() if kinds},
+    "categories": LABELS,
+}
+
 
 def row_of(field: Mapping[str, Any]) -> Row:
     """Return a field as a row of the form. What is not there, or not right, is empty.
@@ -107,6 +113,8 @@ def applied(field: Field, row: Row, place: str) -> tuple[Field, list[Problem]]:
     if "kind" in new:
         _become(changed, str(new["kind"]))
     kind = kind_of(changed)
+    # What was typed for another kind, before this one was chosen, does not count.
+    new = {key: value for key, value in new.items() if kind in _KINDS_WITH.get(key, (kind,))}
     for key in ("title", "format", "decimalChar", "groupChar", "trueValues", "falseValues"):
         if key in new:
             _put(changed, key, new[key])
