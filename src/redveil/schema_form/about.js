@@ -20,6 +20,7 @@ export function about(state, edited) {
     h(
       "div",
       { class: "fields" },
+      field("about-name", "Name of the data set", input(known.name, set("name")), "the ledger knows it by name and id; dataset if empty"),
       field("about-unit", "One entity is called", input(known.unit, set("unit")), "such as patient; entity if empty"),
       field("about-budget", "Budget: largest ε of all runs", input(known.budget, set("budget"), null, "decimal"), "such as 3 or 1/2; none if empty"),
       field("about-delta", "Largest δ of all runs", input(known.budget_delta, set("budget_delta")), "such as 1e-6; 0 if empty"),

@@ -124,7 +124,8 @@ export class Column {
     this.now = told;
     this.summarise();
     if (this.isOpen) this.explain();
-    announce(told.problems.length ? `${this.told.name}: ${told.problems[0]}` : `${this.told.name}: ${told.summary || "not used"}`);
+    const declared = this.row.use ? told.summary || kindWords(this.row.kind) : "not used";
+    announce(`${this.told.name}: ${told.problems[0] ?? declared}`);
   }
 
   /** Show problems that saving found. */

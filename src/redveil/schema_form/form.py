@@ -75,7 +75,7 @@ class Form:
                 "name": str(self._raw.get("name", "dataset")),
                 "id": self._raw.get("id"),
                 "isDraft": extras.get("status") == "draft",
-                "package": _package(extras),
+                "package": {"name": str(self._raw.get("name", "")), **_package(extras)},
                 "unmatched": _groups(extras.get("unmatched")),
                 "views": [self._view(side, self._raw) for side in Side],
                 "problems": self._located(self._raw, []),
@@ -157,6 +157,9 @@ class Form:
         before = _mapping(self._raw.get("redveil"))
         extras = dict(before)
         given = _mapping(asked.get("package"))
+        name = str(given.get("name", self._raw.get("name", ""))).strip()
+        if name != str(self._raw.get("name", "")):
+            changed["name"] = name or "dataset"
         for key in _PACKAGE:
             if key not in given or str(given[key]) == _package(before)[key]:
                 continue
@@ -218,7 +221,8 @@ def _column(field: Field, missing: object, problems: list[Problem]) -> dict[str,
 def _summary(attribute: Attribute) -> str:
     """Return what is declared of an attribute, in a line."""
     if attribute.kind is Kind.BOOLEAN:
-        return "yes or no"
+        # There is nothing to add to its kind.
+        return ""
     if attribute.date is not None:
         bounds = f"{attribute.date.minimum} to {attribute.date.maximum}"
         return f"{bounds}, {_counted(len(attribute.categories) - 1, 'cut point')}"

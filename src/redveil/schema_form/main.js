@@ -92,16 +92,19 @@ function tools() {
 }
 
 function filter() {
-  let found = 0;
   for (const column of state.columns) {
     // Those that are open stay: nobody loses sight of what they are writing.
-    const stays = column.isOpen || column.matches(state.text, state.which);
-    column.element.hidden = !stays;
-    found += stays;
+    column.element.hidden = !column.isOpen && !column.matches(state.text, state.which);
   }
   for (const list of main.querySelectorAll(".columns")) {
     list.nextElementSibling.hidden = [...list.children].some((one) => !one.hidden);
   }
+  tally();
+}
+
+/** Say how many columns are shown, and how many still have values from the data. */
+function tally() {
+  const found = state.columns.filter((one) => !one.element.hidden).length;
   const still = state.columns.filter((one) => one.now.fromData.length).length;
   document.getElementById("found").textContent =
     `${counted(found, "column")}${found < state.columns.length ? ` of ${state.columns.length.toLocaleString("en")}` : ""}`
@@ -136,6 +139,7 @@ function edited() {
   where.textContent = words.join(", ") || "Everything is saved.";
   where.className = "";
   document.getElementById("save").disabled = words.length === 0;
+  tally();
 }
 
 function say(text, isWrong = false) {

@@ -34,7 +34,8 @@ def test_everything_is_shown_but_the_key_and_no_data(tmp_path: Path) -> None:
     assert shown["name"] == "clinic"
     assert shown["id"] == "7e57"
     assert shown["isDraft"]
-    assert shown["package"] == {"unit": "patient", "budget": "3", "budget_delta": ""}
+    package = {"name": "clinic", "unit": "patient", "budget": "3", "budget_delta": ""}
+    assert shown["package"] == package
     assert [one["name"] for one in shown["views"][0]["columns"]] == ["age", "gout", "sex", "note"]
     assert shown["views"][0]["key"] == shown["views"][1]["key"] == "patient"
     assert shown["problems"] == []
@@ -68,7 +69,7 @@ def test_saving_keeps_everything_else(tmp_path: Path) -> None:
             "version": form.version,
             "rows": [change(form, "left", 1, minimum="0"), change(form, "right", 1, title="Acid")],
             "missingValues": {"left": ["", "?"]},
-            "package": {"unit": "person", "budget": "5", "budget_delta": ""},
+            "package": {"name": "ward", "unit": "person", "budget": "5", "budget_delta": ""},
             "unmatched": [["age", "acid"], []],
         }
     )
@@ -79,6 +80,7 @@ def test_saving_keeps_everything_else(tmp_path: Path) -> None:
     wanted["resources"][0]["schema"]["fields"][1]["constraints"]["minimum"] = 0
     wanted["resources"][1]["schema"]["fields"][1]["title"] = "Acid"
     wanted["resources"][0]["schema"]["missingValues"] = ["", "?"]
+    wanted["name"] = "ward"
     wanted["redveil"] |= {"unit": "person", "budget": "5", "unmatched": [["age", "acid"]]}
     assert json.loads(path.read_text(encoding="utf-8")) == wanted
     read = Schema.read(path)

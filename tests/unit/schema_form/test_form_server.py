@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from redveil.report import palette
 from redveil.schema import Schema
 from redveil.schema_form.server import MOST_BYTES, TOKEN_HEADER
 from support.forms import asked, served, written
@@ -182,3 +183,10 @@ def test_answers_are_json_in_ascii_and_cannot_be_taken_for_a_page(tmp_path: Path
     assert headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert json.dumps(told).isascii()
     assert told["views"][0]["columns"][1]["name"] == "<script>ε"
+
+
+def test_the_form_has_the_colours_of_reports_and_figures(tmp_path: Path) -> None:
+    with served(written(tmp_path)) as server:
+        page = server.page.html.decode()
+    for name in ("LEFT", "RIGHT", "BOTH", "INK", "MUTED"):
+        assert f"--{name.lower()}: {getattr(palette, name)};" in page
