@@ -69,7 +69,7 @@ def read(path: Path) -> Any:
 def test_a_column_is_edited_by_keyboard_previewed_and_saved(browser: Any, path: Path) -> None:
     with served(path) as server, visited(browser, server.address) as seen:
         page = seen.page
-        assert "3 from the data" in line(page, "age").inner_text()
+        shown(page, "age", "3 from the data")
         line(page, "age").focus()
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "left-1-use"
@@ -78,7 +78,7 @@ def test_a_column_is_edited_by_keyboard_previewed_and_saved(browser: Any, path: 
         shown(page, "age", "0 to 110, 19 cut points")
         assert "19 cut points: 5, 11, 16" in page.locator(".scale p").inner_text()
         assert page.locator(".scale svg line").count() == 1 + 19
-        assert "1 from the data" in line(page, "age").inner_text()
+        assert "1 from the data" in line(page, "age").text_content()
         page.get_by_label("Cut", exact=True).focus()
         page.get_by_label("Cut", exact=True).select_option("explicit")
         assert page.evaluate("document.activeElement.id") == "left-1-rule"
@@ -145,7 +145,7 @@ def test_problems_stand_at_their_row_and_nothing_is_saved(browser: Any, path: Pa
         line(page, "acid").click()
         page.get_by_role("button", name="Save").click()
         said(page, "Not saved: the bounds are empty")
-        assert "1 problem" in line(page, "acid").inner_text()
+        assert "1 problem" in line(page, "acid").text_content()
         # It leads to the row.
         assert line(page, "acid").get_attribute("aria-expanded") == "true"
         page.get_by_role("button", name="Undo changes to this column").click()
@@ -337,8 +337,7 @@ def test_ctrl_c_ends_the_command(path: Path) -> None:
         assert "stopped; what was not saved is lost" in process.stderr.read()
 
 
-def test_the_form_asks_only_for_what_it_shows(path: Path) -> None:
-    # The same numbers as in the terminal, by the same code.
+def test_the_form_counts_the_splits_that_the_program_counts(path: Path) -> None:
     with served(path) as server:
         _, _, told = asked(server, "/schema")
     attributes = Schema.read(path).left.attributes

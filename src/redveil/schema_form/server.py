@@ -86,7 +86,7 @@ class FormHandler(BaseHTTPRequestHandler):
         known: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "/preview": self.server.form.preview,
             "/save": self._save,
-            "/done": self._done,
+            "/done": lambda _: {},
         }
         if not self._is_addressed() or not self._is_allowed():
             return
@@ -99,6 +99,9 @@ class FormHandler(BaseHTTPRequestHandler):
         asked = self._asked()
         if asked is not None:
             self._answer(known[self.path], asked)
+            if self.path == "/done":
+                # Once it is answered: nobody waits for this thread to end.
+                self.server.stop()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base
         """Log nothing: requests are not what the owner wants to read in the terminal."""
@@ -111,10 +114,6 @@ class FormHandler(BaseHTTPRequestHandler):
         saved = self.server.form.save(asked)
         kept = None if saved.kept is None else str(saved.kept)
         return {"problems": saved.problems, "kept": kept, "schema": self.server.form.shown()}
-
-    def _done(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        self.server.stop()
-        return {}
 
     def _is_addressed(self) -> bool:
         """Refuse requests under another name: another site's name may lead here, too."""

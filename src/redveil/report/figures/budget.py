@@ -10,7 +10,7 @@ from redveil.privacy.loss import amount
 from redveil.privacy.plan import StepKind
 from redveil.report.document import ResultDocument, StepPart
 from redveil.report.figures.canvas import SMALL, Sheet
-from redveil.report.figures.words import fitted, measured
+from redveil.report.figures.words import fitted, measured, promised
 from redveil.report.palette import BOTH, FAINT, INK, LINE, MUTED, PAPER, lightness, mixed
 from redveil.schema.view import plural
 
@@ -49,8 +49,11 @@ def budget(document: ResultDocument) -> Sheet:
     legend = top + BAR + 0.2
     below = legend + LINE_HEIGHT * len(whole) + 0.25
     sheet = Sheet(WIDTH, below + ROW * len(rows) + (0.55 if rows else 0))
-    price = promise.promise if unit == "ε" else f"{promise.promise} (ρ = {promise.rho})"
-    sheet.title(f"What {price} was spent on", f"{len(promise.steps)} steps that add up exactly")
+    price = promised(promise) + (
+        f" (ρ = {float(Fraction(promise.rho)):.3g})" if promise.rho else ""
+    )
+    title = fitted(f"What {price} was spent on", WIDTH - 0.3, 9.5, lines=1)
+    sheet.title(title, f"{len(promise.steps)} steps that add up exactly")
     _bar(sheet, (EDGE, top, WIDTH - 2 * EDGE, BAR), whole, sum(whole.values()), colours)
     _legend(sheet, legend, whole, colours, unit)
     if rows:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from redveil.report.document import RedescriptionPart, ResultDocument
 from redveil.report.figures.canvas import SMALL, Sheet
-from redveil.report.figures.words import fitted, measured
+from redveil.report.figures.words import fitted, measured, promised
 from redveil.report.palette import BOTH, LINE, MUTED, PAPER, mixed
 from redveil.report.wording import all_confirmed
 from redveil.schema.view import plural
@@ -33,7 +33,7 @@ def scatter(document: ResultDocument) -> Sheet:
     count = str(len(listed)) if listed else "No"
     found = f"{count} redescription{'' if len(listed) < 2 else 's'}"
     title = fitted(
-        f"{found} of {promise.schema_name}, {promise.promise}", WIDTH - 0.3, 9.5, lines=1
+        f"{found} of {promise.schema_name}, {promised(promise)}", WIDTH - 0.3, 9.5, lines=1
     )
     if not listed and not document.pruned:
         sheet = Sheet(WIDTH, 0.75)

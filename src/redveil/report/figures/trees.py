@@ -88,7 +88,7 @@ def ribbons(document: ResultDocument, number: int | None = None) -> Sheet:
     spans = {side: _stacked(pair, side, height, scale) for side in Side}
     unit = plural(document.certificate.unit)
     legend = f"Ribbons are as wide as the noisy number of {unit}"
-    _heads(sheet, pair, f"{legend}; violet: overlaps of entries, with their numbers.")
+    _heads(sheet, pair, f"{legend}; dark: overlaps of entries, with their numbers.")
     _ribbons(sheet, pair, spans, scale)
     for side in Side:
         _tree(sheet, pair, side, spans[side])

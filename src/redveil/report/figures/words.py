@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from redveil.query.formula import And, Known, Literal, Not, Query, Value, interval_pairs
 from redveil.query.text import number_text, to_text
+from redveil.report.document import CertificatePart
 from redveil.report.figures.canvas import USUAL
 
 _SIGNS = {"=": "=", "!=": "≠", "<=": "≤", ">": ">"}
@@ -156,6 +157,11 @@ def _ems(letter: str, *, bold: bool) -> float:
         for one in (around, "nn")
     )
     return float(wide - narrow) / 100
+
+
+def promised(certificate: CertificatePart) -> str:
+    """Return what a result promises, and whether it is known not to keep it."""
+    return certificate.promise + (" (NOT MET)" if certificate.unmet else "")
 
 
 def numbers(entries: Sequence[int], most: int = 5) -> str:

@@ -124,6 +124,12 @@ def test_the_budget_says_what_each_part_cost(tmp_path: Path) -> None:
     assert {"trial 1", "trial 2"} <= set(drawn)
 
 
+@pytest.mark.parametrize("kind", ["scatter", "budget"])
+def test_a_promise_that_is_not_met_is_not_claimed(tmp_path: Path, kind: FigureKind) -> None:
+    assert any("ε = 3 (NOT MET)" in one for one in texts(mined_clinic(draft=True), kind, tmp_path))
+    assert not any("NOT MET" in one for one in texts(mined_clinic(), kind, tmp_path))
+
+
 def test_an_empty_list_is_said_in_a_line(tmp_path: Path) -> None:
     nothing = mined_clinic(NOTHING)
     assert "Nothing was found, so there is nothing to draw." in texts(nothing, "scatter", tmp_path)

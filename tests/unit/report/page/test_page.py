@@ -209,12 +209,13 @@ def test_the_budget_adds_up_and_the_certificate_is_whole() -> None:
 def test_modules_keep_their_names_to_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = {
         "main.js": 'import { one, two } from "./other.js";\nconst own = one + two();\n',
-        "other.js": "const own = 1;\nexport const one = own;\nexport function two() {}\n",
+        "other.js": "const own = 1;\nexport const one = own;\nexport function two() {}\n"
+        "export class Three {}\n",
     }
-    monkeypatch.setattr(bundle, "_read", sources.__getitem__)
+    monkeypatch.setattr(bundle, "_read", lambda name, _: sources[name])
     script = bundle.script()
     assert "const { one, two } = otherModule;" in script
-    assert "return { one, two };" in script
+    assert "return { one, two, Three };" in script
     assert script.index("const otherModule") < script.index("const mainModule")
     assert "import " not in script
     assert "export " not in script
@@ -231,7 +232,7 @@ def test_modules_keep_their_names_to_themselves(monkeypatch: pytest.MonkeyPatch)
 def test_modules_that_do_not_fit_are_refused(
     monkeypatch: pytest.MonkeyPatch, source: str, problem: str
 ) -> None:
-    monkeypatch.setattr(bundle, "_read", lambda _: source)
+    monkeypatch.setattr(bundle, "_read", lambda *_: source)
     with pytest.raises(RedveilError, match=problem):
         bundle.script()
 
