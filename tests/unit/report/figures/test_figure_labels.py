@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import redveil
+from redveil.report.document import IntervalPart, PointPart
 from redveil.report.figures.kinds import FigureKind
 from redveil.report.figures.pair import drawn_pair
 from redveil.report.result import Result
@@ -154,3 +155,34 @@ def test_hostile_names_are_drawn_in_every_format(tmp_path: Path, kind: FigureKin
     for name in HOSTILE:
         for suffix in (".png", ".pdf"):
             mined_with(name).plot(kind, tmp_path / f"hostile{suffix}")
+
+
+def test_large_tables_have_counts_and_the_largest_only_colours(tmp_path: Path) -> None:
+    # The ends of a tree of depth 3 are too many for intervals, those of depth 4 for counts.
+    sizes = {}
+    for depth in (3, 4):
+        result = mined_clinic(depth=depth, alternations=1, trials=1)
+        pair = drawn_pair(result.document)
+        drawn = texts(result, "table", tmp_path, pair=pair.number)
+        sizes[depth] = max(pair.cells.shape)
+        counts = f"{pair.cells.max():,.0f}" in drawn
+        assert counts is (sizes[depth] <= 20)
+        assert not any(" to " in one for one in drawn)
+        assert any("framed" in one for one in drawn)
+    assert 9 < sizes[3] <= 20 < sizes[4]
+
+
+def test_supports_of_any_size_can_be_told_apart(tmp_path: Path) -> None:
+    one = redescription(confirmed=True)
+    few, many = (
+        one.model_copy(update={"support": one.support.model_copy(update={"both": both})})
+        for both in (
+            IntervalPart(estimate=20, low=10, high=30),
+            IntervalPart(estimate=90_000, low=80_000, high=100_000),
+        )
+    )
+    wide = document(few, many).model_copy(
+        update={"pruned": (PointPart(support=30, jaccard=0.2), PointPart(support=3, jaccard=0.1))}
+    )
+    drawn = texts(Result(wide), "scatter", tmp_path)
+    assert {"1", "2", "100", "10,000", "pruned (2)"} <= set(drawn)
