@@ -35,7 +35,7 @@ from oracle.law import (
 )
 from oracle.splits import splits_of
 from oracle.tree_law import LIMIT, Walk, drawn_law, grown_law
-from oracle.twin_law import Rule, Twins, trials_law, twin_law
+from oracle.twin_law import NOTHING, Rule, Twins, Used, trials_law, twin_law
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Alternation, AltExpM, AltMCMC, Sampler
 from redveil.algorithms.describe import Describe, TreeScore
@@ -204,7 +204,7 @@ class Run:
         """Return the law of twin trees that are grown from the last split of each view."""
         last = [len(splits_of(self.entities.views.view(side))) - 1 for side in BOTH]
         start = Twins(((last[LEFT],), (last[RIGHT],)), ((1, 1), (2, 2)))
-        return twin_law(self.entities, CORRESPONDENCE, self.costs.tree, ((), ()), self.rule, start)
+        return twin_law(self.entities, CORRESPONDENCE, self.costs.tree, NOTHING, self.rule, start)
 
     def _describing(self, before: Sequence[Outcome]) -> Law:
         """Return the law of a tree on the right that describes the only split on the left."""
@@ -214,7 +214,7 @@ class Run:
         roots = [pair[RIGHT][0] for one in before for pair in _tables_of_trial(one)]
         used = {self.entities.views.attribute(RIGHT, root) for root in roots if root is not None}
         if self.how.tree_score is TreeScore.AGREEMENT:
-            return twin_law(self.entities, AGREEMENT, (price,), ((), used))
+            return twin_law(self.entities, AGREEMENT, (price,), Used(((), used)))
         target = attribute_target(LEFT, 0)
         law = drawn_law(self.entities, RIGHT, target, self.how.depth, price, used)
         return renamed(law, lambda tree: (("pair", (0,), tree),))
@@ -240,7 +240,7 @@ class Run:
 
     def _stumps(self) -> Law:
         """Return the law of a private start."""
-        law = twin_law(self.entities, self.root, self.costs.start, ((), ()), self.rule)
+        law = twin_law(self.entities, self.root, self.costs.start, NOTHING, self.rule)
         return renamed(law, lambda twins: (("stumps", twins),))
 
     def _next_tree(self, before: Sequence[Outcome]) -> Law:

@@ -35,7 +35,20 @@ from oracle.law import (
 
 NodePair = tuple[int, int]
 Choice = tuple[int, int, int] | None  # whether the sides cross, left split, right split
-Used = Sequence[Collection[int]]  # the attributes that roots must avoid, left and right
+
+
+class Used(NamedTuple):
+    """What a pair of trees leaves alone, as long as there is anything else to choose.
+
+    roots:   the attributes that roots avoid, left and right
+    matched: the pairs of attributes that nodes below the roots avoid
+    """
+
+    roots: Sequence[Collection[int]] = ((), ())
+    matched: Collection[tuple[int, int]] = ()
+
+
+NOTHING = Used()
 
 
 class Twins(NamedTuple):
@@ -93,7 +106,7 @@ def trials_law(
     deepens: bool = False,
     again: bool = False,
 ) -> Law:
-    """Return the law of several pairs; roots avoid the attributes of earlier roots.
+    """Return the law of several pairs; each avoids what earlier ones ask.
 
     prices:  of the levels of each pair
     deepens: whether the second pair begins with the first, which is then a scout's
@@ -102,18 +115,19 @@ def trials_law(
 
     def next_pair(earlier: tuple[Twins, ...]) -> Law:
         levels = prices[len(earlier)]
-        if deepens and len(earlier) == 1:
-            return twin_law(entities, root, levels, ((), ()), rule, earlier[0])
-        used = [
+        told = earlier[int(again) :]
+        roots = [
             {
                 entities.views.attribute(side, split)
-                for one in earlier[int(again) :]
+                for one in told
                 for split in one.trees[side][:1]
                 if split is not None
             }
             for side in BOTH
         ]
-        return twin_law(entities, root, levels, used, rule)
+        used = Used(roots, {pair for one in told for pair in matched(entities.views, one)})
+        begun = earlier[0] if deepens and len(earlier) == 1 else BEFORE_GROWTH
+        return twin_law(entities, root, levels, used, rule, begun)
 
     law: Law = {(): 0.0}
     for _ in prices:
@@ -130,7 +144,7 @@ def level_law(
         # Attributes are avoided as long as there is anything else to choose.
         pairs = offered(entities.views, now, match, used, rule)
         if not pairs:
-            pairs = offered(entities.views, now, match, ((), ()), rule)
+            pairs = offered(entities.views, now, match, NOTHING, rule)
         here = [
             one
             for one in entities.at(LEFT, now.trees[LEFT], match[LEFT])
@@ -150,12 +164,13 @@ def offered(
     """Return the pairs of splits that may be chosen at a matched pair of nodes."""
     paths = [path_to(now.trees[side], match[side]) or () for side in BOTH]
     lefts, rights = (
-        may_stand(views, side, paths[side], used[side], rule.required[side]) for side in BOTH
+        may_stand(views, side, paths[side], used.roots[side], rule.required[side]) for side in BOTH
     )
     return [
         (left, right)
         for left, right in itertools.product(lefts, rights)
-        if not any(
+        if not (any(paths) and attributes_of(views, left, right) in used.matched)
+        and not any(
             pair in rule.apart
             for pair in itertools.product(
                 *(
@@ -168,6 +183,25 @@ def offered(
             )
         )
     ]
+
+
+def attributes_of(views: Views, left: int, right: int) -> tuple[int, int]:
+    """Return the attributes of a left and a right split."""
+    return views.attribute(LEFT, left), views.attribute(RIGHT, right)
+
+
+def matched(views: Views, twins: Twins) -> set[tuple[int, int]]:
+    """Return the pairs of attributes at matched nodes: those above matched leaves."""
+    found = set()
+    for match in twins.matches:
+        node = match
+        while node != (0, 0):
+            node = (node[LEFT] - 1) // 2, (node[RIGHT] - 1) // 2
+            one, other = twins.trees[LEFT][node[LEFT]], twins.trees[RIGHT][node[RIGHT]]
+            assert one is not None
+            assert other is not None
+            found.add(attributes_of(views, one, other))
+    return found
 
 
 def may_stand(

@@ -16,7 +16,7 @@ Union = frozenset[int]
 UnionPair = tuple[Union, Union]
 
 # What a pair keeps of its value with every literal.
-LITERAL = 0.97
+LITERAL = 0.95
 
 
 class CloseError(Exception):

@@ -21,6 +21,7 @@ from oracle.splits import informative
 from redveil.data.binning import pack
 from redveil.schema import View
 from redveil.trees.joint import among, count_jointly
+from redveil.trees.pairing import NO_EARLIER
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.scores.correspondence import SHARES
 from redveil.trees.split_sets import split_sets
@@ -176,7 +177,7 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
         seen = Counter[Hashable]()
         for _ in range(2000):
             keys = level_keys(1)
-            twins = grow_twins(data, root, {}, keys, purse_of(keys, price), source).value
+            twins = grow_twins(data, root, NO_EARLIER, keys, purse_of(keys, price), source).value
             seen[chosen(twins, 0, 0)] += 1
         laws[root.score.name] = seen, Law(entities.root_law(root, price, entities.by_hand).items())
     for name, (seen, _) in laws.items():
@@ -193,7 +194,9 @@ def test_twins_of_two_levels_follow_their_exact_law(root: Matching) -> None:
     keys = level_keys(2)
     seen = Counter[Hashable]()
     for _ in range(2000):
-        seen[outcome(grow_twins(data, root, {}, keys, purse_of(keys, prices), source).value)] += 1
+        seen[
+            outcome(grow_twins(data, root, NO_EARLIER, keys, purse_of(keys, prices), source).value)
+        ] += 1
     law = entities.law(root, prices, entities.by_hand)
     assert sum(law.values()) == pytest.approx(1, abs=1e-12)
     assert surprise(seen, law) > FALSE_ALARM

@@ -42,6 +42,7 @@ from redveil.privacy.plan import Mechanism, Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
 from redveil.trees.levelwise import grow_levelwise
+from redveil.trees.pairing import NO_EARLIER
 from redveil.trees.prepared import Needs
 from redveil.trees.twin import Twins
 from redveil.trees.walks import walk_to_tree
@@ -207,7 +208,7 @@ class Alternation(Algorithm):
 
     def _grow_start(self, trial: Trial) -> Released[Twins]:
         """Choose the two splits of a private start: twin trees of depth 1."""
-        return grow(trial, self.root_score, {}, (_start_key(trial.number),))
+        return grow(trial, self.root_score, NO_EARLIER, (_start_key(trial.number),))
 
     @abstractmethod
     def grow_tree(self, trial: Trial, side: Side, target: Target, number: int) -> Grown:

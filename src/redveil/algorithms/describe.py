@@ -37,6 +37,7 @@ from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
+from redveil.trees.pairing import Earlier
 from redveil.trees.prepared import Needs
 from redveil.trees.scores import TREE_GINI, agreement
 from redveil.trees.tree import Tree
@@ -170,7 +171,9 @@ class Describe(Algorithm):
         side = self.given_side.other
         if self.tree_score is TreeScore.AGREEMENT:
             # The given query is the only split of its side, so it is one of every pair.
-            pair = grow(trial, RootScore.AGREEMENT, {side: used}, (_key(number),))
+            pair = grow(
+                trial, RootScore.AGREEMENT, Earlier({side: frozenset(used)}), (_key(number),)
+            )
             return grown(trial, pair)[side]
         target = attribute_target(trial.data, self.given_side, GIVEN_SPLIT)
         tree = draw_tree(

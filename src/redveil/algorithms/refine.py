@@ -24,6 +24,7 @@ from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
+from redveil.trees.pairing import NO_EARLIER
 from redveil.trees.prepared import Needs
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -81,7 +82,7 @@ class Refine(Algorithm):
         twins = grow_twins(
             trial.data,
             BY_CORRESPONDENCE,
-            {},
+            NO_EARLIER,
             self._levels(trial.number),
             trial.purse,
             trial.randomness,

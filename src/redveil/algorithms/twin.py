@@ -1,9 +1,10 @@
 """Twin trees, the default: two trees grown at once, so that their nodes match.
 
 Every pair of matching splits is one private choice, so the guarantee is exact. Several pairs of
-twin trees are grown one after the other; each avoids the root attributes of those before it. If
-nothing is said about their shape, a first pair of depth 1, the scout, is grown and measured before
-the shape of the others is decided; deeper pairs begin with its splits.
+twin trees are grown one after the other. Each avoids the root attributes of those before it and,
+below its own roots, the pairs of attributes that they have matched. If nothing is said about their
+shape, a first pair of depth 1, the scout, is grown and measured before the shape of the others is
+decided; deeper pairs begin with its splits.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released, combine
+from redveil.trees.pairing import NO_EARLIER, Earlier
 from redveil.trees.prepared import Needs
 from redveil.trees.twin import (
     BY_AGREEMENT,
     BY_CORRESPONDENCE,
     BY_LEVERAGE,
-    Avoid,
     Matching,
     Twins,
     grow_twins,
@@ -225,7 +226,7 @@ class Twin(Algorithm):
         """Grow and measure the scout, if there is one."""
         if not self.scout:
             return None
-        twins = grow(trial, self.root_score, {}, (_level(1, 1),))
+        twins = grow(trial, self.root_score, NO_EARLIER, (_level(1, 1),))
         return Scouted(twins, trial.measure(grown(trial, twins), self.counts, trial=1))
 
     def informed(self, schema: Schema, size: float, price: Price, scouted: Scouted) -> Self:
@@ -254,24 +255,25 @@ class Twin(Algorithm):
 
         What a pair avoids follows from trees that are released already, so it costs nothing.
         """
-        used: dict[Side, set[int]] = {side: set() for side in Side}
+        earlier = NO_EARLIER
         tables: list[Released[LeafTable]] = []
         scouted = trial.scouted
         if scouted is not None:
             tables.append(scouted.table)
             if not self.again:
-                self._avoid(scouted.twins, used, trial)
+                earlier = _with(earlier, scouted.twins, trial)
         for number in range(len(tables) + 1, self.trials + 1):
             begun = scouted.twins if scouted is not None and self._deepens(number) else None
-            twins = grow(trial, self.root_score, used, self._levels(number), begun)
-            self._avoid(twins, used, trial)
+            twins = grow(trial, self.root_score, earlier, self._levels(number), begun)
+            earlier = _with(earlier, twins, trial)
             tables.append(trial.measure(grown(trial, twins), self.counts, trial=number))
         return tables
 
-    @staticmethod
-    def _avoid(twins: Released[Twins], used: dict[Side, set[int]], trial: Trial) -> None:
-        for side, attribute in twins.value.roots(trial.data.splits).items():
-            used[side].add(attribute)
+
+def _with(earlier: Earlier, twins: Released[Twins], trial: Trial) -> Earlier:
+    """Return what has been asked, with one more pair of trees."""
+    splits = trial.data.splits
+    return earlier.and_also(twins.value.roots(splits), twins.value.matched(splits))
 
 
 def related(table: LeafTable) -> float:
@@ -298,13 +300,13 @@ def _level(trial: int, level: int) -> StepKey:
 def grow(
     trial: Trial,
     root_score: RootScore,
-    avoid: Avoid,
+    earlier: Earlier,
     steps: Sequence[StepKey],
     begun: Released[Twins] | None = None,
 ) -> Released[Twins]:
     """Grow a pair of twin trees, one level for each step, and report progress."""
     matching, sources = root_score.matching, (trial.purse, trial.randomness)
-    twins = grow_twins(trial.data, matching, avoid, steps, *sources, trial.required, begun)
+    twins = grow_twins(trial.data, matching, earlier, steps, *sources, trial.required, begun)
     trial.progress()
     return twins
 

@@ -7,7 +7,8 @@ never from the data (trees/pairing.md).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,32 @@ from redveil.schema import Schema, Side
 from redveil.trees.splits import Splits
 
 Flags = NDArray[np.bool_]
-#: Numbers of attributes, on each side.
-Attributes = Mapping[Side, Collection[int]]
 #: Splits from a root to a node, each with whether it held.
 Path = Sequence[tuple[int, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What earlier pairs of trees ask, by the numbers of attributes. Released, so public.
+
+    roots:   the attributes at their roots, on each side
+    matched: the pairs of a left and a right attribute that stand at matched nodes
+    """
+
+    roots: Mapping[Side, frozenset[int]] = field(default_factory=dict)
+    matched: frozenset[tuple[int, int]] = frozenset()
+
+    def and_also(self, roots: Mapping[Side, int], matched: Collection[tuple[int, int]]) -> Earlier:
+        """Return the same with one more pair of trees.
+
+        >>> Earlier().and_also({Side.LEFT: 1, Side.RIGHT: 2}, [(1, 2)]).matched
+        frozenset({(1, 2)})
+        """
+        both = {side: self.roots.get(side, frozenset()) | {roots[side]} for side in Side}
+        return Earlier(both, self.matched.union(matched))
+
+
+NO_EARLIER: Final = Earlier()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,25 +81,36 @@ class Pairing:
         roots = {side: _of_some(splits[side], required.get(side, ())) for side in Side}
         return cls(splits, roots, apart)
 
-    def allowed(self, left: Path, right: Path, avoid: Attributes) -> Flags:
+    def allowed(self, left: Path, right: Path, earlier: Earlier = NO_EARLIER) -> Flags:
         """Return which pairs of splits may be chosen below two paths, bool[left, right].
 
         A split must be able to divide the entities on its path, and may not be matched with any
-        attribute on the other path. Attributes are avoided at the roots only, and only as long as
-        others are left.
+        attribute on the other path. Roots leave the attributes of earlier roots alone; nodes below
+        leave pairs of attributes alone that were matched before: other cut points would tell
+        the same once more. Both hold only as long as there is anything else to choose.
         """
         paths = {Side.LEFT: left, Side.RIGHT: right}
         informative = {side: self.splits[side].informative(path) for side, path in paths.items()}
         if left or right:
-            return self._apart_from(paths, informative)
+            found = self._apart_from(paths, informative)
+            untold = found & ~self._matched(earlier)
+            return untold if untold.any() else found
         roots = {side: informative[side] & self.roots[side] for side in Side}
-        fresh = {side: self._fresh(side, roots[side], avoid.get(side, ())) for side in Side}
+        used = {side: earlier.roots.get(side, frozenset()) for side in Side}
+        fresh = {side: self._fresh(side, roots[side], used[side]) for side in Side}
         found = self._apart_from(paths, fresh)
         return found if found.any() else self._apart_from(paths, roots)
 
     def _fresh(self, side: Side, roots: Flags, avoid: Collection[int]) -> Flags:
         others = roots & ~np.isin(self.splits[side].attribute, list(avoid))
         return others if others.any() else roots
+
+    def _matched(self, earlier: Earlier) -> Flags:
+        """Return the pairs of splits whose attributes were matched before, bool[left, right]."""
+        matched = np.zeros_like(self.apart)
+        for pair in earlier.matched:
+            matched[pair] = True
+        return matched[np.ix_(*(self.splits[side].attribute for side in Side))]
 
     def _apart_from(self, paths: Mapping[Side, Path], may: Mapping[Side, Flags]) -> Flags:
         """Return the pairs of some splits whose attributes may be matched, bool[left, right]."""

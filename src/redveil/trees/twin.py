@@ -8,7 +8,7 @@ its price once (privacy/parallel.md). No initial target, no chain: the guarantee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -34,7 +34,7 @@ from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
 from redveil.trees.counting import Positions, route
 from redveil.trees.joint import among, count_jointly
-from redveil.trees.pairing import Pairing
+from redveil.trees.pairing import Earlier, Pairing
 from redveil.trees.prepared import PreparedData
 from redveil.trees.scores import CORRESPONDENCE, GRID_BITS, LEVERAGE, agreement
 from redveil.trees.scores.correspondence import pieces
@@ -42,7 +42,6 @@ from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
 Integers = NDArray[np.int64]
-Avoid = Mapping[Side, Collection[int]]
 NodePair = tuple[int, int]
 
 
@@ -80,6 +79,25 @@ class Twins:
         """Return the attributes that the two roots ask for."""
         return {side: _attribute(splits[side], self.tree(side).splits[0]) for side in Side}
 
+    def matched(self, splits: Mapping[Side, Splits]) -> set[tuple[int, int]]:
+        """Return the pairs of attributes, left and right, that stand at matched nodes."""
+        return {
+            (
+                _attribute(splits[Side.LEFT], self.left.splits[left]),
+                _attribute(splits[Side.RIGHT], self.right.splits[right]),
+            )
+            for match in self.matches
+            for left, right in _above(match)
+        }
+
+
+def _above(match: NodePair) -> Iterator[NodePair]:
+    """Yield the matched nodes above a matched pair, up to the roots."""
+    left, right = match
+    while left > 0:
+        left, right = (left - 1) // 2, (right - 1) // 2
+        yield left, right
+
 
 BEFORE_GROWTH: Final = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
 
@@ -87,7 +105,7 @@ BEFORE_GROWTH: Final = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),
 def grow_twins(
     data: PreparedData,
     root: Matching,
-    avoid: Avoid,
+    earlier: Earlier,
     steps: Sequence[StepKey],
     purse: Purse,
     randomness: Randomness,
@@ -98,7 +116,7 @@ def grow_twins(
     """Grow a pair of matched trees, one level for each of the plan's steps.
 
     root:     what the first choice is scored by; those below are scored by correspondence.
-    avoid:    attributes that the roots leave alone, so that several pairs of twins differ.
+    earlier:  what earlier pairs of twins ask, which these leave alone so that they differ.
     required: names of attributes, of which each root takes one; any, if there are none.
     grown:    trees that are grown already, and are grown deeper.
     start:    what to grow from, if a person gave the first splits; public.
@@ -109,7 +127,7 @@ def grow_twins(
             raise KeyboardInterrupt
         receipt = purse.pay(step, "choose")
         now = grown.value if grown else start
-        matches, base = _open_matches(now, pairing, avoid)
+        matches, base = _open_matches(now, pairing, earlier)
         if not matches:
             continue
         matching = BY_CORRESPONDENCE if grown else root
@@ -149,7 +167,9 @@ def _members(at_left: Positions, at_right: Positions, match: NodePair) -> NDArra
     return pack((at_left == match[0]) & (at_right == match[1]))
 
 
-def _open_matches(twins: Twins, pairing: Pairing, avoid: Avoid) -> tuple[list[NodePair], Integers]:
+def _open_matches(
+    twins: Twins, pairing: Pairing, earlier: Earlier
+) -> tuple[list[NodePair], Integers]:
     """Return the matched pairs that can still be split, and what may be chosen there.
 
     Public: follows from the released trees and from public parameters alone.
@@ -158,7 +178,7 @@ def _open_matches(twins: Twins, pairing: Pairing, avoid: Avoid) -> tuple[list[No
     base: list[Integers] = []
     for match in twins.matches:
         left, right = twins.left.path(match[0]), twins.right.path(match[1])
-        both = pairing.allowed(left, right, avoid).astype(np.int64).ravel()
+        both = pairing.allowed(left, right, earlier).astype(np.int64).ravel()
         if both.any():
             matches.append(match)
             base.append(np.concatenate([both, both]))

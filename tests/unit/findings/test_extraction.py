@@ -211,7 +211,7 @@ def test_a_candidate_is_worth_its_cautious_index_less_its_literals() -> None:
         ]
         index = float(cautious_corrected(extractor.estimate.moments(flags[0], flags[1]))[0])
         literals = literal_count(one.left) + literal_count(one.right)
-        assert one.value == pytest.approx(index * 0.97**literals)
+        assert one.value == pytest.approx(index * 0.95**literals)
     values = [one.value for one in found]
     assert values == sorted(values, reverse=True)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracle.splits import informative
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.schema.unmatched import Group
-from redveil.trees.pairing import Pairing
+from redveil.trees.pairing import NO_EARLIER, Earlier, Pairing
 from redveil.trees.splits import Splits
 from redveil.trees.twin import BY_LEVERAGE, Twins, grow_twins
 from support.prepared import level_keys, prepared_table, purse_of
@@ -39,7 +39,7 @@ def name(side: Side, split: int) -> str:
 
 
 def by_definition(
-    schema: Schema, required: Required, paths: Mapping[Side, Path], avoid: Mapping[Side, set[int]]
+    schema: Schema, required: Required, paths: Mapping[Side, Path], earlier: Earlier
 ) -> set[tuple[int, int]]:
     """Return the pairs of splits that may be chosen, one pair at a time."""
     above = {side: [name(side, split) for split, _ in paths[side]] for side in Side}
@@ -64,10 +64,16 @@ def by_definition(
     def pairs(some: Mapping[Side, list[int]]) -> set[tuple[int, int]]:
         return {(i, j) for i in some[Side.LEFT] for j in some[Side.RIGHT] if apart(i, j)}
 
+    def told(left: int, right: int) -> bool:
+        """Whether the attributes of the new splits were matched before."""
+        one, other = SPLITS[Side.LEFT].attribute[left], SPLITS[Side.RIGHT].attribute[right]
+        return (int(one), int(other)) in earlier.matched
+
     if any(paths.values()):
-        return pairs(may)
+        return {pair for pair in pairs(may) if not told(*pair)} or pairs(may)
     fresh = {
-        side: [s for s in may[side] if SPLITS[side].attribute[s] not in avoid[side]] or may[side]
+        side: [s for s in may[side] if SPLITS[side].attribute[s] not in earlier.roots[side]]
+        or may[side]
         for side in Side
     }
     return pairs(fresh) or pairs(may)
@@ -80,34 +86,34 @@ def some_of(side: Side) -> st.SearchStrategy[set[str]]:
 groups = st.lists(
     st.builds(Group, *(some_of(side).map(lambda s: tuple(sorted(s))) for side in Side))
 )
-numbers = st.sets(st.integers(0, 3))
+numbers = st.frozensets(st.integers(0, 3))
+matched = st.frozensets(st.tuples(st.integers(0, 3), st.integers(0, 3)))
 steps = st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=2).map(tuple)
 
 
 @settings(max_examples=300, deadline=None)
-@given(groups, some_of(Side.LEFT), some_of(Side.RIGHT), steps, steps, numbers, numbers)
+@given(groups, some_of(Side.LEFT), some_of(Side.RIGHT), steps, steps, numbers, numbers, matched)
 def test_what_may_be_chosen_follows_from_the_definition(
     unmatched: list[Group],
     left: set[str],
     right: set[str],
     left_path: Path,
     right_path: Path,
-    left_used: set[int],
-    right_used: set[int],
+    left_used: frozenset[int],
+    right_used: frozenset[int],
+    told: frozenset[tuple[int, int]],
 ) -> None:
     # Both nodes are roots, or neither is.
     paths = {Side.LEFT: left_path, Side.RIGHT: right_path}
     if not all(paths.values()):
         paths = dict.fromkeys(Side, ())
     schema = replace(SCHEMA, unmatched=tuple(unmatched))
-    required, avoid = (
-        {Side.LEFT: left, Side.RIGHT: right},
-        {Side.LEFT: left_used, Side.RIGHT: right_used},
-    )
+    required = {Side.LEFT: left, Side.RIGHT: right}
+    earlier = Earlier({Side.LEFT: left_used, Side.RIGHT: right_used}, told)
     pairing = Pairing.of(schema, SPLITS, required)
-    allowed = pairing.allowed(paths[Side.LEFT], paths[Side.RIGHT], avoid)
+    allowed = pairing.allowed(paths[Side.LEFT], paths[Side.RIGHT], earlier)
     found = {(int(i), int(j)) for i, j in np.argwhere(allowed)}
-    assert found == by_definition(schema, required, paths, avoid)
+    assert found == by_definition(schema, required, paths, earlier)
 
 
 def grown(schema: Schema, required: Required, seed: int, depth: int = 3) -> Twins:
@@ -122,7 +128,9 @@ def grown(schema: Schema, required: Required, seed: int, depth: int = 3) -> Twin
     keys = level_keys(depth)
     data = prepared_table(table_of(*sides), schema)
     purse = purse_of(keys, Fraction(1))
-    return grow_twins(data, BY_LEVERAGE, {}, keys, purse, SeededRandomness(seed), required).value
+    return grow_twins(
+        data, BY_LEVERAGE, NO_EARLIER, keys, purse, SeededRandomness(seed), required
+    ).value
 
 
 def on_path(twins: Twins, side: Side, node: int) -> set[str]:
@@ -153,4 +161,4 @@ def test_every_leaf_mentions_what_is_required_of_roots(seed: int) -> None:
 def test_any_root_will_do_if_what_is_required_has_no_split() -> None:
     pairing = Pairing.of(SCHEMA, SPLITS, {Side.LEFT: ("gone",)})
     assert pairing.roots[Side.LEFT].all()
-    assert pairing.allowed((), (), {}).all()
+    assert pairing.allowed((), ()).all()

@@ -23,10 +23,11 @@ from redveil.privacy.plan import Purse, StepKey
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Released
 from redveil.trees.counting import cross_tabulate, route
+from redveil.trees.pairing import NO_EARLIER, Earlier
 from redveil.trees.prepared import PreparedData
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Avoid, Matching, Twins, grow_twins
+from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching, Twins, grow_twins
 from strategies.schemas import schemas, tables
 from support.prepared import level_keys, prepared, prepared_table, purse_of
 from support.seeded import SeededRandomness
@@ -34,7 +35,6 @@ from support.tiny import Tiny, tiny_entities, tiny_view
 
 few = settings(max_examples=40, deadline=None)
 CERTAIN = Fraction(10**6)
-NOTHING: Avoid = {}
 matchings = pytest.mark.parametrize(
     "root", [BY_LEVERAGE, BY_AGREEMENT], ids=("leverage", "agreement")
 )
@@ -52,14 +52,18 @@ def grow(
     price: Fraction = Fraction(1),
     *,
     root: Matching = BY_LEVERAGE,
-    avoid: Avoid = NOTHING,
+    earlier: Earlier = NO_EARLIER,
     seed: int = 0,
 ) -> Released[Twins]:
     """Grow twins, and see that every level is paid for."""
     steps, purse = purse_for(depth, price)
-    grown = grow_twins(data, root, avoid, steps, purse, SeededRandomness(seed))
+    grown = grow_twins(data, root, earlier, steps, purse, SeededRandomness(seed))
     purse.close()
     return grown
+
+
+def earlier_roots(left: set[int], right: set[int]) -> Earlier:
+    return Earlier({Side.LEFT: frozenset(left), Side.RIGHT: frozenset(right)})
 
 
 def level(node: int) -> int:
@@ -226,8 +230,8 @@ def test_entities_that_disagree_take_no_part_below() -> None:
     ]
     columns = list(zip(*rows, strict=True))
     data = prepared(required_flags(columns[::2]), required_flags(columns[1::2]))
-    others = dict.fromkeys(Side, (1, 2))
-    twins = grow(data, 2, CERTAIN, root=BY_AGREEMENT, avoid=others).value
+    others = earlier_roots({1, 2}, {1, 2})
+    twins = grow(data, 2, CERTAIN, root=BY_AGREEMENT, earlier=others).value
     assert twins.left.splits == twins.right.splits == (0, 1, 1)
     assert twins.matches == ((3, 3), (4, 4), (5, 5), (6, 6))
 
@@ -244,7 +248,7 @@ def test_a_missing_value_is_no_no() -> None:
 def test_avoided_attributes_stand_at_no_root_but_may_stand_below(root: Matching) -> None:
     left, right = required_flags(BITS), required_flags([BITS[1], BITS[0]])
     twins = grow(
-        prepared(left, right), 2, CERTAIN, root=root, avoid={Side.LEFT: {0}, Side.RIGHT: {1}}
+        prepared(left, right), 2, CERTAIN, root=root, earlier=earlier_roots({0}, {1})
     ).value
     assert (twins.left.splits, twins.right.splits) == ((1, 0, 0), (0, 1, 1))
     assert twins.roots({Side.LEFT: left.splits, Side.RIGHT: right.splits}) == {
@@ -253,18 +257,43 @@ def test_avoided_attributes_stand_at_no_root_but_may_stand_below(root: Matching)
     }
 
 
+@matchings
+def test_pairs_that_were_matched_before_are_not_matched_again_below(root: Matching) -> None:
+    left, right = required_flags(BITS), required_flags(BITS)
+    data, splits = prepared(left, right), {Side.LEFT: left.splits, Side.RIGHT: right.splits}
+    free = grow(data, 2, CERTAIN, root=root).value
+    roots = {tuple(free.roots(splits).values())}
+    told = frozenset(free.matched(splits) - roots)
+    assert told
+    again = grow(data, 2, CERTAIN, root=root, earlier=Earlier({}, told)).value
+    assert again.roots(splits) == free.roots(splits)
+    assert again.matched(splits) > roots
+    assert again.matched(splits).isdisjoint(told)
+
+
+@matchings
+def test_what_was_matched_before_may_be_matched_if_nothing_else_is_left(root: Matching) -> None:
+    data = prepared(required_flags(BITS), required_flags(BITS))
+    every = frozenset((i, j) for i in range(3) for j in range(3))
+    free, again = (
+        grow(data, 2, CERTAIN, root=root, earlier=earlier).value
+        for earlier in (NO_EARLIER, Earlier({}, every))
+    )
+    assert again == free
+
+
 def test_avoiding_all_attributes_of_a_view_avoids_none_of_it() -> None:
     data = prepared(required_flags(BITS), required_flags([BITS[1], BITS[0]]))
-    twins = grow(data, 1, CERTAIN, avoid={Side.LEFT: {0}, Side.RIGHT: {0, 1}}).value
+    twins = grow(data, 1, CERTAIN, earlier=earlier_roots({0}, {0, 1})).value
     assert (twins.left.splits, twins.right.splits) == ((1,), (0,))
 
 
 def test_avoiding_is_by_attribute_and_not_by_split() -> None:
     left, right = tiny_entities(60, 1, 4, 1), tiny_entities(60, 1, 4, 2)
     data = prepared(left, right)
-    avoid = {Side.LEFT: {1}, Side.RIGHT: {1}}
+    earlier = earlier_roots({1}, {1})
     roots = {
-        grow(data, 1, Fraction(1, 10), avoid=avoid, seed=seed).value.left.splits
+        grow(data, 1, Fraction(1, 10), earlier=earlier, seed=seed).value.left.splits
         for seed in range(30)
     }
     assert roots == {(0,)}
@@ -311,7 +340,7 @@ def test_a_level_that_is_not_in_the_plan_does_not_grow() -> None:
     data = prepared(tiny_entities(20, 1, 1, 1), tiny_entities(20, 1, 1, 2))
     _, purse = purse_for(1, Fraction(1))
     with pytest.raises(PlanError, match="level 2"):
-        grow_twins(data, BY_AGREEMENT, {}, level_keys(2), purse, SeededRandomness(1))
+        grow_twins(data, BY_AGREEMENT, NO_EARLIER, level_keys(2), purse, SeededRandomness(1))
 
 
 def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
@@ -319,7 +348,7 @@ def test_growth_that_is_stopped_pays_for_no_further_level() -> None:
     steps, purse = purse_for(2, Fraction(1))
     data.stop[0] = 1
     with pytest.raises(KeyboardInterrupt):
-        grow_twins(data, BY_AGREEMENT, {}, steps, purse, SeededRandomness(1))
+        grow_twins(data, BY_AGREEMENT, NO_EARLIER, steps, purse, SeededRandomness(1))
     assert [purse.pay(step, "choose").step for step in steps] == steps
 
 
