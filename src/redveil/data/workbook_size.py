@@ -17,6 +17,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 from typing import Final
 from xml.parsers import expat
@@ -39,6 +40,8 @@ _CLOSED: Final = (b"table", b"table-row", b"table-cell", b"spreadsheet", b"p")
 _TABLES: Final = {"sheetData": "table", "table": "table", "row": "row", "table-row": "row"}
 _LETTERS_AND_DIGITS: Final = re.compile(r"\$?([A-Za-z]{0,10})\$?([0-9]{1,20})")
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")
+# How often a row of an .ods file is repeated, as the reader reads it.
+_TIMES: Final = re.compile(r"\+?0*+([0-9]{0,20})")
 # A comment, an instruction, a text as it is, or a tag; or one that the end of a piece cuts off.
 _MARKUP: Final = re.compile(
     rb"""<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?P<text>.*?)\]\]>"""
@@ -235,11 +238,12 @@ class _Sheet:
             case "table":
                 self.position = 0
             case "table-row":
-                times = attributes.get("table:number-rows-repeated", "1")
-                self.repeated = int(times) if _DIGITS.fullmatch(times) else 1
+                times = _TIMES.fullmatch(attributes.get("table:number-rows-repeated", "1"))
+                self.repeated = int(times[1] or 0) if times else 1
                 self.is_filled = False
-            case "table-cell" if "office:value-type" in attributes:
-                self.is_filled = True
+            case "table-cell" | "covered-table-cell":
+                # The reader takes a value without its type, too.
+                self.is_filled = self.is_filled or any(a.startswith("office:") for a in attributes)
 
     def _refuse(self, fault: str) -> None:
         self.fault = self.fault or fault
@@ -286,7 +290,7 @@ class _Sheet:
                 listed = _ATTRIBUTE.findall(attributes)
                 # Of an attribute that is there twice, the reader takes the first.
                 first = reversed(listed)
-                self.start(name, {key: double or single for key, double, single in first})
+                self.start(name, {key: unescape(double or single) for key, double, single in first})
             if found["end"] or attributes.endswith("/"):
                 self.end(name)
 

@@ -339,6 +339,30 @@ def test_rows_that_the_reader_would_ignore_are_refused(tmp_path: Path, times: in
         loaded(path, View("left", "id", (AGE,)))
 
 
+TYPED = b'<table:table-cell office:value-type="float" office:value="3"/>'
+CELLS = {
+    "typed": TYPED,
+    "without a type": TYPED.replace(b'office:value-type="float" ', b""),
+    "covered": TYPED.replace(b"table-cell", b"covered-table-cell"),
+}
+
+
+@pytest.mark.parametrize("odd", [b"", b"\x01"], ids=["XML", "not XML"])
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("times", [b"1048575", b"+1048575", b"0" * 30 + b"1048575", b"&#49;048575"])
+def test_rows_below_an_empty_row_repeated_to_the_end_are_refused(
+    tmp_path: Path, times: bytes, cell: str, odd: bytes
+) -> None:
+    """However the reader is told of the repetition, and of what it would ignore."""
+    path = write_ods(tmp_path / "left.ods", {"Labs": [("id", "age"), (1, 2)]})
+    more = b'<table:table-row table:number-rows-repeated="%s"><table:table-cell/></table:table-row>'
+    more = more % times + b"<table:table-row>%s</table:table-row>" % (2 * CELLS[cell])
+    end = b"</table:table>"
+    path = rewritten(path, "content.xml", lambda data: data.replace(end, more + end + odd))
+    with pytest.raises(LoadError, match="a row below row 1048576, the last that is read"):
+        loaded(path, View("left", "id", (AGE,)))
+
+
 def test_rows_without_cells_may_be_repeated_beyond_the_end(tmp_path: Path) -> None:
     rows: Rows = [("id", "age"), (1, 2), (2, 3), (None, None)]
     path = write_ods(tmp_path / "left.ods", {"Labs": rows, "Other": rows})
