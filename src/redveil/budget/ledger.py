@@ -63,6 +63,9 @@ _PROBLEMS: Final = {
     sqlite3.SQLITE_IOERR: "cannot be read or written; check the disk, and that there is room",
 }
 _SECONDS_TO_WAIT: Final = 60
+# What is mounted where, on Linux, and what is written in octal digits there.
+_MOUNTS: Final = Path("/proc/self/mountinfo")
+_SPELLED: Final = re.compile(rb"[ \t\n\\]")
 
 
 class Ledger:
@@ -267,6 +270,11 @@ datapackage.ledger.sqlite
                 f"{self._path}: a ledger with several names (hard links); delete all but one, and "
                 "keep the one with a -journal file, if there is any"
             )
+        if _is_mounted(self._path):
+            raise InputError(
+                f"{self._path}: a ledger that is mounted without its folder, in which charges keep "
+                "a journal; mount the folder"
+            )
         # SQLite would replace a file of one byte. (Not by its first bytes: closing a file that
         # was opened for reading would release the locks that other threads have on it.)
         if not self._is_new() and self._path.stat().st_size < _SMALLEST_DATABASE:
@@ -313,6 +321,22 @@ datapackage.ledger.sqlite
                 code, "not a usable ledger; name a ledger, or restore a copy of this one"
             )
             raise InputError(f"{self._path}: {problem}") from None
+
+
+def _is_mounted(path: Path) -> bool:
+    """Return whether a file is mounted on its own, which gives it a second name.
+
+    >>> _is_mounted(Path("nowhere.sqlite"))
+    False
+    """
+    try:
+        mounts = _MOUNTS.read_bytes()
+    except OSError:
+        # Not every system has such a list.
+        return False
+    place = _SPELLED.sub(lambda found: b"\\%03o" % found[0][0], os.fsencode(followed(path)))
+    # The fifth field of each line is where something is mounted.
+    return any(line.split(b" ", 5)[4:5] == [place] for line in mounts.split(b"\n"))
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

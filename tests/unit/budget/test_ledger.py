@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -324,6 +325,37 @@ def test_a_ledger_has_one_name(tmp_path: Path) -> None:
             Ledger(name).spent("clinic")
     other.unlink()
     assert Ledger(path).spent("clinic").epsilon == 1
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite", "my ledger\\1.sqlite"])
+def test_a_ledger_is_not_mounted_without_its_folder(tmp_path: Path, name: str) -> None:
+    """A journal stays where the file is mounted, and could undo what is charged elsewhere."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        folder.mkdir()
+    Ledger(own / name).charge("clinic", Loss(ONE), MINED, Loss(Fraction(5)))
+    (other / name).touch()
+    program = (
+        "import sys; from redveil.budget.ledger import Ledger; "
+        "print(Ledger(sys.argv[1]).spent('clinic').epsilon)"
+    )
+    call = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
+
+    def spent(what: Path, place: Path, read: Path) -> subprocess.CompletedProcess[str]:
+        names = [shlex.quote(str(one)) for one in (what, place, read)]
+        script = f"mount --bind {names[0]} {names[1]} || exit 77; {call} {names[2]}"
+        mounting = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]
+        return subprocess.run(mounting, check=False, capture_output=True, text=True)
+
+    try:
+        alone = spent(own / name, other / name, other / name)
+    except FileNotFoundError:
+        alone = None
+    if alone is None or alone.returncode == 77 or "unshare" in alone.stderr:
+        pytest.skip("nothing can be mounted here")
+    assert "mounted without its folder" in alone.stderr
+    assert spent(own / name, other / name, own / name).stdout == "1\n"
+    assert spent(own, other, other / name).stdout == "1\n"
 
 
 def test_a_ledger_that_cannot_be_written_can_be_read_but_not_charged(tmp_path: Path) -> None:
