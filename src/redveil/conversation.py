@@ -48,8 +48,8 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     """Describe a query of one view by queries of the other, with differential privacy.
 
     The query is yours and public, so only the other side is searched. That is sharper than mining:
-    much less ε is needed. A query that the schema does not allow is refused before anything is
-    charged. The whole run costs ε exactly, also if nothing is found.
+    much less ε is needed. A query that the schema does not allow, or answers by itself, is refused
+    before anything is charged. The whole run costs ε exactly, also if nothing is found.
 
     dataset: what `load` returned
     query:   a query over one view, as in `"[gout]"` or `"[age > 65] & ![smoker]"`; if both views
@@ -81,7 +81,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     from redveil.algorithms.derived import with_derived
     from redveil.algorithms.describe import Describe
     from redveil.algorithms.population import part_of
-    from redveil.query.condition import read_condition, read_conditions
+    from redveil.query.condition import must_be_open, read_condition, read_conditions
 
     given = {"depth": depth, "trials": trials, "tree_share": tree_share}
     limits = {
@@ -95,6 +95,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     told = mining.reporter(progress)
     asked = read_condition(query, dataset.schema, "query")
     part = read_conditions(within, dataset.schema, "within")
+    must_be_open(asked, part, dataset.schema, "query")
     wanted = Describe.of(given_side=asked.side, **_given(given))
     wanted = replace(wanted, steering=_apart_from(asked, dataset.schema))
     reporting = wanted.profile.reporting(wanted.profile.constraints(**limits), None)

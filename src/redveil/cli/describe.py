@@ -114,8 +114,9 @@ def _check(given: dict[str, Any], limits: dict[str, Any]) -> None:
 
 
 def _check_queries(query: str, within: list[str] | None, tables: Tables) -> None:
-    """Refuse queries that the schema does not allow, before reading any data."""
-    from redveil.query.condition import read_condition, read_conditions
+    """Refuse queries that the schema does not allow, or answers, before reading any data."""
+    from redveil.query.condition import must_be_open, read_condition, read_conditions
 
-    read_condition(query, tables.schema, "QUERY")
-    read_conditions(within, tables.schema, "--within")
+    asked = read_condition(query, tables.schema, "QUERY")
+    part = read_conditions(within, tables.schema, "--within")
+    must_be_open(asked, part, tables.schema, "QUERY")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from redveil.errors import QueryError
-from redveil.query.coverage import check_literal, suggestion
+from redveil.query.coverage import certain, check_literal, suggestion
 from redveil.query.formula import And, Query, attributes, literal_count, literals
 from redveil.query.text import parse_text, to_text
-from redveil.schema import Schema, Side
+from redveil.schema import Attribute, Schema, Side
 
 # Results hold what is given in larger queries: negated, or joined with others. They can be read
 # again up to 100 levels (`MAX_DEPTH`), and long queries take long, so both are limited beforehand.
@@ -76,7 +76,7 @@ def check_condition(side: Side, query: Query, schema: Schema, name: str) -> Cond
     Traceback (most recent call last):
     redveil.errors.QueryError: of: [gout = 3]: gout is Boolean; write [gout] or ![gout]
     """
-    declared = {one.name: one for one in schema.view(side).attributes}
+    declared = _declared(side, schema)
     try:
         _must_be_short(query, MOST_RELEASED_LEVELS, MOST_RELEASED_LITERALS)
         for literal in literals(query):
@@ -102,7 +102,37 @@ def read_conditions(
     read = [read_condition(text, schema, name) for text in texts]
     sides = {side: [one.query for one in read if one.side is side] for side in Side}
     joined = {side: _all(queries) for side, queries in sides.items() if queries}
-    return tuple(check_condition(side, query, schema, name) for side, query in joined.items())
+    part = tuple(check_condition(side, query, schema, name) for side, query in joined.items())
+    for one in part:
+        if certain(one.query, None, _declared(one.side, schema)) is False:
+            raise QueryError(f"{name}: true for no {schema.unit}, by the schema alone; correct it")
+    return part
+
+
+def must_be_open(asked: Condition, part: Sequence[Condition], schema: Schema, name: str) -> None:
+    """Refuse a query that the schema answers for everyone whom a question is about.
+
+    part: the queries that tell whom it is about; none for everyone
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> gout = read_condition("[gout]", clinic_schema(), "query")
+    >>> must_be_open(gout, [], clinic_schema(), "query")
+    >>> must_be_open(gout, [gout], clinic_schema(), "query")
+    Traceback (most recent call last):
+    redveil.errors.QueryError: query: true for every patient that the question is about, by the \
+schema alone; ask about something that the rows decide
+    """
+    beside = next((one.query for one in part if one.side is asked.side), None)
+    answer = certain(asked.query, beside, _declared(asked.side, schema))
+    if answer is not None:
+        raise QueryError(
+            f"{name}: true for {'every' if answer else 'no'} {schema.unit} that the question is "
+            "about, by the schema alone; ask about something that the rows decide"
+        )
+
+
+def _declared(side: Side, schema: Schema) -> dict[str, Attribute]:
+    return {one.name: one for one in schema.view(side).attributes}
 
 
 def _must_be_short(query: Query, levels: int, most: int) -> None:

@@ -36,7 +36,7 @@ from redveil.query.formula import (
     literals,
 )
 from redveil.query.text import number_text, to_text
-from redveil.schema import Attribute, Kind
+from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -133,6 +133,28 @@ def reachable(released: ReleasedTree) -> Flags:
         seen, work = _verdicts(root, bins, *bins.within(end), work)
         found.append(bool(seen))
     return np.array(found)
+
+
+def certain(query: Query, part: Query | None, attributes: Mapping[str, Attribute]) -> bool | None:
+    """Return whether a query is true for all entities of a part, or for none; None if it is open.
+
+    part: a query of the same view, true for the entities that it is about; None for all entities
+
+    >>> sick, attributes = Literal("sick", "=", True), {"sick": Attribute("sick", Kind.BOOLEAN)}
+    >>> certain(sick, None, attributes), certain(sick, sick, attributes)
+    (None, True)
+    """
+    splits = () if part is None else (part,)
+    # It does not matter whose view it is.
+    tree = Tree(Side.LEFT, tuple(range(len(splits))))
+    try:
+        found = coverage(query, ReleasedTree(tree, splits, attributes))
+    except QueryError:
+        # Too complex to check.
+        return None
+    # The root, or the node below it where its split holds.
+    place = tree.ends.index(len(splits))
+    return None if found.undetermined[place] else bool(found.covered[place])
 
 
 def _refuse_gaps(released: ReleasedTree, covered: Flags, undetermined: Flags) -> None:

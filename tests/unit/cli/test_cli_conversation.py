@@ -38,6 +38,11 @@ def test_a_query_is_described(clinic_files: Clinic, command: Command) -> None:
         ("[goat]", (), "QUERY: no attribute goat; did you mean gout?"),
         ("[gout", (), "QUERY: position "),
         ("[gout]", ("--within", "[agee > 3]"), "--within: no attribute agee; did you mean age?"),
+        (
+            "[gout]",
+            ("--within", "![gout]"),
+            "QUERY: true for no patient that the question is about",
+        ),
         ("[gout]", ("--depth", "3"), "describe draws trees exactly, up to depth 2"),
         ("[gout]", ("--tree-share", "2"), "--tree-share must lie between 0 and 1"),
         ("[gout]", ("--max-support", "7"), "--max-support"),

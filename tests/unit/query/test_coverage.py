@@ -12,7 +12,14 @@ from oracle.query_rows import Row, evaluate_row
 from redveil.errors import QueryError
 from redveil.findings.critical_values import unions
 from redveil.query import coverage as module
-from redveil.query.coverage import Flags, ReleasedTree, check_literal, coverage, reachable
+from redveil.query.coverage import (
+    Flags,
+    ReleasedTree,
+    certain,
+    check_literal,
+    coverage,
+    reachable,
+)
 from redveil.query.formula import (
     And,
     Literal,
@@ -25,9 +32,11 @@ from redveil.query.text import parse_text
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
+from strategies.queries import queries_of
 from strategies.released_trees import (
     DOMAINS,
     ORDER,
+    asked_literals,
     cases,
     given_cases,
     released,
@@ -105,6 +114,21 @@ def test_an_end_is_reachable_if_some_entity_ends_there(
     tree, view, _ = case
     ends = {end_of(row, tree) for row in all_entities(view)}
     assert reachable(tree).tolist() == [end in ends for end in tree.tree.ends]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_what_is_certain_is_so_for_every_entity_that_there_can_be(data: st.DataObject) -> None:
+    view = view_of(tuple(data.draw(st.booleans()) for _ in range(4)))
+    asked = queries_of(asked_literals(), max_leaves=3)
+    query, part = data.draw(asked), data.draw(st.none() | asked)
+    rows = (
+        row for row in all_entities(view) if part is None or evaluate_row(part, row, ORDER) is True
+    )
+    seen = {evaluate_row(query, row, ORDER) is True for row in rows}
+    declared = {one.name: one for one in view.attributes}
+    expected = None if len(seen) == 2 else seen == {True}
+    assert certain(query, part, declared) is expected
 
 
 def test_a_given_query_and_its_negation_can_be_asked() -> None:
