@@ -165,19 +165,17 @@ def _print(read: Result, form: Format, *, plan: bool, full: bool) -> None:
 
 def _write(read: Result, form: Format, target: Path, *, full: bool) -> None:
     """Write a result to a file."""
-    from redveil.files import write_bytes, write_text
+    from redveil.files import replace_bytes
     from redveil.report.excel import workbook
 
     _warn(read.document)
+    # An earlier result may have been paid for, and a list edited, or begin like one by chance.
     if form is Format.EXCEL:
-        write_bytes(target, workbook(read.document), _KINDS[form])
-    elif form is Format.JSON or is_standard_output(target):
-        # An earlier result may have been paid for.
-        kept = save(_text(read, form, full=full), target, _KINDS[form])
-        if kept:
-            say(f"previous result kept as {kept}")
+        kept = replace_bytes(target, workbook(read.document), _KINDS[form])
     else:
-        write_text(target, _text(read, form, full=full), _KINDS[form])
+        kept = save(_text(read, form, full=full), target, _KINDS[form])
+    if kept:
+        say(f"previous {'result' if form is Format.JSON else 'list'} kept as {kept}")
     if not is_standard_output(target):
         say(f"written to {target}")
 

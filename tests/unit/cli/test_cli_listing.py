@@ -100,11 +100,21 @@ def test_the_name_of_the_output_says_the_format(
     name: str, text: Callable[[Result], str], file: Path, command: Command
 ) -> None:
     target = file.parent / name
-    for _ in range(2):
-        # An earlier list may be replaced.
-        assert command("show", file, "--top", "2", "-o", target).code == 0
-        assert target.read_text(encoding="utf-8") == text(MINED.top(2))
-    assert sorted(path.name for path in file.parent.iterdir()) == [name, "result.json"]
+    for count in (1, 2):
+        done = command("show", file, "--top", count, "-o", target)
+        assert done.code == 0
+        assert target.read_text(encoding="utf-8") == text(MINED.top(count))
+    kept = target.with_name(f"{name}.1")
+    assert f"previous list kept as {kept}" in done.err
+    assert kept.read_text(encoding="utf-8") == text(MINED.top(1))
+    assert sorted(path.name for path in file.parent.iterdir()) == [name, kept.name, "result.json"]
+
+
+def test_a_table_that_begins_like_a_list_is_kept(file: Path, command: Command) -> None:
+    target = file.parent / "list.csv"
+    target.write_text("left,right,jaccard,mine\n1,2,3,4\n")
+    assert command("show", file, "-o", target).code == 0
+    assert target.with_name("list.csv.1").read_text() == "left,right,jaccard,mine\n1,2,3,4\n"
 
 
 def test_a_workbook_is_written(file: Path, command: Command) -> None:
