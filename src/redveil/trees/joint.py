@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from redveil.kernels.compress import compress, movers
 from redveil.kernels.joint import JointCounts, joint_counts
 from redveil.kernels.subtree import SplitSets
-from redveil.waiting import awaited
+from redveil.waiting import run_all
 
 Sets = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -52,11 +52,9 @@ def _count(left: Sets, right: Sets) -> Integers:
         return counts
     cores = min(os.cpu_count() or 1, len(left))
     bounds = [len(left) * core // cores for core in range(cores + 1)]
-    with ThreadPoolExecutor(cores) as pool:
-        blocks = [
-            pool.submit(joint_counts, left[begin:end], right, counts[begin:end])
-            for begin, end in pairwise(bounds)
-        ]
-        for block in blocks:
-            awaited(block)
+    blocks = [
+        partial(joint_counts, left[begin:end], right, counts[begin:end])
+        for begin, end in pairwise(bounds)
+    ]
+    run_all(blocks, stop=lambda: None)
     return counts
