@@ -38,7 +38,7 @@ ALTERNATIONS: Final = (0, 6_000, 10_000)
 # within these bounds, but never less than the last share.
 SCOUT_FROM: Final = 450
 SCOUT_SHARE: Final = Fraction(1, 5)
-SCOUT_BOUNDS: Final = 300, 400
+SCOUT_BOUNDS: Final = 200, 400
 LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
 # The N·ε from which a tree that describes a given query gets one more level, and a run one more
@@ -130,7 +130,7 @@ MOST_PAIRS: Final = 12
 PAIRS_AT_FULL_STRENGTH: Final = 6
 # Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
 FEWEST_DEEP_PAIRS: Final = 6
-FEWEST_DEEP_PAIRS_IF_STRONG: Final = 5
+FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
 STRONGLY_RELATED: Final = 0.15
 # Views that offer fewer pairs of roots than this are not worth deeper trees.
 FEWEST_ROOTS: Final = 3
@@ -142,11 +142,11 @@ def needed(depth: int, related: float) -> float:
     related: the leverage of the scout's splits, per entity
 
     >>> [round(needed(depth, 0.1)) for depth in (1, 2, 3)]
-    [360, 1000, 4000]
+    [300, 1000, 4000]
     """
     x = max(related, LEAST_RELATED)
     if depth == 1:
-        return min(max(36 / x, 150), 1_000)
+        return min(max(36 / x - 60, 120), 1_000)
     # Every further level divides the entities once more, and has four times as many cells.
     return float(min(max(10 / x**2, 350), 2_200) * 4 ** (depth - 2))
 
@@ -177,7 +177,7 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     >>> shape_after_scout(0.18, lambda depth, pairs: 2_400 / pairs, 20)
     Shape(depth=2, pairs=6, again=False)
     >>> shape_after_scout(0.08, lambda depth, pairs: 2_400 / pairs, 20)
-    Shape(depth=1, pairs=5, again=False)
+    Shape(depth=1, pairs=6, again=False)
     """
     strong = related >= STRONGLY_RELATED
     fewest = FEWEST_DEEP_PAIRS_IF_STRONG if strong else FEWEST_DEEP_PAIRS
@@ -192,7 +192,7 @@ def affordable(depth: int, related: float, worth: Worth, most: int) -> int:
     """Return how many pairs of twin trees of a depth there can be; 0 if not even one.
 
     >>> affordable(1, 0.15, lambda depth, pairs: 1_000 / pairs, 20)
-    4
+    5
     """
 
     def enough(pairs: int) -> float:
@@ -224,7 +224,7 @@ def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: 
     >>> from redveil.algorithms.twin import Twin
     >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
     >>> [(one.depth, one.trials) for one in case.by_related.values()]
-    [(1, 4), (1, 9), (2, 7)]
+    [(1, 4), (1, 11), (2, 7)]
     """
     tuned = algorithm.tuned(schema, size, price)
     shapes: Mapping[str, Algorithm] = {}

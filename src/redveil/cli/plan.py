@@ -273,22 +273,27 @@ def shapes_table(cases: Iterable[TunedCase]) -> Table:
     unit = "ρ" if isinstance(listed[0].plan.price, Rho) else "ε"
     table = Table(box=None, header_style="bold")
     heads = ("entities", f"{unit}: size", f"{unit}: scout", "error per cell")
-    for head in heads:
-        table.add_column(head, justify="right", min_width=max(map(len, head.split())))
-    for word in RELATED:
-        table.add_column(f"{word} related", no_wrap=True)
+    rows: list[list[str]] = []
     for one in listed:
         price = total(step.price for step in one.algorithm.scout_steps(one.plan.price))
         counted = one.plan.first(StepKind.LEAF_TABLE)
         error = noise_variance(counted.price) ** 0.5 if counted else 0.0
         shapes = [one.by_related.get(word, one.algorithm) for word in RELATED]
-        table.add_row(
+        numbers = [
             f"{one.size:,}",
             _price(one.plan, StepKind.SIZE),
             f"{float(amount(price)):.3g}" if one.by_related else "–",
             f"±{error:,.3g}",
-            *map(pairs_of, shapes),
-        )
+        ]
+        rows.append([*numbers, *map(pairs_of, shapes)])
+    for place, head in enumerate(heads):
+        # Heads may be broken between words, numbers may not.
+        words = [*head.split(), *(row[place] for row in rows)]
+        table.add_column(head, justify="right", min_width=max(map(len, words)))
+    for word in RELATED:
+        table.add_column(f"{word} related", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

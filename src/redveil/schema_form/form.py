@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -21,7 +20,7 @@ from redveil.schema.field import FieldReader
 from redveil.schema.problem import Problem
 from redveil.schema.reader import parse, read_descriptor
 from redveil.schema.view import Side
-from redveil.schema_form.row import Field, Row, applied, points_of, row_of
+from redveil.schema_form.row import Field, Row, applied, copied, points_of, row_of
 
 Descriptor = dict[str, Any]
 _PACKAGE: Final = ("unit", "budget", "budget_delta")
@@ -135,7 +134,7 @@ class Form:
 
     def _edited(self, asked: Mapping[str, Any]) -> tuple[Descriptor, list[Problem]]:
         """Return the descriptor with all edits, and what in them cannot be read."""
-        changed, problems = deepcopy(self._raw), list[Problem]()
+        changed, problems = copied(self._raw), list[Problem]()
         for one in _list(asked.get("rows")):
             side, number = _place(_mapping(one))
             fields = _table(changed, side)["fields"]

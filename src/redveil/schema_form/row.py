@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import Any, Final
 
 from redveil.schema.attribute import Attribute, Kind
@@ -99,6 +98,17 @@ def kind_of(field: Mapping[str, Any]) -> str:
     return str(written) if written in KINDS else ""
 
 
+def copied(field: Field) -> Field:
+    """Return a copy of what was read from JSON, down to its innermost parts.
+
+    >>> field = {"constraints": {"minimum": 0}}
+    >>> copied(field)["constraints"] is field["constraints"]
+    False
+    """
+    copy: Field = json.loads(json.dumps(field))
+    return copy
+
+
 def applied(field: Field, row: Row, place: str) -> tuple[Field, list[Problem]]:
     """Return a field with what a row says differently, and what in the row cannot be read.
 
@@ -107,7 +117,7 @@ def applied(field: Field, row: Row, place: str) -> tuple[Field, list[Problem]]:
     >>> applied(age, row, "left, attribute age")[0]["constraints"]
     {'minimum': 0, 'maximum': 110}
     """
-    before, changed = row_of(field), deepcopy(field)
+    before, changed = row_of(field), copied(field)
     new = {key: value for key, value in row.items() if key in before and value != before[key]}
     problems: list[Problem] = []
     if "kind" in new:

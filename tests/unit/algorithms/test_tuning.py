@@ -184,7 +184,7 @@ def test_stronger_relations_need_no_more_and_depth_needs_more(x: float, more: fl
 
 def test_nothing_needs_endlessly_much() -> None:
     assert [needed(depth, -1) for depth in (1, 2, 3, 4)] == [1000, 2200, 8800, 35200]
-    assert [needed(depth, 0.25) for depth in (1, 2, 3)] == [150, 350, 1400]
+    assert [needed(depth, 0.25) for depth in (1, 2, 3)] == [120, 350, 1400]
 
 
 @some

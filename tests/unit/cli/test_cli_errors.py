@@ -65,10 +65,10 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
     [
         (
             [],
-            "schema plan mine describe refine confirm show ask compare budget truth diagnose audit "
-            "plot demo",
+            "schema plan mine describe refine confirm show report ask compare budget truth "
+            "diagnose audit plot demo",
         ),
-        (["schema"], "draft check accept buy-cuts"),
+        (["schema"], "draft check accept edit buy-cuts"),
     ],
 )
 def test_commands_are_listed_as_one_uses_them(
@@ -164,7 +164,7 @@ def test_help_is_in_characters_that_the_terminal_has(words: list[str]) -> None:
         ("diagnose --algorithm ", "tree-pair alt-mcmc"),
         ("show --format ", "table csv excel latex html json"),
         ("sch", "schema"),
-        ("schema ", "draft check accept buy-cuts"),
+        ("schema ", "draft check accept edit buy-cuts"),
         # Nothing, which makes the shells offer files.
         ("mine ", ""),
         ("mine left.csv right.csv --output ", ""),

@@ -24,7 +24,7 @@ def test_no_case_of_a_plan_is_cut_off(
         assert word in words
     assert "±2.87" in done.out
     # A row for every case, or a block with a title.
-    title, wide = ("entities 450\n", 120) if algorithm == "twin" else ("entities from 6,000\n", 80)
+    title, wide = ("entities 450\n", 100) if algorithm == "twin" else ("entities from 6,000\n", 80)
     assert (title in done.out) == (width < wide)
 
 

@@ -34,9 +34,8 @@ _SHADES: Final = {
     StepKind.LEAF_TABLE: 2,
 }
 _MANY: Final = 1000
-# Up to here an ε leaves next to nothing, or little, to learn about a single entity.
-STRONG: Final = 1
-MODERATE: Final = 4
+# Up to here an ε leaves little to learn about a single entity; beyond, only the factor is said.
+MODERATE: Final = 1
 
 
 def promise_section(teller: Teller) -> Html:
@@ -103,16 +102,14 @@ def _start(document: ResultDocument) -> str:
 
 def _consequence(certificate: CertificatePart) -> str:
     units = plural(certificate.unit)
-    epsilon = Fraction(certificate.epsilon)
-    if epsilon > MODERATE:
+    if Fraction(certificate.epsilon) > MODERATE:
         return f"What it reveals about a single one of the {units} is limited by this factor alone."
-    much = "next to nothing" if epsilon <= STRONG else "little"
-    return f"So it tells about {units} in general, and {much} about a single one."
+    return f"So it tells about {units} in general, and little about a single one."
 
 
 def _likely(certificate: CertificatePart) -> str:
     factor = _factor(certificate)
-    if Fraction(certificate.epsilon) <= STRONG:
+    if Fraction(certificate.epsilon) <= MODERATE:
         return f"about as likely: at most {factor} times more or less so"
     return f"at most {factor} times more or less likely"
 
