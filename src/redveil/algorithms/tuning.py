@@ -38,7 +38,7 @@ ALTERNATIONS: Final = (0, 6_000, 10_000)
 # within these bounds, but never less than the last share.
 SCOUT_FROM: Final = 450
 SCOUT_SHARE: Final = Fraction(1, 5)
-SCOUT_BOUNDS: Final = 200, 400
+SCOUT_BOUNDS: Final = 300, 400
 LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
 # The N·ε from which a tree that describes a given query gets one more level, and a run one more

@@ -76,7 +76,7 @@ def test_where_a_scout_decides_shapes_are_listed_by_how_related_the_views_are() 
     alone = ["1 pair of depth 1"] * 3
     assert found[1] == ["0", "1/100", "–", "±2.87", *alone]
     assert found[2][0] == "450"
-    assert found[2][4:] == ["the first choice again", "1 pair of depth 1", "2 pairs of depth 1"]
+    assert found[2][4:] == ["the first choice again", "the first choice again", "1 pair of depth 1"]
     assert found[-1] == [
         *("10,000", "1/100", "0.04", "±71.4"),
         *("11 pairs of depth 1", "9 pairs of depth 2", "12 pairs of depth 2"),
