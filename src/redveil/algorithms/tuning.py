@@ -34,11 +34,10 @@ REFERENCE_CHOICE: Final = 12.0
 # The first entry stands for no alternation at all: the two splits of its start are reported.
 ALTERNATION_DEPTHS: Final = (0, 6_000)
 ALTERNATIONS: Final = (0, 6_000, 10_000)
-# The N·ε from which twin trees begin with a scout, and how much of it the scout gets: this share,
-# within these bounds, but never less than the last share.
+# The N·ε from which twin trees begin with a scout, how much of it the scout gets, and the share of
+# it that the scout gets at least.
 SCOUT_FROM: Final = 450
-SCOUT_SHARE: Final = Fraction(1, 5)
-SCOUT_BOUNDS: Final = 300, 400
+SCOUT_NEEDS: Final = 300
 LEAST_SCOUT_SHARE: Final = Fraction(1, 25)
 
 # The N·ε from which a tree that describes a given query gets one more level, and a run one more
@@ -106,13 +105,12 @@ def scout_share(worth: float, price: Price) -> Fraction:
 
     worth: the N·ε of the whole price, spent on one pair of depth 1
 
-    >>> scout_share(400, Fraction(1)), scout_share(4_000, Fraction(1))
+    >>> scout_share(400, Fraction(1)), scout_share(3_000, Fraction(1))
     (Fraction(0, 1), Fraction(1, 10))
     """
     if worth < SCOUT_FROM:
         return Fraction(0)
-    wanted = min(max(float(SCOUT_SHARE) * worth, SCOUT_BOUNDS[0]), SCOUT_BOUNDS[1])
-    share = max(wanted / worth, float(LEAST_SCOUT_SHARE))
+    share = max(SCOUT_NEEDS / worth, float(LEAST_SCOUT_SHARE))
     # In ρ, a share of the price is worth its square root.
     share = share if isinstance(price, Fraction) else share**2
     return Fraction(math.ceil(1000 * share), 1000)
@@ -224,7 +222,7 @@ def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: 
     >>> from redveil.algorithms.twin import Twin
     >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
     >>> [(one.depth, one.trials) for one in case.by_related.values()]
-    [(1, 4), (1, 11), (2, 7)]
+    [(1, 5), (1, 12), (2, 7)]
     """
     tuned = algorithm.tuned(schema, size, price)
     shapes: Mapping[str, Algorithm] = {}

@@ -27,8 +27,8 @@ from redveil.algorithms.tuning import (
     MOST_PAIRS,
     REFERENCE_CHOICE,
     RELATED,
-    SCOUT_BOUNDS,
     SCOUT_FROM,
+    SCOUT_NEEDS,
     STRONGLY_RELATED,
     USUAL,
     Shape,
@@ -161,10 +161,9 @@ def test_a_scout_gets_enough_to_tell_and_no_more(worth: float) -> None:
     if worth < SCOUT_FROM:
         assert share == in_rho == 0
         return
-    least, most = SCOUT_BOUNDS
-    allowed = max(most, float(LEAST_SCOUT_SHARE) * worth)
+    needed = max(SCOUT_NEEDS, float(LEAST_SCOUT_SHARE) * worth)
     # Shares are rounded up to a thousandth.
-    assert least <= float(share) * worth <= allowed + worth / 1000 + 1e-9
+    assert needed - 1e-9 <= float(share) * worth <= needed + worth / 1000 + 1e-9
     assert 0 < share < 1
     # A choice for ρ is as sharp as one for an ε that grows with its square root.
     assert float(share) ** 2 <= float(in_rho) + 1e-9

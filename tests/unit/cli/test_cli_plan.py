@@ -96,7 +96,7 @@ def test_a_plan_with_a_scout_says_what_is_decided_later(command: Command) -> Non
     words = " ".join(out.split())
     assert "Trial 1 is a scout. What it finds decides how the rest is spent" in words
     assert (
-        "If weakly related, 3 pairs of depth 1; if usually related, 10 pairs of depth 1;" in words
+        "If weakly related, 4 pairs of depth 1; if usually related, 11 pairs of depth 1;" in words
     )
     assert "if strongly related, 6 pairs of depth 2." in words
     for fewer in (["--entities", "300"], ["--entities", "3000", "--depth", "2"]):
@@ -105,7 +105,7 @@ def test_a_plan_with_a_scout_says_what_is_decided_later(command: Command) -> Non
 
 def test_a_plan_with_a_scout_as_json(command: Command) -> None:
     found = json.loads(command("plan", "--epsilon", "1", "--entities", "3000", "--json").out)
-    assert (found["depth"], found["trials"], found["scout"]) == (1, 11, "67/500")
+    assert (found["depth"], found["trials"], found["scout"]) == (1, 12, "1/10")
     assert found["by_related"]["usually"] == {
         name: found[name] for name in ("depth", "trials", "root_score", "scout", "again")
     }
