@@ -19,23 +19,20 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.estimate import Fit, Moments, TwoPass, estimate, solver
+from redveil.findings.estimate import Fit, Moments, TwoPass, solver
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import (
+    FEWEST_SIMULATIONS,
     MOST_SIMULATIONS,
+    ROUNDING,
     SIMULATIONS,
     left_margin,
     simulated_errors,
+    squared_lengths,
     upper_quantile,
 )
-from redveil.findings.statistics import (
-    CONFIDENCE,
-    CONFIRMING_CONFIDENCE,
-    CriticalValues,
-    jaccard_bounds,
-    line_variance,
-)
+from redveil.findings.statistics import CONFIDENCE, CONFIRMING_CONFIDENCE, CriticalValues
+from redveil.findings.term_noise import largest_of_terms
 from redveil.trees.tree import Tree
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -44,7 +41,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 # The largest number of pairs of unions, times simulations, that are tried one by one: about two
 # seconds' work.
 MOST_TRIED: Final = 2**25
-FEWEST_SIMULATIONS: Final = 400
 # The largest number of pairs of unions for which a report's intervals hold, as those of answers do.
 MOST_REPORTED: Final = 2**13
 # The same for leverages, which are simulated more often: their tails are looked at more closely.
@@ -53,8 +49,6 @@ MOST_LEVERAGES_TRIED: Final = 2**21
 FINE_PRICE: Final = Fraction(1, 20)
 # How many numbers are worked on together: few enough to stay in the processor's cache.
 BATCH: Final = 2**15
-# Below this share of the variances that it is made of, a variance is nothing but rounding.
-ROUNDING: Final = 1e-9
 
 
 def question_critical_values(table: LeafTable, tables: int = 1) -> CriticalValues:
@@ -169,30 +163,8 @@ def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> 
     best pair afterwards is then accounted for. Among several tables, each gets its share of the
     other 5 %.
     """
-    fitted = estimate(table)
-    (errors,) = simulated_errors(table.cells.shape, table.prices, SIMULATIONS)
-    margin = left_margin(errors)
-    of_left, of_right = margin @ left.T.astype(np.float64), errors.cells.sum(axis=1) @ right.T
-    largest = np.zeros(len(margin))
-    # One left term at a time: the pairs of deep trees would not fit into memory together.
-    for number, term in enumerate(left):
-        m = fitted.moments(np.repeat(term[None], len(right), axis=0), right)
-        jaccard = jaccard_bounds(m, 0.0)[0]
-        both = (term.astype(np.float64) @ errors.cells) @ right.T
-        one, size = of_left[:, [number]], margin.sum(axis=1, keepdims=True)
-        # The noisy number of entities can be 0 or negative.
-        entities = np.maximum(m.size, 1.0)
-        share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)
-        surplus = both - other * one - share * of_right + share * other * size
-        for error, variance in (
-            (both, m.both_both),
-            (one, m.left_left[:1]),
-            (of_right, m.right_right),
-            (both - jaccard * (one + of_right - both), line_variance(m, jaccard)),
-            (surplus, leverage_variance(m, share, other)),
-        ):
-            largest = np.maximum(largest, np.abs(error / np.sqrt(variance)).max(axis=1))
-    return upper_quantile(largest, (1 - CONFIDENCE) / tables)
+    tail = (1 - CONFIDENCE) / tables
+    return upper_quantile(largest_of_terms(table, left, right, tail), tail)
 
 
 def union_count(tree: Tree) -> int:
@@ -266,50 +238,11 @@ def _largest_tried(left: Tree, right: Tree, prices: Prices, simulations: int) ->
             (one_right**2 / rights).max(axis=1),
             spread.largest(flat, either),
         ]
-        lengths = _lengths(error, both, (one_left, one_right), (u.sum(axis=1), v.sum(axis=1)))
+        lengths = squared_lengths(
+            error, both, (one_left, one_right), (u.sum(axis=1), v.sum(axis=1))
+        )
         found.append(np.sqrt([np.max(squares, axis=0), lengths.max(axis=(1, 2))]).T)
     return np.concatenate(found)
-
-
-def _lengths(
-    error: Fit | TwoPass,
-    both: Floats,
-    supports: tuple[Floats, Floats],
-    sizes: tuple[Floats, Floats],
-) -> Floats:
-    """Return the squared Mahalanobis lengths of the four counts' errors.
-
-    They are the sums of four independent squared errors: of the cells inside and beside an
-    overlap and of the counts in and outside a support; or of a table's mean and its effects.
-    both: [simulations, lefts, rights]; supports: [simulations, lefts], [simulations, rights];
-    sizes: how many ends each union has.
-    """
-    left, right = supports
-    p, q = sizes
-    height, width = error.cells.shape[1:]
-    whole = left_margin(error).sum(axis=1)
-    if isinstance(error, TwoPass):
-        beside = right[:, None, :] - both
-        inside = both**2 / p[:, None] + beside**2 * _inverse(height - p)[:, None]
-        of_left = left**2 / p + (whole[:, None] - left) ** 2 * _inverse(height - p)
-        return np.asarray(
-            inside / (q * error.cell_variance) + of_left[:, :, None] / error.left_variance
-        )
-    rows, columns = left - p / height * whole[:, None], right - q / width * whole[:, None]
-    cross = both - left[:, :, None] * (q / width) - (p / height)[:, None] * columns[:, None, :]
-    of_rows, of_columns = _inverse(p - p * p / height), _inverse(q - q * q / width)
-    alone = rows**2 * of_rows / (width * error.rows)
-    alone += (whole**2 / (height * width * error.mean))[:, None]
-    return np.asarray(
-        cross**2 * (of_rows[:, None] * of_columns / error.interaction)
-        + alone[:, :, None]
-        + (columns**2 * of_columns / (height * error.columns))[:, None, :]
-    )
-
-
-def _inverse(numbers: Floats) -> Floats:
-    """Return 1 / x, and 0 where x is 0: what does not vary does not count."""
-    return np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > ROUNDING)
 
 
 class _Spread:
@@ -352,11 +285,12 @@ def _largest_leverages(left: Tree, right: Tree, prices: Prices) -> Floats:
     not have equal and independent errors, a bound is returned that holds for all weightings.
     """
     shape = len(left.ends), len(right.ends)
-    rows, columns = _distinct(left), _distinct(right)
-    affordable = MOST_LEVERAGES_TRIED // max(len(rows) * len(columns), 1)
+    # Counted before any is made: the unions of deep trees would not fit into memory.
+    affordable = MOST_LEVERAGES_TRIED // max(_distinct_count(left) * _distinct_count(right), 1)
     plain = prices.left_margin is None and prices.right_margin is None
     if not plain or affordable < FEWEST_SIMULATIONS:
         return _largest_bound(shape, prices, SIMULATIONS)
+    rows, columns = _distinct(left), _distinct(right)
     found: list[Floats] = []
     batch = BATCH // (len(rows) * len(columns)) + 1
     simulations = min(MOST_SIMULATIONS, affordable)
@@ -374,6 +308,12 @@ def _distinct(tree: Tree) -> Flags:
     found = unions(tree)
     found = found[found.any(axis=1) & ~found.all(axis=1)]
     return found if tree.stuck else found[found[:, 0]]
+
+
+def _distinct_count(tree: Tree) -> int:
+    """Return how many unions `_distinct` makes, without making them."""
+    found = union_count(tree) - 2
+    return found if tree.stuck else found // 2
 
 
 def _leverages(errors: Floats, rows: Flags, columns: Flags) -> Floats:

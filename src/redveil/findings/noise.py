@@ -26,6 +26,10 @@ Floats = NDArray[np.float64]
 SIMULATIONS: Final = 2000
 # Small tables are drawn more often, for tails that are thinner.
 MOST_SIMULATIONS: Final = 16_000
+# The largest number of cells that are drawn for all simulations together, unless simulations would
+# get too few: what a deep tree with missing values needs must fit into memory, and end.
+MOST_CELLS_DRAWN: Final = 2**23
+FEWEST_SIMULATIONS: Final = 400
 # How certain it is that a simulated quantile is not too small.
 QUANTILE_CONFIDENCE: Final = 0.99
 # Beyond what simulations show, the logarithm of the tail falls at least by this much for every
@@ -34,6 +38,8 @@ TAIL_DECAY: Final = 1.2
 # Integer Gaussian noise this wide is a rounded real one, to more digits than a simulation shows.
 WIDE_DEVIATION: Final = 100.0
 FARTHEST_DEVIATIONS: Final = 8
+# Below this share of the variances that it is made of, a variance is nothing but rounding.
+ROUNDING: Final = 1e-9
 _SEED: Final = 20_261_116
 
 
@@ -43,19 +49,23 @@ def simulated_errors(
     """Yield the errors of estimates from tables of a shape and some prices, in batches.
 
     The leading axis of every array is the simulation. The draws have nothing to do with what was
-    counted, and are always the same.
+    counted, and are always the same. There are fewer for very large tables; a quantile of fewer
+    is taken more cautiously (`upper_quantile`).
     """
     height, width = shape
+    affordable = max(MOST_CELLS_DRAWN // (height * width), FEWEST_SIMULATIONS)
     # Always the same number of draws for a purpose, so that they are kept.
-    drawn = SIMULATIONS if simulations <= SIMULATIONS else MOST_SIMULATIONS
+    drawn = min(SIMULATIONS if simulations <= SIMULATIONS else MOST_SIMULATIONS, affordable)
     errors = _drawn(height, width, prices, drawn)
-    for begin in range(0, simulations, batch):
-        end = min(begin + batch, simulations)
-        if isinstance(errors, TwoPass):
-            margin = errors.left_margin[begin:end]
-            yield replace(errors, cells=errors.cells[begin:end], left_margin=margin)
-        else:
-            yield replace(errors, cells=errors.cells[begin:end])
+    for begin in range(0, min(simulations, drawn), batch):
+        yield chosen(errors, slice(begin, min(begin + batch, simulations, drawn)))
+
+
+def chosen(errors: Fit | TwoPass, some: slice | NDArray[np.int64]) -> Fit | TwoPass:
+    """Return some of the simulations."""
+    if isinstance(errors, TwoPass):
+        return replace(errors, cells=errors.cells[some], left_margin=errors.left_margin[some])
+    return replace(errors, cells=errors.cells[some])
 
 
 # Large tables take hundreds of megabytes; the tables of a run mostly have one shape and price.
@@ -75,6 +85,47 @@ def left_margin(errors: Fit | TwoPass) -> Floats:
     return errors.left_margin if isinstance(errors, TwoPass) else errors.cells.sum(axis=2)
 
 
+def squared_lengths(
+    error: Fit | TwoPass,
+    both: Floats,
+    supports: tuple[Floats, Floats],
+    sizes: tuple[Floats, Floats],
+) -> Floats:
+    """Return the squared Mahalanobis lengths of the four counts' errors.
+
+    They are the sums of four independent squared errors: of the cells inside and beside an
+    overlap and of the counts in and outside a support; or of a table's mean and its effects.
+    both: [simulations, lefts, rights]; supports: [simulations, lefts], [simulations, rights];
+    sizes: how many ends each union has.
+    """
+    left, right = supports
+    p, q = sizes
+    height, width = error.cells.shape[1:]
+    whole = left_margin(error).sum(axis=1)
+    if isinstance(error, TwoPass):
+        beside = right[:, None, :] - both
+        inside = both**2 / p[:, None] + beside**2 * _inverse(height - p)[:, None]
+        of_left = left**2 / p + (whole[:, None] - left) ** 2 * _inverse(height - p)
+        return np.asarray(
+            inside / (q * error.cell_variance) + of_left[:, :, None] / error.left_variance
+        )
+    rows, columns = left - p / height * whole[:, None], right - q / width * whole[:, None]
+    cross = both - left[:, :, None] * (q / width) - (p / height)[:, None] * columns[:, None, :]
+    of_rows, of_columns = _inverse(p - p * p / height), _inverse(q - q * q / width)
+    alone = rows**2 * of_rows / (width * error.rows)
+    alone += (whole**2 / (height * width * error.mean))[:, None]
+    return np.asarray(
+        cross**2 * (of_rows[:, None] * of_columns / error.interaction)
+        + alone[:, :, None]
+        + (columns**2 * of_columns / (height * error.columns))[:, None, :]
+    )
+
+
+def _inverse(numbers: Floats) -> Floats:
+    """Return 1 / x, and 0 where x is 0: what does not vary does not count."""
+    return np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > ROUNDING)
+
+
 def upper_quantile(simulated: Floats, tail: float) -> float:
     """Return a number that is exceeded with probability `tail` at most.
 
@@ -84,15 +135,29 @@ def upper_quantile(simulated: Floats, tail: float) -> float:
     >>> upper_quantile(np.arange(1000.0), 0.05)
     965.0
     """
+    thinnest = _thinnest(len(simulated), tail)
+    rank = quantile_rank(len(simulated), tail)
+    return float(np.sort(simulated)[rank]) + math.log(thinnest / tail) / TAIL_DECAY
+
+
+def quantile_rank(count: int, tail: float) -> int:
+    """Return which of so many simulated errors, in order and from 0, is the upper quantile.
+
+    >>> quantile_rank(1000, 0.05)
+    965
+    """
     from scipy.special import bdtr
 
-    count = len(simulated)
-    thinnest = max(tail, -math.log(1 - QUANTILE_CONFIDENCE) / count)
     ranks = np.arange(1, count + 1)
     # The r-th smallest lies above the quantile if fewer than r of all lie below it.
-    above = np.flatnonzero(bdtr(ranks - 1, count, 1 - thinnest) >= QUANTILE_CONFIDENCE)
-    rank = int(above[0]) if above.size else count - 1
-    return float(np.sort(simulated)[rank]) + math.log(thinnest / tail) / TAIL_DECAY
+    chances = bdtr(ranks - 1, count, 1 - _thinnest(count, tail))
+    above = np.flatnonzero(chances >= QUANTILE_CONFIDENCE)
+    return int(above[0]) if above.size else count - 1
+
+
+def _thinnest(count: int, tail: float) -> float:
+    """Return the tail, or the thinnest that so many simulations show."""
+    return max(tail, -math.log(1 - QUANTILE_CONFIDENCE) / count)
 
 
 def integer_noise(

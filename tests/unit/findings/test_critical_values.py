@@ -259,6 +259,26 @@ def test_deep_trees_have_more_unions_than_can_be_tried() -> None:
     assert 8 < question_critical_values(table).intervals < 20
 
 
+@settings(max_examples=40, deadline=None)
+@given(trees(tiny_view(2, 2), most_levels=2) | trees(tiny_view(1, 1), most_levels=3))
+def test_distinct_unions_are_counted_without_making_them(tree: Tree) -> None:
+    assert module._distinct_count(tree) == len(module._distinct(tree))
+
+
+@pytest.mark.parametrize("stuck", [(), tuple(range(63))])
+def test_the_deepest_trees_on_offer_have_critical_values(stuck: tuple[int, ...]) -> None:
+    """With 2^64 unions on either side; those of all unions are above those of all terms."""
+    deep = Tree(Side.LEFT, (0,) * 63, stuck), Tree(Side.RIGHT, (0,) * 63)
+    shape = len(deep[0].ends), len(deep[1].ends)
+    table = LeafTable(*deep, np.full(shape, 3), None, None, Prices(Fraction(1, 10)))
+    terms = [term_ends(one, inner=True) for one in deep]
+    reported = report_critical_values(table, terms[0], terms[1], 20)
+    asked = question_critical_values(table, 20)
+    assert 5 < reported.intervals < asked.intervals < 30
+    assert (reported.leverages, reported.confirming) == (asked.leverages, asked.confirming)
+    assert weighting_critical_values(table, 20).intervals >= asked.intervals
+
+
 @pytest.mark.parametrize(
     ("passes", "cells_share"),
     [

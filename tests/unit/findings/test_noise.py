@@ -196,3 +196,9 @@ def test_beyond_the_simulations_the_tail_is_extrapolated() -> None:
     assert upper_quantile(simulated, thinnest / 10) == pytest.approx(
         999 + math.log(10) / TAIL_DECAY
     )
+
+
+def test_very_large_tables_are_drawn_less_often() -> None:
+    (found,) = simulated_errors((127, 127), Prices(HALF), SIMULATIONS)
+    assert module.FEWEST_SIMULATIONS <= len(found.cells) < SIMULATIONS
+    assert found.cells.size <= module.MOST_CELLS_DRAWN

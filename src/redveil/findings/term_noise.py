@@ -1,0 +1,180 @@
+"""The noise of terms: how many standard errors the pairs of terms of one leaf table are off.
+
+Unlike the critical values of free questions, this one is for the Jaccard indices and shares that
+were estimated, so every table has its own. But most simulations need not be looked at again for
+every table: whatever was estimated, they cannot be among the few that decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.findings.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
+from redveil.findings.leaf_table import LeafTable, Prices
+from redveil.findings.leverage import leverage_variance
+from redveil.findings.noise import (
+    SIMULATIONS,
+    chosen,
+    left_margin,
+    quantile_rank,
+    simulated_errors,
+    squared_lengths,
+)
+from redveil.findings.statistics import jaccard_bounds, line_variance
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# How many numbers are worked on together: few enough to stay in the processor's cache.
+BATCH: Final = 2**14
+# Products of matrices with more multiplications than this are divided: linear algebra libraries
+# would give them to threads of their own, which wait for each other if other work is going on.
+MOST_MULTIPLIED: Final = 2**18
+# Bounds are computed in another way than what they bound, and so rounded in another way.
+SLACK: Final = 1e-9
+
+
+def largest_of_terms(table: LeafTable, left: Flags, right: Flags, tail: float) -> Floats:
+    """Return the largest studentised error of all pairs of terms, float64[simulations].
+
+    Of their overlaps, their differences from the Jaccard line, their leverages, and the supports.
+    Exact for simulations that can be at the upper quantile of `tail`, or above it; a lower bound
+    for the others, which leaves the quantile as it is.
+
+    left, right: bool[terms, ends]
+    """
+    low, high = _bounds(table.cells.shape, table.prices, left.tobytes(), right.tobytes())
+    least = np.sort(low)[quantile_rank(len(low), tail)]
+    deciding = np.flatnonzero(high * (1 + SLACK) >= least)
+    found = low.copy()
+    (errors,) = simulated_errors(table.cells.shape, table.prices, SIMULATIONS)
+    fitted = estimate(table)
+    for some in _divided(left, right):
+        pairs = _Pairs.of(fitted, left[some], right)
+        batch = BATCH // pairs.jaccard.size + 1
+        for begin in range(0, len(deciding), batch):
+            now = deciding[begin : begin + batch]
+            largest = pairs.largest(_Errors.of(chosen(errors, now), left[some], right))
+            found[now] = np.maximum(found[now], largest)
+    return found
+
+
+def _divided(left: Flags, right: Flags) -> list[slice]:
+    """Return parts of the left terms whose products with all right terms are small enough."""
+    together = MOST_MULTIPLIED // (max(left.shape[1], right.shape[1]) * len(right))
+    step = max(together, 1)
+    return [slice(begin, begin + step) for begin in range(0, len(left), step)]
+
+
+# The tables of a run mostly have one shape and price.
+@lru_cache(maxsize=8)
+def _bounds(
+    shape: tuple[int, ...], prices: Prices, lefts: bytes, rights: bytes
+) -> tuple[Floats, Floats]:
+    """Return bounds of the largest error, whatever is counted, float64[simulations] each.
+
+    The lower one is that of overlaps and supports. The upper one is that of every sum of the four
+    counts of a pair, whatever their weights.
+
+    lefts, rights: the flags of the terms
+    """
+    left, right = (
+        np.frombuffer(flags, np.bool_).reshape(-1, ends)
+        for flags, ends in zip((lefts, rights), shape, strict=True)
+    )
+    (errors,) = simulated_errors(shape, prices, SIMULATIONS)
+    count = len(errors.cells)
+    nothing = solver(shape, prices).solve(np.zeros(shape), *map(np.zeros, shape))
+    low, high = np.zeros(count), np.zeros(count)
+    for some in _divided(left, right):
+        moments = _all_pairs(nothing, left[some], right)
+        both_deviation = np.sqrt(moments.both_both).reshape(-1, len(right))
+        sizes = left[some].sum(axis=1) * 1.0, right.sum(axis=1) * 1.0
+        batch = BATCH // len(moments.both) + 1
+        for begin in range(0, count, batch):
+            now = np.arange(begin, min(begin + batch, count))
+            drawn = chosen(errors, now)
+            error = _Errors.of(drawn, left[some], right)
+            supports = error.left, error.right
+            lengths = squared_lengths(drawn, error.both, supports, sizes)
+            surely = [
+                _largest(error.both, both_deviation),
+                _largest(error.left, np.sqrt(moments.left_left[:: len(right)])),
+                _largest(error.right, np.sqrt(moments.right_right[: len(right)])),
+            ]
+            low[now] = np.maximum.reduce([low[now], *surely])
+            high[now] = np.maximum(high[now], np.sqrt(lengths.max(axis=(1, 2))))
+    return low, high
+
+
+def _all_pairs(fitted: Estimate, left: Flags, right: Flags) -> Moments:
+    return fitted.moments(np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """The errors of pairs of terms in some simulations.
+
+    both: float64[simulations, left terms, right terms]
+    left: float64[simulations, left terms]; right: float64[simulations, right terms]
+    size: float64[simulations]
+    """
+
+    both: Floats
+    left: Floats
+    right: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, errors: Fit | TwoPass, left: Flags, right: Flags) -> _Errors:
+        u, v = left.astype(np.float64), right.astype(np.float64)
+        cells, margin = errors.cells, left_margin(errors)
+        return cls(u @ cells @ v.T, margin @ u.T, cells.sum(axis=1) @ v.T, margin.sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """What is known of pairs of terms, each float64[left terms, right terms].
+
+    jaccard:        the estimated Jaccard index
+    left, right:    the estimated shares of the terms
+    line, leverage: the standard errors of the difference from the Jaccard line, and of the
+                    leverage
+    """
+
+    jaccard: Floats
+    left: Floats
+    right: Floats
+    line: Floats
+    leverage: Floats
+
+    @classmethod
+    def of(cls, fitted: Estimate, left: Flags, right: Flags) -> _Pairs:
+        m = _all_pairs(fitted, left, right)
+        jaccard = jaccard_bounds(m, 0.0)[0]
+        # The noisy number of entities can be 0 or negative.
+        entities = np.maximum(m.size, 1.0)
+        share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)
+        line, leverage = line_variance(m, jaccard), leverage_variance(m, share, other)
+        numbers = jaccard, share, other, np.sqrt(line), np.sqrt(leverage)
+        return cls(*(each.reshape(len(left), len(right)) for each in numbers))
+
+    def largest(self, errors: _Errors) -> Floats:
+        """Return the largest error of lines and leverages, float64[simulations]."""
+        both, one, other = errors.both, errors.left[:, :, None], errors.right[:, None, :]
+        off_line = both - self.jaccard * (one + other - both)
+        size = errors.size[:, None, None]
+        surplus = both - self.right * one - self.left * other + self.left * self.right * size
+        return np.maximum(_largest(off_line, self.line), _largest(surplus, self.leverage))
+
+
+def _largest(errors: Floats, deviations: Floats) -> Floats:
+    """Return the largest studentised error of each simulation; overwrites the errors."""
+    np.abs(errors, out=errors)
+    errors /= deviations
+    return np.asarray(errors.max(axis=tuple(range(1, errors.ndim))))
