@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from redveil.kernels.jit import kernel
+
+# Columns are turned into sets in blocks of this many words, so that the sets of all bins stay in
+# cache.
+BLOCK_WORDS: Final = 64
 
 
 @kernel
@@ -64,15 +70,45 @@ def range_bits(
     attribute, low, high: int32[splits]; a split holds if low <= value <= high.
     Returns uint64[splits, words].
     """
-    rows = values.shape[1]
-    words = (rows + 63) // 64
-    bits = np.zeros((attribute.shape[0], words), dtype=np.uint64)
-    for split in range(attribute.shape[0]):
-        column, least, most = values[attribute[split]], low[split], high[split]
-        for w in range(words):
-            word = np.uint64(0)
-            for i in range(w * 64, min(w * 64 + 64, rows)):
-                inside = np.uint64(least <= column[i] <= most)
-                word |= inside << np.uint64(i - w * 64)
-            bits[split, w] = word
+    words = (values.shape[1] + 63) // 64
+    splits = attribute.shape[0]
+    bits = np.zeros((splits, words), dtype=np.uint64)
+    begin = 0
+    while begin < splits:
+        end = begin + 1
+        while end < splits and attribute[end] == attribute[begin]:
+            end += 1
+        _column_bits(values[attribute[begin]], low[begin:end], high[begin:end], bits[begin:end])
+        begin = end
     return bits
+
+
+@kernel
+def _column_bits(
+    column: NDArray[np.uint8],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    bits: NDArray[np.uint64],
+) -> None:
+    """Write the sets of some splits of one column: each entity is looked at once.
+
+    bits: uint64[splits, words], all 0.
+    """
+    rows, (splits, words) = column.shape[0], bits.shape
+    bins = np.int64(high.max()) + 1
+    inside = np.zeros((bins, BLOCK_WORDS), dtype=np.uint64)
+    for first in range(0, words, BLOCK_WORDS):
+        last = min(first + BLOCK_WORDS, words)
+        inside[:, :] = 0
+        for i in range(first * 64, min(last * 64, rows)):
+            if column[i] < bins:
+                inside[column[i], (i >> 6) - first] |= np.uint64(1) << np.uint64(i & 63)
+        for split in range(splits):
+            bin_ = low[split]
+            # Most splits hold for the bins of the one before, and for more.
+            if split > 0 and low[split - 1] == bin_ and high[split - 1] <= high[split]:
+                bits[split, first:last] = bits[split - 1, first:last]
+                bin_ = high[split - 1] + 1
+            for each in range(bin_, high[split] + 1):
+                for w in range(last - first):
+                    bits[split, first + w] |= inside[each, w]

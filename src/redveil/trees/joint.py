@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.kernels.compress import compress, movers
-from redveil.kernels.joint import JointCounts, joint_counts
+from redveil.kernels.joint import TILE_LEFTS, JointCounts, joint_counts
 from redveil.kernels.subtree import SplitSets
 from redveil.waiting import run_all
 
@@ -19,7 +19,9 @@ Sets = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 # Fewer pairs of words than this are counted faster than threads start.
-FEWEST_WORD_PAIRS_FOR_THREADS: Final = 2**18
+FEWEST_WORD_PAIRS_FOR_THREADS: Final = 2**21
+# Work is divided into more parts than there are cores, so that none is idle while another ends.
+PARTS_PER_CORE: Final = 4
 
 
 def count_jointly(left: SplitSets, right: SplitSets) -> JointCounts:
@@ -50,8 +52,9 @@ def _count(left: Sets, right: Sets) -> Integers:
     if left.size * len(right) < FEWEST_WORD_PAIRS_FOR_THREADS:
         joint_counts(left, right, counts)
         return counts
-    cores = min(os.cpu_count() or 1, len(left))
-    bounds = [len(left) * core // cores for core in range(cores + 1)]
+    tiles = -(-len(left) // TILE_LEFTS)
+    parts = min((os.cpu_count() or 1) * PARTS_PER_CORE, tiles)
+    bounds = [min(tiles * part // parts * TILE_LEFTS, len(left)) for part in range(parts + 1)]
     blocks = [
         partial(joint_counts, left[begin:end], right, counts[begin:end])
         for begin, end in pairwise(bounds)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.walk import Run, holding
-from redveil.kernels.bits import bit_position, lowest_bit, ones, range_bits
+from redveil.kernels.bits import BLOCK_WORDS, bit_position, lowest_bit, ones, range_bits
 from strategies.arrays import Codes, code_columns, row_counts
 from strategies.walks import packed_sets
 
@@ -81,3 +81,17 @@ def test_the_largest_bins_are_told_from_missing() -> None:
     zero, last = np.zeros(1, np.int32), np.array([254], np.int32)
     assert range_bits(values, zero, zero, last).tolist() == [[0b011]]
     assert range_bits(values, zero, last, last).tolist() == [[0b010]]
+
+
+@pytest.mark.parametrize("rows", [64 * BLOCK_WORDS, 64 * BLOCK_WORDS + 1, 130 * BLOCK_WORDS])
+def test_columns_longer_than_a_block_are_read_to_their_end(rows: int) -> None:
+    source = np.random.default_rng(1)
+    values = source.integers(0, 5, (2, rows)).astype(np.uint8)
+    runs = [(0, 0, 0), (0, 0, 1), (0, 0, 3), (1, 2, 2), (1, 2, 4), (1, 3, 3), (0, 1, 2)]
+    attribute, low, high = np.array(runs, np.int32).T.copy()
+    bits = range_bits(values, attribute, low, high)
+    for row, (column, least, most) in zip(bits, runs, strict=True):
+        inside = (least <= values[column]) & (values[column] <= most)
+        assert np.unpackbits(row.view(np.uint8), bitorder="little")[:rows].tolist() == (
+            inside.astype(int).tolist()
+        )

@@ -19,7 +19,9 @@ from oracle.walk import Candidates, candidates
 from redveil.data.binning import bin_view
 from redveil.data.table import Column
 from redveil.kernels.joint import (
+    BLOCK_RIGHTS,
     BLOCK_WORDS,
+    TILE_LEFTS,
     JointCounts,
     agreement_units,
     correspondence_units,
@@ -28,7 +30,7 @@ from redveil.kernels.joint import (
 )
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
-from redveil.trees.joint import among, count_jointly
+from redveil.trees.joint import FEWEST_WORD_PAIRS_FOR_THREADS, among, count_jointly
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.scores.correspondence import SHARES, piece, pieces
 from redveil.trees.split_sets import split_sets
@@ -36,6 +38,7 @@ from redveil.trees.splits import Splits
 from strategies.arrays import row_counts, spread
 from strategies.schemas import view_columns, views
 from strategies.walks import packed
+from support.compiled import compiled_only
 
 some = settings(max_examples=40, deadline=None)
 grids = st.sampled_from((12, 0, 1, 20))
@@ -164,6 +167,35 @@ def test_sets_longer_than_a_block_are_counted_to_their_end(words: int) -> None:
     expected = np.bitwise_count(left[:, None, :] & right[None, :, :]).sum(axis=2, dtype=np.int64)
     assert counts.tolist() == expected.tolist()
     assert counts.min() >= 2 * math.ceil(words / BLOCK_WORDS)
+
+
+@pytest.mark.parametrize("lefts", [*range(1, 2 * TILE_LEFTS + 2)])
+@pytest.mark.parametrize("rights", [1, 2, 3, BLOCK_RIGHTS, BLOCK_RIGHTS + 1, BLOCK_RIGHTS + 2])
+def test_every_pair_is_counted_in_or_beside_a_tile(lefts: int, rights: int) -> None:
+    left, right = random_sets(lefts, 3, 1), random_sets(rights, 3, 2)
+    counts = np.full((lefts, rights), -7, np.int64)
+    joint_counts(left, right, counts)
+    expected = np.bitwise_count(left[:, None, :] & right[None, :, :]).sum(axis=2, dtype=np.int64)
+    assert counts.tolist() == expected.tolist()
+
+
+@compiled_only
+@pytest.mark.parametrize("lefts", [1, 7, 33])
+def test_threads_count_every_pair(lefts: int) -> None:
+    words = FEWEST_WORD_PAIRS_FOR_THREADS // (lefts * 5) + 1
+    source = np.random.default_rng(3)
+    left, right = (
+        SplitSets(
+            source.integers(0, 2**64, (sets, words), dtype=np.uint64),
+            np.full((1, words), 2**64 - 1, np.uint64),
+            np.zeros(sets, np.int32),
+            np.array([0, sets], np.int32),
+        )
+        for sets in (lefts, 5)
+    )
+    counts = count_jointly(left, right)
+    for i, one in enumerate(left.holds):
+        assert counts.both[i].tolist() == np.bitwise_count(one & right.holds).sum(axis=1).tolist()
 
 
 def test_words_are_unsigned() -> None:
