@@ -219,9 +219,7 @@ def _largest_tried(left: Tree, right: Tree, prices: Prices, simulations: int) ->
     rows, columns = (each[each.any(axis=1)] for each in (unions(left), unions(right)))
     shape = len(left.ends), len(right.ends)
     no_entities = solver(shape, prices).solve(np.zeros(shape), *map(np.zeros, shape))
-    moments = no_entities.moments(
-        np.repeat(rows, len(columns), axis=0), np.tile(columns, (len(rows), 1))
-    )
+    moments = no_entities.all_moments(rows, columns)
     spread = _Spread(moments)
     lefts = moments.left_left[:: len(columns)]
     rights = moments.right_right[: len(columns)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,10 @@ class Estimate(Protocol):
         """Return estimates and variances for pairs of unions of ends."""
         ...
 
+    def all_moments(self, left: Flags, right: Flags) -> Moments:
+        """Return those of every left union with every right one, the right ones changing first."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
@@ -111,14 +115,20 @@ class Fit:
 
         left: bool[pairs, left ends]; right: bool[pairs, right ends].
         """
+        return self._moments(_in_pairs(left, right, self.cells, self.cells.sum(axis=1)))
+
+    def all_moments(self, left: Flags, right: Flags) -> Moments:
+        """Return those of every left union with every right one, the right ones changing first."""
+        return self._moments(_all_pairs(left, right, self.cells, self.cells.sum(axis=1)))
+
+    def _moments(self, pairs: _Pairs) -> Moments:
         height, width = self.cells.shape
-        u, v = left.astype(np.float64), right.astype(np.float64)
-        p, q = u.sum(axis=1), v.sum(axis=1)
+        p, q = pairs.left_ends, pairs.right_ends
         within_rows, within_columns = p - p * p / height, q - q * q / width
         return Moments(
-            both=((u @ self.cells) * v).sum(axis=1),
-            left=u @ self.cells.sum(axis=1),
-            right=v @ self.cells.sum(axis=0),
+            both=pairs.both,
+            left=pairs.left,
+            right=pairs.right,
             size=np.full_like(p, self.size),
             both_both=self.mean * (p * q) ** 2 / self.cells.size
             + self.rows * q * q / width * within_rows
@@ -134,6 +144,36 @@ class Fit:
             right_size=self.mean * q * height,
             size_size=np.full_like(p, self.mean * height * width),
         )
+
+
+class _Pairs(NamedTuple):
+    """What pairs of unions of ends hold, each float64[pairs].
+
+    left_ends, right_ends: how many ends the two unions have
+    """
+
+    both: Floats
+    left: Floats
+    right: Floats
+    left_ends: Floats
+    right_ends: Floats
+
+
+def _in_pairs(left: Flags, right: Flags, cells: Floats, margin: Floats) -> _Pairs:
+    """Pair each left union with the right one of the same number."""
+    u, v = left.astype(np.float64), right.astype(np.float64)
+    both = ((u @ cells) * v).sum(axis=1)
+    return _Pairs(both, u @ margin, v @ cells.sum(axis=0), u.sum(axis=1), v.sum(axis=1))
+
+
+def _all_pairs(left: Flags, right: Flags, cells: Floats, margin: Floats) -> _Pairs:
+    """Pair each left union with every right one."""
+    u, v = left.astype(np.float64), right.astype(np.float64)
+    of_left, of_right = (
+        [np.repeat(each, len(right)) for each in (u @ margin, u.sum(axis=1))],
+        [np.tile(each, len(left)) for each in (v @ cells.sum(axis=0), v.sum(axis=1))],
+    )
+    return _Pairs((u @ cells @ v.T).ravel(), of_left[0], of_right[0], of_left[1], of_right[1])
 
 
 def estimate(table: LeafTable) -> Estimate:
@@ -218,13 +258,19 @@ class TwoPass:
 
     def moments(self, left: Flags, right: Flags) -> Moments:
         """Return estimates and variances for pairs of unions of ends, as `Fit.moments`."""
-        u, v = left.astype(np.float64), right.astype(np.float64)
-        p, q = u.sum(axis=1), v.sum(axis=1)
+        return self._moments(_in_pairs(left, right, self.cells, self.left_margin))
+
+    def all_moments(self, left: Flags, right: Flags) -> Moments:
+        """Return those of every left union with every right one, the right ones changing first."""
+        return self._moments(_all_pairs(left, right, self.cells, self.left_margin))
+
+    def _moments(self, pairs: _Pairs) -> Moments:
+        p, q = pairs.left_ends, pairs.right_ends
         nothing = np.zeros_like(p)
         return Moments(
-            both=((u @ self.cells) * v).sum(axis=1),
-            left=u @ self.left_margin,
-            right=v @ self.cells.sum(axis=0),
+            both=pairs.both,
+            left=pairs.left,
+            right=pairs.right,
             size=np.full_like(p, self.size),
             both_both=self.cell_variance * p * q,
             left_left=self.left_variance * p,

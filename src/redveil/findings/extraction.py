@@ -129,9 +129,7 @@ class Extractor:
         rows = max(BATCH // max(len(right), 1), 1)
         for begin in range(0, len(left), rows):
             some = left.covered[begin : begin + rows]
-            m = self.estimate.moments(
-                np.repeat(some, len(right), axis=0), np.tile(right.covered, (len(some), 1))
-            )
+            m = self.estimate.all_moments(some, right.covered)
             block = len(some), len(right)
             value[begin : begin + rows] = cautious_corrected(m).reshape(block)
             near[begin : begin + rows] = self._may_be_listed(m).reshape(block)
@@ -143,8 +141,9 @@ class Extractor:
         wanted, size = self._constraints, max(self.estimate.size, 0.0)
         surely = possible_leverages(m, self.critical.leverages, 1).low[0, 0] > 0
         least = self._selection.min_corrected
+        large = corrected_bounds(m, 0.0)[0] >= least if least > 0 else np.True_
         return np.asarray(
-            ((least <= 0) | (corrected_bounds(m, 0.0)[0] >= least))
+            large
             & (surely | (wanted.max_p_value >= 1))
             & (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
             & (m.both >= wanted.min_support)

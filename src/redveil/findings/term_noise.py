@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
+from redveil.findings.estimate import Estimate, Fit, TwoPass, estimate, solver
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import (
@@ -92,7 +92,7 @@ def _bounds(
     nothing = solver(shape, prices).solve(np.zeros(shape), *map(np.zeros, shape))
     low, high = np.zeros(count), np.zeros(count)
     for some in _divided(left, right):
-        moments = _all_pairs(nothing, left[some], right)
+        moments = nothing.all_moments(left[some], right)
         both_deviation = np.sqrt(moments.both_both).reshape(-1, len(right))
         sizes = left[some].sum(axis=1) * 1.0, right.sum(axis=1) * 1.0
         batch = BATCH // len(moments.both) + 1
@@ -110,10 +110,6 @@ def _bounds(
             low[now] = np.maximum.reduce([low[now], *surely])
             high[now] = np.maximum(high[now], np.sqrt(lengths.max(axis=(1, 2))))
     return low, high
-
-
-def _all_pairs(fitted: Estimate, left: Flags, right: Flags) -> Moments:
-    return fitted.moments(np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +151,7 @@ class _Pairs:
 
     @classmethod
     def of(cls, fitted: Estimate, left: Flags, right: Flags) -> _Pairs:
-        m = _all_pairs(fitted, left, right)
+        m = fitted.all_moments(left, right)
         jaccard = jaccard_bounds(m, 0.0)[0]
         # The noisy number of entities can be 0 or negative.
         entities = np.maximum(m.size, 1.0)

@@ -79,10 +79,12 @@ class SystemRandomness:
 
     def laplace(self, epsilon: Fraction, count: int) -> Integers:
         """Return integer Laplace noise whose loss at sensitivity 1 is at most ε, int64[count]."""
-        import opendp.prelude as dp
+        # Not from OpenDP's prelude: it would import every data frame library that is installed.
+        from opendp.measurements import make_laplace
+        from opendp.metrics import l1_distance
 
-        metric = dp.l1_distance(T="i64")
-        return _integer_noise(dp.m.make_laplace, metric, 1.0 / round_down(epsilon), epsilon, count)
+        scale = 1.0 / round_down(epsilon)
+        return _integer_noise(make_laplace, l1_distance(T="i64"), scale, epsilon, count)
 
     def gaussian(self, rho: Fraction, count: int) -> Integers:
         """Return integer Gaussian noise whose loss at sensitivity 1 is at most ρ, int64[count].
@@ -90,10 +92,11 @@ class SystemRandomness:
         >>> SystemRandomness().gaussian(Fraction(1, 50), 3).shape
         (3,)
         """
-        import opendp.prelude as dp
+        from opendp.measurements import make_gaussian
+        from opendp.metrics import l2_distance
 
         scale = 1.0 / math.sqrt(2 * round_down(rho))
-        return _integer_noise(dp.m.make_gaussian, dp.l2_distance(T="i64"), scale, rho, count)
+        return _integer_noise(make_gaussian, l2_distance(T="i64"), scale, rho, count)
 
     @classmethod
     def _after_fork(cls) -> None:
@@ -133,10 +136,11 @@ def paid_noise(make: Callable[..., Any], metric: object, scale: float, price: Fr
     >>> Fraction(noise.map(1)) <= Fraction(1, 10) < Fraction(1 / 10)
     True
     """
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    enable_features("contrib")
+    domain = vector_domain(atom_domain(T="i64"))
     noise = make(domain, metric, scale=scale)
     # The loss that the library states is rounded up.
     while Fraction(float(noise.map(1))) > price:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 
 import numpy as np
@@ -236,3 +236,26 @@ def test_cells_alone_can_be_read_side_by_side() -> None:
     cells = noise.laplace(price, 24).reshape(4, 2, 3)
     together = solver((2, 3), Prices(price)).solve(cells, None, None)
     np.testing.assert_allclose(together.cells, cells, atol=1e-9)
+
+
+@some
+@given(full_tables(), st.sampled_from((1, 2, 3)), st.data())
+def test_all_pairs_have_the_moments_of_each_pair(
+    table: LeafTable, measured: int, data: st.DataObject
+) -> None:
+    left, right = (
+        data.draw(arrays(np.bool_, (data.draw(st.integers(1, 4)), ends)))
+        for ends in table.cells.shape
+    )
+    kept = table.prices.cells, table.prices.left_margin, table.prices.right_margin
+    fewer = replace(
+        table,
+        left_margin=table.left_margin if measured > 1 else None,
+        right_margin=table.right_margin if measured > 2 else None,
+        prices=Prices(*kept[:measured]),
+    )
+    fitted = estimate(fewer)
+    every = fitted.all_moments(left, right)
+    pairs = np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1))
+    for field, one_by_one in asdict(fitted.moments(*pairs)).items():
+        np.testing.assert_allclose(getattr(every, field), one_by_one, rtol=1e-9, atol=1e-6)
