@@ -247,12 +247,16 @@ def test_all_pairs_have_the_moments_of_each_pair(
         data.draw(arrays(np.bool_, (data.draw(st.integers(1, 4)), ends)))
         for ends in table.cells.shape
     )
-    kept = table.prices.cells, table.prices.left_margin, table.prices.right_margin
+    _, of_left, of_right = table.prices
     fewer = replace(
         table,
         left_margin=table.left_margin if measured > 1 else None,
         right_margin=table.right_margin if measured > 2 else None,
-        prices=Prices(*kept[:measured]),
+        prices=Prices(
+            table.prices.cells,
+            of_left if measured > 1 else None,
+            of_right if measured > 2 else None,
+        ),
     )
     fitted = estimate(fewer)
     every = fitted.all_moments(left, right)
