@@ -93,6 +93,8 @@ def ratio_bounds(
     >>> [float(bound[0]) for bound in ratio_bounds(*known, 2.0)]
     [0.26, 0.34]
     """
+    if critical_value == 0:
+        return _ratio(top, bottom, 0.0), _ratio(top, bottom, 1.0)
     square = critical_value * critical_value
     a = bottom**2 - square * bottom_variance
     b = top * bottom - square * covariance
@@ -111,6 +113,12 @@ def ratio_bounds(
     low = np.where(known, (b - root) / safe, 0.0)
     high = np.where(known, (b + root) / safe, 1.0)
     return _share(low), _share(high)
+
+
+def _ratio(top: Floats, bottom: Floats, unknown: float) -> Floats:
+    """Return the ratio of two counts without noise, as far as it is in [0, 1]."""
+    known = bottom > 0
+    return _share(np.where(known, top * bottom / np.where(known, bottom**2, 1.0), unknown))
 
 
 def _share(x: Floats) -> Floats:
