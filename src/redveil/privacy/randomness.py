@@ -83,8 +83,8 @@ class SystemRandomness:
         from opendp.measurements import make_laplace
         from opendp.metrics import l1_distance
 
-        scale = 1.0 / round_down(epsilon)
-        return _integer_noise(make_laplace, l1_distance(T="i64"), scale, epsilon, count)
+        metric = l1_distance(T="i64")
+        return _integer_noise(make_laplace, metric, 1.0 / round_down(epsilon), epsilon, count)
 
     def gaussian(self, rho: Fraction, count: int) -> Integers:
         """Return integer Gaussian noise whose loss at sensitivity 1 is at most ρ, int64[count].
