@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -267,6 +268,27 @@ def test_a_view_without_splits_is_refused_before_anything_is_charged(
     dataset, ledger = redveil.load(*frames, schema), tmp_path / "ledger.sqlite"
     with pytest.raises(InputError, match="stays: no attribute can be split; declare cut points"):
         redveil.mine(dataset, 1, algorithm=algorithm, ledger=ledger)
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "library"),
+    [
+        ("opendp.prelude", "OpenDP"),
+        ("cryptography.hazmat.primitives.ciphers", "cryptography"),
+    ],
+)
+def test_without_a_library_that_draws_nothing_is_charged(
+    module: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = redveil.load(*clinic_frames(50), replace(clinic_schema(), budget=Fraction(1)))
+    ledger = tmp_path / "ledger.sqlite"
+    # As if it were not installed.
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=f"{library} cannot draw random numbers"):
+        redveil.mine(dataset, 1, ledger=ledger)
+    with pytest.raises(InputError, match=f"{library} cannot draw random numbers"):
+        redveil.buy_cuts(dataset, 1, ["creatinine"], ledger=ledger)
     assert not ledger.exists()
 
 

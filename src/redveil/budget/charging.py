@@ -25,7 +25,11 @@ def charge(schema: Schema, loss: Loss, ledger: str | Path | None, paid_for: Paid
     >>> from fractions import Fraction
     >>> charge(clinic_schema(), Loss(Fraction(1)), None, PaidFor("mine"))
     """
+    # NumPy, and the libraries that draw, are for runs only.
+    from redveil.privacy.randomness import must_be_drawable
+
     _must_be_writable(schema)
+    must_be_drawable()
     opened, cap = _ledger(schema, ledger), _cap(schema)
     if opened is not None:
         opened.charge(schema.name, loss, paid_for, cap, identifier=schema.id, bought=schema.bought)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.errors import InputError
 from redveil.privacy.loss import round_down
 
 if TYPE_CHECKING:
@@ -105,6 +106,27 @@ class SystemRandomness:
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=SystemRandomness._after_fork)
+
+
+def must_be_drawable() -> None:
+    """Refuse to go on if nothing can be drawn, before anything is charged.
+
+    A library that was not installed completely fails when it is first used, which is after that.
+
+    >>> must_be_drawable()
+    """
+    source = SystemRandomness()
+    for library, draw in (
+        ("OpenDP", lambda: source.laplace(Fraction(1), 1)),
+        ("cryptography", lambda: source.words(1)),
+    ):
+        try:
+            draw()
+        except Exception as error:
+            raise InputError(
+                f"{library} cannot draw random numbers ({type(error).__name__}); install it again, "
+                "and check the environment variables whose names begin with its name"
+            ) from None
 
 
 def below(randomness: Randomness, bound: int) -> int:
