@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Comparison', 'Dataset', 'Detectable']
+['Answer', 'Baseline', 'Comparison', 'Dataset']
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redveil.api import mine, plan
+    from redveil.baselines.baseline import baseline
     from redveil.buying import buy_cuts
     from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from redveil.findings.questions import Answer
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
+    from redveil.report.baseline import Baseline
     from redveil.report.compare import Comparison, compare
     from redveil.report.detection import Detectable
     from redveil.report.result import Result
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Baseline",
     "Comparison",
     "Dataset",
     "Detectable",
@@ -43,6 +46,7 @@ __all__ = [
     "RedveilError",
     "Result",
     "Schema",
+    "baseline",
     "buy_cuts",
     "compare",
     "confirm",
@@ -62,6 +66,7 @@ __all__ = [
 # The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
+    "Baseline": "redveil.report.baseline",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
     "Detectable": "redveil.report.detection",
@@ -74,6 +79,7 @@ _HOMES = {
     "RedveilError": "redveil.errors",
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
+    "baseline": "redveil.baselines.baseline",
     "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",

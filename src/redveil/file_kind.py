@@ -11,6 +11,7 @@ from typing import Final
 # Enough to recognise every kind but JSON, which is read as a whole.
 _HEAD: Final = 2**16
 _OWN_RESULT: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"redveil-result"')
+_OWN_BASELINE: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"redveil-baseline"')
 # Lists as `redveil show` writes them: CSV, HTML or LaTeX. A workbook cannot be told from others.
 _OWN_LIST: Final = re.compile(
     rb"left,right,jaccard,|<div class='redveil'>"
@@ -31,6 +32,7 @@ class FileKind(StrEnum):
 
     EMPTY = "an empty file"
     RESULT = "a redveil result"
+    BASELINE = "a baseline (NOT PRIVATE)"
     SCHEMA = "a schema (data package)"
     JSON = "a JSON file"
     LIST = "a list of redescriptions"
@@ -65,6 +67,7 @@ _MAGIC: Final = {
 # What we wrote ourselves, by how it begins.
 _OWN: Final = {
     _OWN_RESULT: FileKind.RESULT,
+    _OWN_BASELINE: FileKind.BASELINE,
     _OWN_LIST: FileKind.LIST,
     re.compile(re.escape(REPORT_MARK.encode())): FileKind.REPORT,
 }
@@ -132,6 +135,8 @@ def _json_kind(content: bytes) -> FileKind:
         return FileKind.SCHEMA if b'"resources"' in content else FileKind.JSON
     if isinstance(read, dict) and read.get("format") == "redveil-result":
         return FileKind.RESULT
+    if isinstance(read, dict) and read.get("format") == "redveil-baseline":
+        return FileKind.BASELINE
     if isinstance(read, dict) and "resources" in read:
         return FileKind.SCHEMA
     return FileKind.JSON

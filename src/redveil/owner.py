@@ -1,6 +1,7 @@
 """Look at the data, for its owner only. Nothing here is private, and nothing is charged.
 
-Apart from this module, only `diagnosis` and the published profile open seals without paying.
+Apart from this module, only `diagnosis`, `baselines` and the published profile open seals without
+paying.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import numpy as np
 
 from redveil.data.dataset import Dataset, must_be_loaded
 from redveil.data.report import LoadReport
-from redveil.data.table import Table
+from redveil.data.table import BoolArray, Table
 from redveil.errors import InputError, ResultError
 from redveil.findings.binomial import binomial_p_values
 from redveil.findings.fisher import fisher_p_value
@@ -79,12 +80,24 @@ def _true_values(one: RedescriptionPart, table: Table, test: SignificanceTest) -
     """Return a redescription's true Jaccard index, supports and p-value."""
     left = evaluate(from_json(one.left.tree), table.left).true
     right = evaluate(from_json(one.right.tree), table.right).true
+    return true_part(left, right, test)
+
+
+def true_part(
+    left: BoolArray, right: BoolArray, test: SignificanceTest = SignificanceTest.FISHER
+) -> TruePart:
+    """Return the true values of two queries, from where each is true, bool[N]. NOT private.
+
+    >>> sick, tall = np.array([True, True, False]), np.array([True, False, False])
+    >>> true_part(sick, tall).jaccard
+    0.5
+    """
     both, either = int((left & right).sum()), int((left | right).sum())
     lefts, rights = int(left.sum()), int(right.sum())
     return TruePart(
         jaccard=both / either if either else 0.0,
         support=TrueSupportPart(left=lefts, right=rights, both=both, either=either),
-        p_value=_true_p_value(both, lefts, rights, table.rows, test),
+        p_value=_true_p_value(both, lefts, rights, left.size, test),
     )
 
 

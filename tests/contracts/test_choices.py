@@ -22,6 +22,7 @@ from redveil.algorithms.steering import Steering
 from redveil.algorithms.tree_pair import PairScore
 from redveil.algorithms.twin import RootScore
 from redveil.audit.cases import cases
+from redveil.baselines.methods import METHODS
 from redveil.cli.mine import mine
 from redveil.cli.plan import plan
 from redveil.findings.reporting import Constraints
@@ -38,6 +39,7 @@ OPTIONS = {"walk_steps": "steps"}
         (names.QuestionName, QUESTIONS),
         (names.AnyAlgorithmName, EVERYTHING),
         (names.ProfileName, PROFILES),
+        (names.BaselineName, METHODS),
     ],
 )
 def test_names_are_those_of_the_catalogue(offered: Any, known: dict[str, object]) -> None:

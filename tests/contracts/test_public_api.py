@@ -16,6 +16,7 @@ from support.source import modules, public_definitions
 
 PUBLIC = {
     "Answer",
+    "Baseline",
     "Comparison",
     "Dataset",
     "Detectable",
@@ -28,6 +29,7 @@ PUBLIC = {
     "RedveilError",
     "Result",
     "Schema",
+    "baseline",
     "buy_cuts",
     "compare",
     "confirm",
@@ -43,7 +45,7 @@ PUBLIC = {
     "refine",
     "truth",
 }
-HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp")
+HEAVY = ("numpy", "numba", "polars", "pyarrow", "scipy", "pandas", "pydantic", "opendp", "sklearn")
 
 
 def test_the_public_names_are_these_and_no_others() -> None:

@@ -16,8 +16,11 @@ LONGEST_SEALED = 149
 REFERENCE_PAGES = {
     ("api.py", "mine"),
     ("api.py", "plan"),
+    ("baselines/baseline.py", "baseline"),
+    ("cli/baseline.py", "baseline"),
     ("cli/mine.py", "mine"),
     ("cli/plan.py", "plan"),
+    ("cli/show.py", "show"),
     ("conversation.py", "confirm"),
     ("conversation.py", "describe"),
     ("conversation.py", "refine"),

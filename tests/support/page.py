@@ -15,6 +15,7 @@ OUR_ATTRIBUTES = {
     ("style", "text-align:left;vertical-align:top"),
     ("style", "text-align:left;vertical-align:top;white-space:nowrap"),
     ("style", "text-align:right;vertical-align:top"),
+    ("style", "text-align:right;vertical-align:top;white-space:nowrap"),
     ("style", "caption-side:top;text-align:left;color:inherit"),
 }
 HOSTILE = [

@@ -32,7 +32,10 @@ from redveil.display import (
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval, Statistics
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.query.formula import Literal
+from redveil.report.baseline import Baseline, BaselineDocument, MatchPart
 from redveil.report.compare import Comparison
+from redveil.report.document import QueryPart, TruePart, TrueSupportPart
 from redveil.report.result import Result
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed
@@ -78,6 +81,26 @@ def answer_with(name: str) -> Answer:
     )
 
 
+def baseline_with(name: str) -> Baseline:
+    query = QueryPart.of(Literal(name, "=", value=True))
+    true = TruePart(
+        jaccard=0.5, support=TrueSupportPart(left=3, right=3, both=2, either=4), p_value=1e-9
+    )
+    return Baseline(
+        BaselineDocument(
+            warning="NOT PRIVATE",
+            method="split-trees",
+            parameters={"depth": 4},
+            unit=name,
+            schema_name=name,
+            schema_digest="sha256:1",
+            entities=10,
+            redescriptions=(MatchPart(left=query, right=query, true=true),),
+            software="redveil",
+        )
+    )
+
+
 SHOWN: dict[str, Callable[[str], Displayed]] = {
     "schema": schema_with,
     "draft": draft_with,
@@ -99,6 +122,7 @@ SHOWN: dict[str, Callable[[str], Displayed]] = {
     ),
     "answer": answer_with,
     "comparison": lambda name: Comparison((), (name, name), (name, name)),
+    "baseline": baseline_with,
 }
 
 

@@ -21,3 +21,5 @@ SamplerName = Literal["exact", "walk"]
 StartName = Literal["private", "random"]
 RootScoreName = Literal["correspondence", "leverage", "agreement"]
 PairScoreName = Literal["association", "purity"]
+# Not private, and no algorithms of ours: for comparison.
+BaselineName = Literal["split-trees", "layered-trees", "cartwheels"]

@@ -8,6 +8,7 @@ import typer
 
 from redveil.cli.ask import ask
 from redveil.cli.audit import audit
+from redveil.cli.baseline import baseline
 from redveil.cli.budget import budget
 from redveil.cli.compare import compare
 from redveil.cli.confirm import confirm
@@ -29,7 +30,7 @@ TAGLINE: Final = "Find out what two tables have in common, without releasing a r
 ORDER: Final = (
     *("schema", "plan", "mine", "describe", "refine", "confirm"),
     *("show", "report", "ask", "compare", "budget", "truth"),
-    *("diagnose", "audit", "plot", "demo"),
+    *("baseline", "diagnose", "audit", "plot", "demo"),
 )
 
 
@@ -53,7 +54,7 @@ app = typer.Typer(
 app.command(cls=ReadableCommand, epilog=NOTES)(mine)
 for question in (describe, refine, confirm):
     app.command(cls=ReadableCommand)(question)
-for command in (show, report, ask, compare, plan, budget, truth, diagnose, audit, demo):
+for command in (show, report, ask, compare, plan, budget, truth, baseline, diagnose, audit, demo):
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")

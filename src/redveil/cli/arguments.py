@@ -293,7 +293,7 @@ Quiet = Annotated[
 # Parameters that are a single word are also words of a sentence: they count as parameters only at
 # the start of a message, before " =", or after "use" or "leave out".
 _WORDS: Final = (
-    "epsilon|delta|depth|trials|alternations|counts|sampler|start|prune|walks"
+    "epsilon|delta|depth|trials|alternations|counts|sampler|start|starts|prune|walks"
     "|ignore|only|require|unmatched"
 )
 _PARAMETER: Final = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -70,6 +71,7 @@ Queries = Annotated[
 
 
 def show(
+    context: typer.Context,
     result: ResultFile,
     form: FormatOption = None,
     target: Target = None,
@@ -89,12 +91,15 @@ def show(
     sort: listing.Sort = None,
     top: listing.Top = None,
 ) -> None:
-    """Show a result: redescriptions and privacy certificate.
+    """Show a result: redescriptions and privacy certificate. Or a baseline, which is NOT PRIVATE.
 
     The list can be made again with other constraints, from the file alone and at no cost, as in
 
     redveil show result.json --max-support 0.5 --sort corrected --top 5
     """
+    if _is_baseline(result):
+        _show_baseline(result, top, context)
+        return
     form = _format(form, target)
     # A table goes nowhere else.
     target = None if form is Format.TABLE else target
@@ -128,6 +133,32 @@ def show(
         _write(read, form, target, full=full)
     else:
         _print(read, form, plan=plan, full=full)
+
+
+def _is_baseline(path: Path) -> bool:
+    """Return whether a file is a baseline; what can be read only once is not."""
+    from redveil.file_kind import file_kind
+
+    with suppress(OSError, ValueError):
+        return path.is_file() and file_kind(path) is FileKind.BASELINE
+    return False
+
+
+def _show_baseline(path: Path, top: int | None, context: typer.Context) -> None:
+    """Print a baseline; refuse options that are about results."""
+    from redveil.cli.baseline import show_baseline
+    from redveil.report.baseline import Baseline
+
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name not in ("result", "top") and source is not None and source.name != "DEFAULT":
+            raise InputError(
+                f"{path}: a baseline is shown as it is, at most with --top; leave out "
+                f"{parameter.opts[0]}, or mine it again with `redveil baseline`"
+            )
+    found = Baseline.read(path)
+    show_baseline(found if top is None else found.top(top))
 
 
 def _format(given: Format | None, target: Path | None) -> Format:

@@ -15,12 +15,9 @@ from redveil.privacy.plan import Step
 from redveil.privacy.promise import Promise
 from redveil.query.condition import Condition
 from redveil.query.coverage import ReleasedTree
-from redveil.query.formula import Query
 from redveil.query.json_form import to_json
-from redveil.query.latex import to_latex
 from redveil.query.leaves import node_query
 from redveil.query.simplify import simplified
-from redveil.query.text import to_text
 from redveil.report.document import (
     AttributePart,
     AttributesPart,
@@ -129,7 +126,7 @@ def certificate(promise: Promise) -> CertificatePart:
 def _given(conditions: Sequence[Condition]) -> GivenPart | None:
     if not conditions:
         return None
-    return GivenPart.model_validate({one.side.value: _query(one.query) for one in conditions})
+    return GivenPart.model_validate({one.side.value: QueryPart.of(one.query) for one in conditions})
 
 
 def _step(step: Step, currency: str) -> StepPart:
@@ -150,8 +147,8 @@ def _step(step: Step, currency: str) -> StepPart:
 def _redescription(one: Redescription) -> RedescriptionPart:
     statistics = one.statistics
     return RedescriptionPart(
-        left=_query(one.left),
-        right=_query(one.right),
+        left=QueryPart.of(one.left),
+        right=QueryPart.of(one.right),
         jaccard=_interval(statistics.jaccard),
         expected_jaccard=statistics.expected_jaccard,
         corrected=_interval(statistics.corrected),
@@ -197,12 +194,6 @@ def _attribute(one: Attribute) -> AttributePart:
     )
 
 
-def _query(query: Query) -> QueryPart:
-    return QueryPart.model_validate(
-        {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
-    )
-
-
 def _interval(interval: Interval) -> IntervalPart:
     return IntervalPart(estimate=interval.estimate, low=interval.low, high=interval.high)
 
@@ -237,7 +228,7 @@ def _tree(released: ReleasedTree, view: View) -> TreePart:
         not released.unknown_is_false or all(held for _, held in tree.path(leaf))
         for leaf in tree.leaves
     ]
-    ends = [_query(leaf) if one else None for leaf, one in zip(leaves, said, strict=True)]
+    ends = [QueryPart.of(leaf) if one else None for leaf, one in zip(leaves, said, strict=True)]
     return TreePart(
         view=view.name,
         splits=tuple(None if one is None else to_json(one) for one in released.splits),

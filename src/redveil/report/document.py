@@ -21,7 +21,8 @@ from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
 from redveil.privacy.plan import StepKey, StepKind, steps_listing
 from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, STRENGTH, Guarantee, Parameter
-from redveil.query.json_form import from_json
+from redveil.query.formula import Query
+from redveil.query.json_form import from_json, to_json
 from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 from redveil.report.steering import steering_lines
@@ -212,6 +213,12 @@ class QueryPart(Part):
     text: str
     tree: dict[str, Any] = Field(alias="json")
     latex: str
+
+    @classmethod
+    def of(cls, query: Query) -> QueryPart:
+        """Return a query in all its forms."""
+        forms = {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
+        return cls.model_validate(forms)
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

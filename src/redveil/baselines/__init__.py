@@ -1,0 +1,1 @@
+"""Redescription mining without privacy, for the data owner's comparison only."""
