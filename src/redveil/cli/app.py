@@ -19,6 +19,7 @@ from redveil.cli.help import WIDEST, ReadableCommand, ReadableGroup
 from redveil.cli.mine import NOTES, mine
 from redveil.cli.plan import plan
 from redveil.cli.plot import plot
+from redveil.cli.prepare import prepare
 from redveil.cli.refine import refine
 from redveil.cli.report import report
 from redveil.cli.schema import schema
@@ -30,7 +31,7 @@ TAGLINE: Final = "Find out what two tables have in common, without releasing a r
 ORDER: Final = (
     *("schema", "plan", "mine", "describe", "refine", "confirm"),
     *("show", "report", "ask", "compare", "budget", "truth"),
-    *("baseline", "diagnose", "audit", "plot", "demo"),
+    *("baseline", "diagnose", "audit", "plot", "prepare", "demo"),
 )
 
 
@@ -54,7 +55,20 @@ app = typer.Typer(
 app.command(cls=ReadableCommand, epilog=NOTES)(mine)
 for question in (describe, refine, confirm):
     app.command(cls=ReadableCommand)(question)
-for command in (show, report, ask, compare, plan, budget, truth, baseline, diagnose, audit, demo):
+for command in (
+    show,
+    report,
+    ask,
+    compare,
+    plan,
+    budget,
+    truth,
+    baseline,
+    diagnose,
+    audit,
+    prepare,
+    demo,
+):
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")
