@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from contextlib import suppress
@@ -12,9 +11,6 @@ from typing import Any, Never
 
 def main() -> None:
     """Run a command and exit: 0 success, 1 failure, 2 bad usage or input, 3 over budget."""
-    # Read when NumPy is imported. Trials and counts have threads of their own; idle ones of the
-    # linear algebra library would only wait, busily.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from redveil.cli.encoding import adapt
 
