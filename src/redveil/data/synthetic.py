@@ -30,20 +30,26 @@ CLINIC_ID: Final = "c8f2c2a4-6d0f-4d6e-9a3e-0d9f1b7e5a10"
 SMOKING: Final = ("never", "former", "current")
 BLOOD_GROUPS: Final = ("0", "A", "B", "AB")
 
-# Name, minimum, maximum and cut rule of each laboratory value, as in a handbook.
+# Name, unit, minimum, maximum and cut rule of each laboratory value, as in a handbook.
 LABORATORY: Final = (
-    ("HbA1c", 3.0, 15.0, CutRule("equal-width", count=24)),
-    ("fasting glucose", 40.0, 400.0, CutRule("equal-width", count=24)),
-    ("creatinine", 0.2, 12.0, CutRule("explicit", values=(0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0))),
-    ("eGFR", 0.0, 140.0, CutRule("equal-width", count=28)),
-    ("ferritin", 0.0, 2000.0, CutRule("decades", smallest=5.0)),
-    ("haemoglobin", 4.0, 20.0, CutRule("equal-width", count=16)),
-    ("TSH", 0.0, 100.0, CutRule("decades", smallest=0.1)),
-    ("uric acid", 1.0, 15.0, CutRule("equal-width", count=28)),
-    ("NT-proBNP", 0.0, 35000.0, CutRule("decades", smallest=10.0)),
-    ("ALT", 0.0, 3000.0, CutRule("decades", smallest=5.0)),
-    ("CRP", 0.0, 500.0, CutRule("decades", smallest=0.1)),
-    ("sodium", 110.0, 170.0, CutRule("equal-width", count=20)),
+    ("HbA1c", "%", 3.0, 15.0, CutRule("equal-width", count=24)),
+    ("fasting glucose", "mg/dL", 40.0, 400.0, CutRule("equal-width", count=24)),
+    (
+        "creatinine",
+        "mg/dL",
+        0.2,
+        12.0,
+        CutRule("explicit", values=(0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0)),
+    ),
+    ("eGFR", "mL/min/1.73 m²", 0.0, 140.0, CutRule("equal-width", count=28)),
+    ("ferritin", "µg/L", 0.0, 2000.0, CutRule("decades", smallest=5.0)),
+    ("haemoglobin", "g/dL", 4.0, 20.0, CutRule("equal-width", count=16)),
+    ("TSH", "mU/L", 0.0, 100.0, CutRule("decades", smallest=0.1)),
+    ("uric acid", "mg/dL", 1.0, 15.0, CutRule("equal-width", count=28)),
+    ("NT-proBNP", "pg/mL", 0.0, 35000.0, CutRule("decades", smallest=10.0)),
+    ("ALT", "U/L", 0.0, 3000.0, CutRule("decades", smallest=5.0)),
+    ("CRP", "mg/L", 0.0, 500.0, CutRule("decades", smallest=0.1)),
+    ("sodium", "mmol/L", 110.0, 170.0, CutRule("equal-width", count=20)),
 )
 
 
@@ -57,7 +63,15 @@ def clinic_schema() -> Schema:
         "diagnoses",
         "patient",
         (
-            Attribute("age", Kind.NUMERIC, required=True, minimum=0, maximum=110, cuts=_age_cuts()),
+            Attribute(
+                "age",
+                Kind.NUMERIC,
+                required=True,
+                minimum=0,
+                maximum=110,
+                cuts=_age_cuts(),
+                title="age (years)",
+            ),
             Attribute("sex", Kind.CATEGORICAL, required=True, categories=("female", "male")),
             Attribute("smoking", Kind.ORDINAL, categories=SMOKING),
             Attribute("blood group", Kind.CATEGORICAL, categories=BLOOD_GROUPS),
@@ -70,9 +84,14 @@ def clinic_schema() -> Schema:
         (
             *(
                 Attribute(
-                    name, Kind.NUMERIC, minimum=low, maximum=high, cuts=rule.points(low, high)
+                    name,
+                    Kind.NUMERIC,
+                    minimum=low,
+                    maximum=high,
+                    cuts=rule.points(low, high),
+                    title=f"{name} ({unit})",
                 )
-                for name, low, high, rule in LABORATORY
+                for name, unit, low, high, rule in LABORATORY
             ),
             Attribute("proteinuria", Kind.BOOLEAN),
             Attribute("TPO antibodies", Kind.BOOLEAN),
