@@ -205,10 +205,10 @@ def test_questions_are_asked_by_leaves_and_cells(browser: Any, file: Path) -> No
         assert page.locator(".cell[aria-pressed='true']").count() == 4
         cells.nth(1).click()
         cells.nth(1).click()
-        assert page.locator("#answer").inner_text().startswith("Choose a group on the left and")
+        assert page.locator("#answer").inner_text().startswith("Choose a group in diagnoses and")
         # Leaves of the trees and heads of the table are the same groups.
         page.locator(".tree.left .end").nth(0).click()
-        assert page.locator("#answer").inner_text() == "Choose a group on the right."
+        assert page.locator("#answer").inner_text() == "Choose a group in laboratory."
         page.locator(".heat th.right button").nth(0).focus()
         page.keyboard.press("Enter")
         value, codes = answer_shown(page)

@@ -41,7 +41,7 @@ LABORATORY: Final = (
         12.0,
         CutRule("explicit", values=(0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0)),
     ),
-    ("eGFR", "mL/min/1.73 m²", 0.0, 140.0, CutRule("equal-width", count=28)),
+    ("eGFR", "mL/min", 0.0, 140.0, CutRule("equal-width", count=28)),
     ("ferritin", "µg/L", 0.0, 2000.0, CutRule("decades", smallest=5.0)),
     ("haemoglobin", "g/dL", 4.0, 20.0, CutRule("equal-width", count=16)),
     ("TSH", "mU/L", 0.0, 100.0, CutRule("decades", smallest=0.1)),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,7 +124,7 @@ class Result:
         """
         from redveil.report.page import page
 
-        return page(self.document)
+        return page(self.document, sha256(self.to_json().encode()).hexdigest())
 
     def leaves(self) -> list[dict[str, list[str]]]:
         """Return the leaves of each pair of trees, as queries: what `ask` can combine.

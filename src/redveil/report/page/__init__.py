@@ -16,15 +16,18 @@ from redveil.report.page.findings import findings_section, spoken
 from redveil.report.page.glossary import glossary_section, term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.promise import banners, promise_section
-from redveil.report.page.sentences import Teller
+from redveil.report.page.sentences import CONDITIONS, Teller
 from redveil.schema import Side
 
 #: What a data set is called if its schema does not say.
 UNNAMED: Final = "dataset"
 
 
-def page(document: ResultDocument) -> str:
-    """Return a result as a self-contained HTML page."""
+def page(document: ResultDocument, digest: str | None = None) -> str:
+    """Return a result as a self-contained HTML page.
+
+    digest: of the result file, SHA-256
+    """
     teller = Teller(document)
     title = f"What {teller.views[Side.LEFT]} and {teller.views[Side.RIGHT]} have in common"
     program, style = script(), styles()
@@ -47,7 +50,7 @@ def page(document: ResultDocument) -> str:
         element("div", id="workbench", hidden=True),
         promise_section(teller),
         glossary_section(teller.unit, teller.units),
-        element("footer", element("p", f"Made by {document.certificate.software}.")),
+        _footer(teller, digest),
     )
     body = element(
         "body",
@@ -71,6 +74,15 @@ def _header(teller: Teller) -> Html:
     )
 
 
+def _footer(teller: Teller, digest: str | None) -> Html:
+    certificate = teller.document.certificate
+    made = f"Made by {certificate.software}."
+    if teller.is_private:
+        made = f"{made} Promise: {certificate.promise}, {certificate.guarantee}."
+    file = element("p", "SHA-256 of the result file: ", element("code", digest))
+    return element("footer", element("p", made), None if digest is None else file)
+
+
 def _spaced(parts: list[Html]) -> list[Html]:
     return [joined(part, " ") for part in parts]
 
@@ -82,7 +94,9 @@ def _facts(teller: Teller) -> list[Html]:
         element("li", term("epsilon", "Privacy"), " ", element("b", certificate.promise)),
     ]
     if teller.is_private:
-        facts.append(element("li", "Protects ", element("b", f"every single {certificate.unit}")))
+        whom = element("b", f"every single {certificate.unit}")
+        where = element("a", "on conditions", href=f"#{CONDITIONS}")
+        facts.append(element("li", "Protects ", whom, ", ", where))
     if known is not None and document.redescriptions:
         counted = f"{known.confirmed} of {len(document.redescriptions)}"
         facts.append(element("li", term("confirmed", "Confirmed"), " ", element("b", counted)))

@@ -10,21 +10,39 @@ import { rangeText, thousands } from "./wording.js";
 
 // Larger tables have no room for intervals; they are shown for the cell that is pointed at.
 const MOST_WITH_RANGES = 100;
+const BELOW_ZERO =
+  "Noise makes some counts negative. The table shows them as 0, but answers add them as they are, " +
+  "so that the noise evens out. Sums of cells can therefore differ from an answer.";
 
 /** Return the heat map of the pair that is shown, redrawn when another is. */
 export function heatMap(result, link, tableOf) {
   const frame = h("div", { class: "cells", tabindex: 0, role: "region" });
   frame.setAttribute("aria-label", "Table of groups");
   const note = h("p", { class: "cell-note", "aria-hidden": "true" });
+  const below = h("p", { class: "below-zero" }, BELOW_ZERO);
   let table = null;
   const draw = () => {
     table = made(result, link, tableOf(link.state.pair), note);
     frame.replaceChildren(table.element);
+    below.hidden = result.pairs[link.state.pair].fitted.flat().every((count) => count > -0.5);
     table.paint(link.state);
   };
   link.subscribe((state, what) => (what === "pair" ? draw() : table.paint(state)));
   draw();
-  return h("div", {}, frame, note);
+  return h("div", {}, frame, note, legend(result.views), below);
+}
+
+/** Return what the borders of cells mean. */
+function legend(views) {
+  const key = (role, text) =>
+    h("li", {}, h("span", { class: "border-key", "data-role": role, "aria-hidden": "true" }), text);
+  return h(
+    "ul",
+    { class: "keys" },
+    key("both", "chosen in both"),
+    key("left", `chosen in ${views[0]} only`),
+    key("right", `chosen in ${views[1]} only`),
+  );
 }
 
 function made(result, link, table, note) {
@@ -124,7 +142,7 @@ function cellButton({ result, pair, link, number, count, range, row, column, at 
   const between = range === null ? "" : `, between ${rangeText(range, 0).replace("–", " and ")}`;
   const place = { pair: number, left: new Set([row]), right: new Set([column]) };
   const made = button("", choose, {
-    class: "cell",
+    class: count < 0.5 ? "cell none" : "cell",
     tabindex: at === 0 ? 0 : -1,
     "aria-label": `${words}: ${thousands(count)} ${result.units}${between}`,
     "aria-pressed": "false",

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from redveil.privacy.promise import AS_PUBLISHED
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import attributes, negate
 from redveil.query.json_form import from_json
-from redveil.report.document import RedescriptionPart, TreePairPart, TreePart
+from redveil.query.leaves import node_query
+from redveil.query.simplify import simplified
+from redveil.report.document import RedescriptionPart, ResultDocument, TreePairPart, TreePart
 from redveil.report.page.markup import Html, harmless
+from redveil.report.page.phrases import Phrases
 from redveil.report.page.sentences import Teller
 from redveil.report.page.tables import page_tables
-from redveil.report.released import released_tables
+from redveil.report.released import CONFIRM, released_tables
 from redveil.schema import Side
 
 Json = dict[str, Any]
@@ -26,6 +30,7 @@ def page_data(teller: Teller) -> Json:
     document = teller.document
     return {
         "unit": teller.unit,
+        "order": _order(document),
         "units": teller.units,
         "total": teller.total,
         "views": [teller.views[side] for side in Side],
@@ -44,6 +49,15 @@ def page_data(teller: Teller) -> Json:
             for declared in (document.attributes.left, document.attributes.right)
         ],
     }
+
+
+def _order(document: ResultDocument) -> str:
+    """Return what the list is sorted by, in words."""
+    listing, certificate = document.listing, document.certificate
+    ranked = listing is None or listing.sort == "rank"
+    if not ranked or certificate.algorithm == CONFIRM or certificate.guarantee == AS_PUBLISHED:
+        return "as listed"
+    return "as listed (what adds most first)"
 
 
 def embedded(data: Json) -> Html:
@@ -86,6 +100,14 @@ def _pair(teller: Teller, part: TreePairPart, left: ReleasedTree, right: Release
     }
 
 
+def _path_words(phrases: Phrases, released: ReleasedTree, node: int) -> str:
+    """Return the words on the way to an inner node, followed by a comma."""
+    if node == 0:
+        return ""
+    path = simplified(node_query(released, node), released.always_known, released.orders)
+    return f"{phrases.phrase(path)}, "
+
+
 def _tree(teller: Teller, part: TreePart, released: ReleasedTree, side: Side) -> Json:
     """Return the nodes of a tree with the words on the way to them, and its ends."""
     tree, phrases = released.tree, teller.phrases[side]
@@ -99,12 +121,13 @@ def _tree(teller: Teller, part: TreePart, released: ReleasedTree, side: Side) ->
     ends: list[Json] = []
     for node, query in zip(tree.ends, part.ends, strict=True):
         stuck = node in tree.stuck
-        words = "anything else" if query is None else teller.words(query, side)
+        words = short = "anything else" if query is None else teller.words(query, side)
         if stuck:
             split = released.splits[node]
             assert split is not None
             names = [phrases.label(name) for name in attributes(split)]
-            words = f"no known {' or '.join(names)}"
-        ends.append({"node": node, "stuck": stuck, "words": words})
+            short = f"{' or '.join(names)} unknown"
+            words = f"{_path_words(phrases, released, node)}{short}"
+        ends.append({"node": node, "stuck": stuck, "words": words, "short": short})
     used = {name for split in released.splits if split is not None for name in attributes(split)}
     return {"nodes": nodes, "ends": ends, "attributes": sorted(used)}

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from redveil.findings.wording import interval_text, p_text
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
+from redveil.report.page.counts import Counts
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
-from redveil.report.page.sentences import Sentence, Teller, rounded_count
+from redveil.report.page.sentences import Sentence, Teller, Words
 from redveil.report.wording import confirmation_text, listing_text
 from redveil.schema import Side
 
 # Longer lists are drawn only where one looks.
 MANY: Final = 30
+#: Said where the printed counts could not follow the estimates; `question.js` says it, too.
+ADJUSTED: Final = (
+    "Noise made the overlap larger than a whole. The counts are adjusted for it, the index is not."
+)
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_HEIGHTS: Final = {
+    "left": {"y": "3", "height": "8"},
+    "both": {"y": "0", "height": "14"},
+    "right": {"y": "3", "height": "8"},
+}
 
 
 def findings_section(teller: Teller) -> Html:
@@ -50,6 +62,7 @@ def finding(teller: Teller, number: int) -> Html:
         element("p", spoken(told.first), class_="sentence"),
         element("p", spoken(told.second), class_="again"),
         _bar(teller, one),
+        element("p", ADJUSTED, class_="adjusted") if Counts.of(one.support).adjusted else None,
         element(
             "p",
             element("code", one.left.text, class_="left"),
@@ -64,7 +77,7 @@ def finding(teller: Teller, number: int) -> Html:
         "article",
         element("h3", str(number), aria_label=f"Finding {number}"),
         body,
-        element("div", *_measure(one), class_="measure"),
+        element("div", *_measure(teller.document, one), class_="measure"),
         id=f"finding-{number}",
         class_="finding",
         data_number=str(number),
@@ -73,14 +86,15 @@ def finding(teller: Teller, number: int) -> Html:
 
 def spoken(sentence: Sentence) -> Html:
     """Return a sentence with what it says of each table marked."""
-    return joined(
-        *(
-            str(piece)
-            if piece.side is None
-            else element("b", element("bdi", str(piece)), class_=piece.side.value)
-            for piece in sentence
-        )
-    )
+    return joined(*(_piece(piece) for piece in sentence))
+
+
+def _piece(piece: Words) -> str:
+    if piece.link is not None:
+        return element("a", str(piece), href=f"#{piece.link}")
+    if piece.side is not None:
+        return element("b", element("bdi", str(piece)), class_=piece.side.value)
+    return str(piece)
 
 
 def range_text(interval: IntervalPart, digits: int = 2) -> str:
@@ -91,66 +105,76 @@ def range_text(interval: IntervalPart, digits: int = 2) -> str:
 def _notes(document: ResultDocument) -> Iterator[str]:
     if document.false_discoveries:
         known = confirmation_text(document.false_discoveries, len(document.redescriptions))
-        yield f"{known}."
+        yield re.sub(r"10\^(\d+)", lambda found: ten_to(int(found[1])), f"{known}.")
     if (how := listing_text(document)) is not None:
         yield f"{how}."
 
 
 def _bar(teller: Teller, one: RedescriptionPart) -> Html:
     """Return how many satisfy only the left query, both, and only the right one."""
-    both = max(one.support.both.estimate, 0.0)
-    only_left = max(one.support.left.estimate - both, 0.0)
-    only_right = max(one.support.right.estimate - both, 0.0)
-    whole = only_left + both + only_right or 1.0
-    widths = [1000 * part / whole for part in (only_left, both, only_right)]
-    rects, start = [], 0.0
-    for name, width in zip(("left", "both", "right"), widths, strict=True):
+    counts = Counts.of(one.support)
+    sizes = {"left": counts.only_left, "both": counts.both, "right": counts.only_right}
+    whole = sum(sizes.values()) or 1
+    rects: list[Html] = []
+    start = 0.0
+    for name, size in sizes.items():
+        width = 100 * size / whole
         # What is in both is higher, and slivers of the ground are between: some see no colours.
-        top, high = ("0", "14") if name == "both" else ("3", "8")
-        drawn = f"{max(width - (4 if start + width < 999 else 0), 0):.1f}"
-        rects.append(
-            element("rect", x=f"{start:.1f}", y=top, width=drawn, height=high, class_=name)
-        )
+        drawn = max(width - (0.4 if start + width < 99.9 else 0), 0.2)
+        if size:
+            place = {"x": f"{start:.2f}%", "width": f"{drawn:.2f}%"}
+            rects.append(element("rect", class_=name, **place, **_HEIGHTS[name]))
         start += width
-    views = teller.views
-    left, right = (f"{views[side]} only" for side in Side)
-    spread = (one.support.both.high - one.support.both.low) / 2
-    counts = [
-        rounded_count(IntervalPart(estimate=part, low=part - spread, high=part + spread))
-        for part in (only_left, both, only_right)
-    ]
-    texts = [f"{left} {counts[0]}", f"both {counts[1]}", f"{right} {counts[2]}"]
-    picture = element(
-        "svg",
-        *rects,
-        viewBox="0 0 1000 14",
-        preserveAspectRatio="none",
-        class_="bar",
-        aria_hidden="true",
+    middle = 100 * (counts.only_left + counts.both / 2) / whole
+    # At the ends of the bar there is no room on both sides of the middle.
+    anchor, at = (
+        ("start", 0.0) if middle < 20 else ("end", 100.0) if middle > 80 else ("middle", middle)
     )
-    legend = element(
-        "figcaption",
-        *(
-            element("span", element("bdi", text), class_=name)
-            for name, text in zip(("left", "both", "right"), texts, strict=True)
-        ),
+    label = element("text", f"both {counts.both:,}", x=f"{at:.2f}%", y="29", text_anchor=anchor)
+    alone = (
+        element(
+            "span",
+            element("bdi", f"{teller.views[side]} only {sizes[side.value]:,}"),
+            class_=side.value,
+        )
+        for side in Side
     )
-    return element("figure", picture, legend)
+    return element(
+        "figure", element("figcaption", *alone), element("svg", *rects, label, class_="bar")
+    )
 
 
-def _measure(one: RedescriptionPart) -> Iterator[Html]:
-    """Yield the index with its interval, and what it would be by chance."""
+def _measure(document: ResultDocument, one: RedescriptionPart) -> Iterator[Html]:
+    """Yield the index with its interval, what chance would give, and whether it is confirmed."""
     value = element("span", f"{one.jaccard.estimate:.2f}", class_="value")
     yield element("p", value, " ", term("jaccard", "Jaccard index"), class_="index")
     yield _scale(one)
     yield element("p", term("range", "range"), f" {range_text(one.jaccard)}")
-    yield element("p", term("expected", "if unrelated"), f" {one.expected_jaccard:.2f}")
-    if one.confirmed is not None:
-        words = ("✓ ", term("confirmed", "confirmed"))
-        if not one.confirmed:
-            words = ("○ ", term("confirmed", "not confirmed"))
-        kind = "confirmed" if one.confirmed else "unconfirmed"
-        yield element("p", *words, class_=f"verdict {kind}")
+    chance = element(
+        "svg", element("path", d="M4 0v14", class_="chance"), class_="tick", aria_hidden="true"
+    )
+    yield element("p", chance, term("expected", "if unrelated"), f" {one.expected_jaccard:.2f}")
+    yield element("p", term("corrected", "corrected"), f" {one.corrected.estimate:.2f}")
+    if one.confirmed:
+        yield element("p", "✓ ", term("confirmed", "confirmed"), class_="verdict confirmed")
+    elif one.confirmed is not None:
+        words = "○ ", term("confirmed", "not confirmed"), element("span", _doubt(document))
+        yield element("p", *words, class_="verdict unconfirmed")
+
+
+def _doubt(document: ResultDocument) -> str:
+    known = document.false_discoveries
+    among = "all" if known is None else ten_to(known.comparable)
+    return f": could still be chance among {among} comparable pairs, given the noise"
+
+
+def ten_to(exponent: float) -> str:
+    """Return a power of ten.
+
+    >>> ten_to(12.8), ten_to(-112)
+    ('10¹³', '10⁻¹¹²')
+    """
+    return f"10{str(round(exponent)).translate(_RAISED)}"
 
 
 def _scale(one: RedescriptionPart) -> Html:
@@ -169,7 +193,9 @@ def _scale(one: RedescriptionPart) -> Html:
         element("line", x1=low, x2=high, y1="12", y2="12", class_="interval"),
         element("path", d=f"M{chance} 3v18", class_="chance"),
         element("circle", cx=at, cy="12", r="5", class_="point"),
-        viewBox="0 0 200 24",
+        element("text", "0", x="5", y="32", text_anchor="middle"),
+        element("text", "1", x="195", y="32", text_anchor="middle"),
+        viewBox="0 0 200 34",
         class_="scale",
         aria_hidden="true",
     )

@@ -26,13 +26,15 @@ GLOSSARY: Final = {
     "corrected": (
         "corrected index",
         "How far the Jaccard index is above chance: 0 if the descriptions are unrelated, 1 if they "
-        "fit the same {units}. Use it to compare findings.",
+        "fit the same {units}. Use it to compare findings. Its ranges hold with "
+        "95\N{NO-BREAK SPACE}% confidence among themselves, not together with the others.",
     ),
     "support": ("support", "How many {units} fit a description, or fit both."),
     "range": (
         "range",
-        "Where the value would be without the noise. All ranges of a result, those of free "
-        "questions too, hold together with 95\N{NO-BREAK SPACE}% confidence.",
+        "Where the value would be without the noise. Chance in which {units} happen to be in the "
+        "data is not included. The ranges of all counts, shares and Jaccard indices hold together "
+        "with 95\N{NO-BREAK SPACE}% confidence, and those of free questions do.",
     ),
     "confirmed": (
         "confirmed",
@@ -42,7 +44,8 @@ GLOSSARY: Final = {
     "p": (
         "p at most",
         "If the descriptions were unrelated, the probability of an overlap as large as this one. "
-        "It is the largest value that the noise leaves possible.",
+        "It is the largest value that the noise leaves possible, with 95\N{NO-BREAK SPACE}% "
+        "confidence for all findings at once.",
     ),
     "noise": (
         "noise",
@@ -54,10 +57,10 @@ GLOSSARY: Final = {
         "The bound on what the result reveals about any one {unit}. The smaller it is, the more "
         "noise, and the better the protection. The ε of several results add up.",
     ),
-    "leaf": (
-        "leaf",
-        "Where a path through a decision tree ends: one of the groups into which a table was "
-        "divided. Every {unit} is in one group of each table.",
+    "tree": (
+        "tree, group",
+        "A tree divides the {units} of a table by one question, then each part by another. Where "
+        "its paths end there are groups; every {unit} is in one group of each table.",
     ),
 }
 

@@ -7,8 +7,9 @@ import { announce, button, h } from "./dom.js";
 import { isWithin, pointing } from "./linking.js";
 import { thousands } from "./wording.js";
 
+const LISTED = "as listed";
 const ORDERS = {
-  "as listed": (a, b) => a.number - b.number,
+  [LISTED]: (a, b) => a.number - b.number,
   "corrected index": (a, b) => b.corrected.estimate - a.corrected.estimate,
   "Jaccard index": (a, b) => b.jaccard.estimate - a.jaccard.estimate,
   support: (a, b) => b.support.both.estimate - a.support.both.estimate,
@@ -16,7 +17,7 @@ const ORDERS = {
 };
 // The first page of paper has room for so many letters; so many more go to bars and rules.
 const ROOM_IN_PRINT = 3300;
-const FRAME_IN_PRINT = 150;
+const FRAME_IN_PRINT = 200;
 const FORMATS = { text: "text", LaTeX: "latex", JSON: "json" };
 
 /** Build the tools above the list; return what other views need of it. */
@@ -24,7 +25,7 @@ export function findingsList(result, link) {
   const { findings } = result;
   const place = document.getElementById("findings");
   const articles = new Map(findings.map((one) => [one.number, elementOf(one)]));
-  const wanted = { order: "as listed", text: "", support: 0, corrected: 0, confirmed: false };
+  const wanted = { order: LISTED, text: "", support: 0, corrected: 0, confirmed: false };
   const watchers = [];
   const shown = () => findings.filter((one) => isWanted(one, wanted)).sort(ORDERS[wanted.order]);
 
@@ -102,7 +103,8 @@ function isLit(one, over) {
 function toolbar(result, wanted, set, shown) {
   const { findings, units } = result;
   const most = Math.max(...findings.map((one) => one.support.both.estimate), 1);
-  const order = select("sort-order", Object.keys(ORDERS), (value) => set({ order: value }));
+  const orders = Object.keys(ORDERS).map((name) => [name, name === LISTED ? result.order : name]);
+  const order = select("sort-order", orders, (value) => set({ order: value }));
   const typed = (event) => set({ text: event.target.value.trim().toLowerCase() });
   const search = h("input", { id: "search", type: "search", input: typed, autocomplete: "off" });
   search.setAttribute("placeholder", "a name or a word");
@@ -113,7 +115,7 @@ function toolbar(result, wanted, set, shown) {
     type: "checkbox",
     change: (event) => set({ confirmed: event.target.checked }),
   });
-  const format = select("copy-format", Object.keys(FORMATS), () => {});
+  const format = select("copy-format", Object.keys(FORMATS).map((name) => [name, name]), () => {});
   const chosen = () => FORMATS[format.value];
   const all = button("Copy list", () => copy(written(shown(), chosen()), "List"));
   const some = findings.some((one) => one.confirmed === false);
@@ -141,7 +143,7 @@ function field(text, input, output = null) {
 }
 
 function select(id, names, act) {
-  const options = names.map((name) => h("option", { value: name }, name));
+  const options = names.map(([name, shown]) => h("option", { value: name }, shown));
   return h("select", { id, change: (event) => act(event.target.value) }, ...options);
 }
 

@@ -37,12 +37,31 @@ export function meetingSection(result, link) {
     h(
       "p",
       { class: "intro" },
-      `On the left, ${views[0]} divided into groups step by step; on the right, ${views[1]}. ` +
+      `A `,
+      h("a", { href: "#term-tree", class: "term" }, "tree"),
+      ` divides the ${units} by one question, then each part by another, until there are a few ` +
+        `groups. On the left is a tree of ${views[0]}, on the right one of ${views[1]}. ` +
         `A ribbon is as wide as the number of ${units} that are in both of the groups it joins.`,
       h("span", { class: "screen" }, " Choose groups on either side to ask about them."),
     ),
     many,
     frame,
+    legend(views),
+  );
+}
+
+/** Return what the colours of ribbons mean. */
+function legend(views) {
+  const key = (name, text) =>
+    h("li", {}, h("span", { class: `key ribbon-key ${name}`, "aria-hidden": "true" }), text);
+  return h(
+    "ul",
+    { class: "keys" },
+    key("both", "chosen in both"),
+    key("left", `chosen in ${views[0]} only`),
+    key("right", `chosen in ${views[1]} only`),
+    key("match", "in a finding"),
+    key("", "any other"),
   );
 }
 
@@ -89,7 +108,8 @@ function drawn(result, link, width) {
   const matches = matched(result, number);
   const ribbons = makeRibbons(pair, sides, room, start, end, matches, link, number, result.units);
   const groups = sides.map((side, at) => {
-    const draw = { link, number, narrow, region, width, units: result.units };
+    const { units, views } = result;
+    const draw = { link, number, narrow, region, width, units, views };
     return at === 0 ? treeOf(side, "left", start, -1, draw) : treeOf(side, "right", end, 1, draw);
   });
   const label = `Two trees with ${sides[0].order.length} and ${sides[1].order.length} groups`;
@@ -120,8 +140,16 @@ function laidOut(pair, side) {
       ? counts[place].reduce((sum, count) => sum + count, 0)
       : counts.reduce((sum, row) => sum + row[place], 0),
   );
+  // Answers add counts as they are, also those that noise made negative.
+  const printed = tree.ends.map((_, place) => {
+    const cells = side === "left" ? pair.fitted[place] : pair.fitted.map((row) => row[place]);
+    return Math.max(
+      cells.reduce((sum, count) => sum + count, 0),
+      0,
+    );
+  });
   const depth = Math.max(...tree.ends.map(({ node }) => depthOf(node)), 1);
-  return { tree, order: endOrder(tree), sizes, depth, tops: [], heights: [], used: [] };
+  return { tree, printed, order: endOrder(tree), sizes, depth, tops: [], heights: [], used: [] };
 }
 
 /** Return how high a side is: each end as its size says, but with room for its label. */
@@ -263,12 +291,13 @@ function endButton(side, place, name, edge, out, room, words, draw) {
   const end = side.tree.ends[place];
   const { link, number, units } = draw;
   // Inner labels say the rest of the path.
-  const short = words !== null && !end.stuck ? (words.get(end.node) ?? end.words) : end.words;
+  const own = end.stuck ? end.short : (words?.get(end.node) ?? end.words);
+  const short = words === null ? end.words : own;
   const [top, tall] = [side.tops[place], side.heights[place]];
   const most = draw.narrow ? 4 : 3;
   const lines = broken(short, Math.max(room - 14, 40), most);
   const high = lines.length * 15 + 12;
-  const count = `about ${thousands(side.sizes[place])} ${units}`;
+  const count = `about ${thousands(side.printed[place])} ${units}`;
   const full = `${end.words}: ${count}`;
   const toggle = () => {
     const chosen = { left: new Set(link.state.left), right: new Set(link.state.right) };
@@ -287,7 +316,7 @@ function endButton(side, place, name, edge, out, room, words, draw) {
       role: "button",
       tabindex: 0,
       "aria-pressed": "false",
-      "aria-label": `${name === "left" ? "Left" : "Right"} group: ${full}`,
+      "aria-label": `Group in ${draw.views[name === "left" ? 0 : 1]}: ${full}`,
       click: toggle,
       keydown: key,
       ...pointing(link, { pair: number, left: null, right: null, [name]: new Set([place]) }),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import Final
 
@@ -13,7 +14,7 @@ from redveil.report.document import CertificatePart, ResultDocument
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.phrases import plain_number
-from redveil.report.page.sentences import SPACE, Teller
+from redveil.report.page.sentences import CONDITIONS, SPACE, Teller
 from redveil.schema.view import plural
 
 # What the steps of a kind are for, in the order in which they are shown.
@@ -33,6 +34,29 @@ _SHADES: Final = {
     StepKind.TWIN_TREES: 1,
     StepKind.LEAF_TABLE: 2,
 }
+# Conditions of certificates, and what they mean to those who read this page.
+_PLAIN_CONDITIONS: Final = {
+    r"each (.+) has one row in each view.*": (
+        r"each \1 has one row in each table; one who is listed under several keys is not protected "
+        r"as one"
+    ),
+    r"nothing in the schema was learned from these rows.*": (
+        r"what the tables may contain was described without looking at these rows"
+    ),
+    r"parameters, and the decision to publish this run, .*": (
+        r"nobody looked at the data to choose the settings, or to decide whether to publish this"
+    ),
+    r"other results about the same entities add their own (.+) to .*": (
+        r"you count other results about the same data on top: the \1 of all of them add up"
+    ),
+    r"the assumptions of the privacy guarantee hold for loading, .*": (
+        r"the files could be read to the end whoever is in them, the computer's random numbers "
+        r"cannot be guessed, and nobody outside saw how long it ran, or any messages of the run"
+    ),
+    r"the Markov chains have converged after (.+) steps; .*": (
+        r"the random walks that chose the trees ran long enough, with \1 steps; nobody can prove it"
+    ),
+}
 _MANY: Final = 1000
 # Up to here an ε leaves little to learn about a single entity; beyond, only the factor is said.
 MODERATE: Final = 1
@@ -47,12 +71,26 @@ def promise_section(teller: Teller) -> Html:
         element("h2", "What was promised", id="promised-title"),
         element("p", *_sentence(teller.document), class_="promise"),
         _budget(certificate, teller.units),
-        element("p", "This holds if", class_="conditions-head") if met else None,
-        element("ul", *(element("li", one) for one in met), class_="conditions") if met else None,
+        element("p", "This holds if", class_="conditions-head", id=CONDITIONS) if met else None,
+        element("ul", *(element("li", plain_condition(one)) for one in met), class_="conditions")
+        if met
+        else None,
         _certificate(teller),
         id="promised",
         aria_labelledby="promised-title",
     )
+
+
+def plain_condition(condition: str) -> str:
+    """Return a condition of a certificate in plain words; the certificate keeps its own.
+
+    >>> plain_condition("nothing in the schema was learned from these rows without being paid for")
+    'what the tables may contain was described without looking at these rows'
+    """
+    for known, plain in _PLAIN_CONDITIONS.items():
+        if (found := re.fullmatch(known, condition)) is not None:
+            return found.expand(plain)
+    return condition
 
 
 def banners(teller: Teller) -> list[Html]:

@@ -5,9 +5,14 @@
 import { answer } from "./answers.js";
 import { heatMap } from "./cells.js";
 import { copy, written } from "./copying.js";
+import { printedCounts } from "./counts.js";
 import { announce, button, h } from "./dom.js";
 import { bar, scale } from "./shapes.js";
-import { countText, fixed, pText, rangeText, shareText, thousands } from "./wording.js";
+import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "./wording.js";
+
+// As in `findings.py`.
+const ADJUSTED =
+  "Noise made the overlap larger than a whole. The counts are adjusted for it, the index is not.";
 
 /** Return a section with the heat map, the answer, and what cannot be asked. */
 export function questionSection(result, link, tableOf) {
@@ -38,8 +43,9 @@ export function questionSection(result, link, tableOf) {
 function answered(result, state, tableOf) {
   const [left, right] = [[...state.left], [...state.right]];
   if (left.length === 0 || right.length === 0) {
-    const missing = left.length ? "right" : right.length ? "left" : "left and one on the right";
-    const text = `Choose a group on the ${missing}.`;
+    const [first, second] = result.views;
+    const missing = left.length ? second : right.length ? first : `${first} and one in ${second}`;
+    const text = `Choose a group in ${missing}.`;
     return { parts: [h("p", { class: "hint" }, text)], said: text };
   }
   const pair = result.pairs[state.pair];
@@ -61,9 +67,11 @@ function summary(known) {
 }
 
 function shown(result, state, known) {
-  const { units } = result;
+  const { units, views } = result;
   const { left, right, both } = known.support;
-  const least = known.jaccard.low;
+  const counts = printedCounts(known.support);
+  const share = (size, support) =>
+    shareText([counts.both, size], both, support, known.jaccard.low);
   const fact = (name, value) => [h("dt", {}, name), h("dd", {}, value)];
   return [
     h(
@@ -77,11 +85,13 @@ function shown(result, state, known) {
     h(
       "p",
       {},
-      `Of about ${countText(left)} ${units} on the left, ${shareText(both, left, least)} are among ` +
-        `those on the right; of about ${countText(right)} on the right, ` +
-        `${shareText(both, right, least)} are among those on the left.`,
+      `About ${thousands(counts.left)} ${units} are in the groups chosen in ${views[0]}; ` +
+        `${share(counts.left, left)} of them are in those chosen in ${views[1]}, too. About ` +
+        `${thousands(counts.right)} are in the latter; ${share(counts.right, right)} of them are ` +
+        "in both.",
     ),
-    bar(known.support),
+    bar(counts),
+    counts.adjusted ? h("p", { class: "adjusted" }, ADJUSTED) : null,
     h(
       "dl",
       { class: "numbers" },
@@ -91,13 +101,13 @@ function shown(result, state, known) {
         "corrected index",
         `${fixed(known.corrected.estimate, 2)} (${rangeText(known.corrected)})`,
       ),
-      ...fact("in both", `${thousands(both.estimate)} (${rangeText(both, 0)})`),
-      ...fact("p at most", pText(known.p)),
+      ...fact("in both", `${thousands(counts.both)} (${countRange(both, counts.unit)})`),
+      ...fact("p at most", chanceText(known.p)),
     ),
     h("p", { class: "queries" }, h("code", { class: "left" }, known.left)),
     h("p", { class: "queries" }, h("code", { class: "right" }, known.right)),
     copyButtons(result, state, known),
-  ];
+  ].filter((part) => part !== null);
 }
 
 function copyButtons(result, state, known) {
@@ -171,7 +181,7 @@ function whereabouts(result, link, typed) {
     const pairs = [...result.pairs.keys()].filter((pair) =>
       result.pairs[pair][side].attributes.includes(name),
     );
-    return pairs.length ? jumps(pairs, link) : [unreleased(name, side)];
+    return pairs.length ? jumps(pairs, link) : [unreleased(name, result.views[1 - at])];
   }
   return [h("p", {}, "No attribute of these tables has exactly this name.")];
 }
@@ -184,14 +194,13 @@ function jumps(pairs, link) {
   return [h("p", { class: "actions" }, "Free to ask, as far as its groups go: ", ...buttons, more)];
 }
 
-function unreleased(name, side) {
+function unreleased(name, other) {
   const query = `[${/^[\p{L}\p{N} _.-]+$/u.test(name) ? name : JSON.stringify(name)}]`;
-  const other = side === "left" ? "right" : "left";
   return h(
     "p",
     {},
     `No released tree uses it, so nothing was counted for it. The owner of the data can find what ` +
-      `on the ${other} goes with it (`,
+      `in ${other} goes with it (`,
     h("code", {}, `redveil describe '${query}' LEFT RIGHT --epsilon 0.5`),
     ") or look more closely at a finding (",
     h("code", {}, "redveil refine RESULT LEFT RIGHT --of 1 --epsilon 0.5"),

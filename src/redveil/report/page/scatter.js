@@ -1,12 +1,15 @@
 /**
- * Support against Jaccard index: findings as points, chance as a line, and a threshold to move.
+ * Support against Jaccard index: findings as numbered points, each with a tick where chance would
+ * be, and a threshold to move.
  */
 
 import { announce, h, s } from "./dom.js";
 import { isWithin, pointing } from "./linking.js";
 import { fixed, thousands } from "./wording.js";
 
-const [HEIGHT, TOP, RIGHT, BOTTOM, LEFT] = [340, 16, 18, 46, 52];
+const [HEIGHT, TOP, RIGHT, BOTTOM, LEFT] = [380, 34, 18, 46, 52];
+// How far a number is from its point, and how high and how wide a digit is.
+const [NEAR, LINE, DIGIT] = [8, 14, 7.5];
 
 /** Return a section with the scatter plot. */
 export function scatterSection(result, link, list) {
@@ -39,20 +42,25 @@ export function scatterSection(result, link, list) {
       "p",
       { class: "intro" },
       `Further right, more ${units} fit both descriptions; further up, the two fit more closely. ` +
-        "The dashed line is where unrelated descriptions would be. Drag the vertical line to hide " +
-        `what fits only a few.${lost}`,
+        "A dot has the number of its finding and its range as a line; the short bar is where it " +
+        "would be if its two descriptions were unrelated." +
+        (findings.some((one) => one.confirmed === false) ? " Hollow dots are not confirmed." : "") +
+        ` Drag the handle to hide what fits only a few.${lost}`,
     ),
     frame,
   );
 }
 
 function drawn(result, link, list, width) {
-  const { findings, pruned, total, units } = result;
+  const { findings, pruned, units } = result;
   const supports = [...findings.map((one) => one.support.both.estimate), ...pruned.map((p) => p[0])];
   const most = 1.06 * Math.max(...supports, 1);
   const x = (support) => LEFT + (Math.max(support, 0) / most) * (width - LEFT - RIGHT);
   const y = (index) => HEIGHT - BOTTOM - Math.min(Math.max(index, 0), 1) * (HEIGHT - BOTTOM - TOP);
-  const points = new Map(findings.map((one) => [one.number, point(one, x, y, link)]));
+  const labels = labelPlaces(findings, x, y, width);
+  const points = new Map(
+    findings.map((one) => [one.number, point(one, x, y, link, labels.get(one.number))]),
+  );
   const line = thresholdLine(x, most, list);
   const picture = s(
     "svg",
@@ -64,7 +72,6 @@ function drawn(result, link, list, width) {
       "aria-label": `${findings.length} findings by support and Jaccard index; move with the arrow keys`,
     },
     axes(x, y, most, width, units),
-    s("path", { d: chancePath(total, most, x, y), class: "chance" }),
     ...pruned.map(([support, index]) => cross(x(support), y(index))),
     ...points.values(),
     line.element,
@@ -91,7 +98,7 @@ function isLit(one, over) {
   return single && isWithin(over, one.pair, left, right);
 }
 
-function point(one, x, y, link) {
+function point(one, x, y, link, label) {
   const place = {
     finding: one.number,
     pair: one.pair,
@@ -100,7 +107,7 @@ function point(one, x, y, link) {
   };
   const [cx, support] = [x(one.support.both.estimate), one.support.both];
   const kind = one.confirmed === false ? "unconfirmed" : "confirmed";
-  const label =
+  const text =
     `Finding ${one.number}: ${one.words[0]}; ${one.words[1]}. ` +
     `${thousands(support.estimate)} in both, Jaccard index ${fixed(one.jaccard.estimate, 2)}`;
   const { low, high, estimate } = one.jaccard;
@@ -110,14 +117,15 @@ function point(one, x, y, link) {
       href: `#finding-${one.number}`,
       class: `dot ${kind}`,
       tabindex: -1,
-      "aria-label": label,
+      "aria-label": text,
       ...pointing(link, place),
     },
-    s("title", {}, label),
+    s("title", {}, text),
     s("line", { x1: cx, x2: cx, y1: y(low), y2: y(high), class: "range" }),
-    s("path", { d: `M${cx - 5} ${y(one.expected_jaccard)}h10`, class: "own-chance" }),
+    s("path", { d: `M${cx - 6} ${y(one.expected_jaccard)}h12`, class: "own-chance" }),
     s("circle", { cx, cy: y(estimate), r: 12, class: "reach" }),
     s("circle", { cx, cy: y(estimate), r: 5.5, class: "mark" }),
+    label === undefined ? null : s("text", { x: label[0], y: label[1] }, String(one.number)),
   );
 }
 
@@ -148,17 +156,45 @@ function cross(x, y) {
   return s("path", { d: `M${x - 3} ${y - 3}l6 6m0 -6l-6 6`, class: "pruned" });
 }
 
-/** Return the index of two unrelated descriptions of equal size, by their overlap. */
-function chancePath(total, most, x, y) {
-  if (!(total > 0)) return "";
-  const steps = Array.from({ length: 61 }, (_, at) => (Math.min(most, total) * at) / 60);
-  return steps
-    .map((overlap, at) => {
-      const size = Math.sqrt(overlap * total);
-      const index = overlap === 0 ? 0 : overlap / (2 * size - overlap);
-      return `${at ? "L" : "M"}${x(overlap).toFixed(1)} ${y(index).toFixed(1)}`;
-    })
-    .join("");
+/** Return where numbers are put so that they hide neither each other nor a point. */
+function labelPlaces(findings, x, y, width) {
+  const centres = findings.map((one) => [x(one.support.both.estimate), y(one.jaccard.estimate)]);
+  const taken = centres.map(([cx, cy]) => [cx - 6, cy - 6, cx + 6, cy + 6]);
+  const places = new Map();
+  findings.forEach(({ number }, at) => {
+    const wide = DIGIT * String(number).length;
+    const [cx, cy] = centres[at];
+    const free = candidates(cx, cy, wide).find(
+      (box) => box[0] > LEFT && box[2] < width && !taken.some((other) => meet(box, other)),
+    );
+    if (free === undefined) return;
+    taken.push(free);
+    places.set(number, [free[0], free[3] - 3]);
+  });
+  return places;
+}
+
+/** Yield boxes around a point, the nearest first. */
+function candidates(cx, cy, wide) {
+  return [0, 7, 14].flatMap((more) => {
+    const [out, beside] = [NEAR + more, NEAR - 2 + more];
+    const [right, left, middle] = [cx + beside, cx - beside - wide, cx - wide / 2];
+    const corners = [
+      [right, cy - out - LINE / 2],
+      [left, cy - out - LINE / 2],
+      [right, cy + out - LINE / 2],
+      [left, cy + out - LINE / 2],
+      [cx + out, cy - LINE / 2],
+      [cx - out - wide, cy - LINE / 2],
+      [middle, cy - out - LINE],
+      [middle, cy + out],
+    ];
+    return corners.map(([x1, y1]) => [x1, y1, x1 + wide, y1 + LINE]);
+  });
+}
+
+function meet(a, b) {
+  return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 }
 
 function axes(x, y, most, width, units) {
@@ -169,14 +205,19 @@ function axes(x, y, most, width, units) {
     "g",
     { class: "axes", "aria-hidden": "true" },
     s("path", { d: `M${x(0)} ${y(1)}V${y(0)}H${width - RIGHT}` }),
+    s("path", { d: across.map((at) => `M${x(at)} ${y(0)}v4`).join("") }),
     ...[0, 0.25, 0.5, 0.75, 1].map((index) =>
       s("text", { x: LEFT - 10, y: y(index) + 4, "text-anchor": "end" }, String(index)),
     ),
     ...across.map((at) =>
       s("text", { x: x(at), y: y(0) + 18, "text-anchor": "middle" }, thousands(at)),
     ),
-    s("text", { x: width - RIGHT, y: HEIGHT - 8, "text-anchor": "end" }, `${units} in both`),
-    s("text", { x: LEFT + 8, y: TOP + 2, class: "head" }, "Jaccard index"),
+    s(
+      "text",
+      { x: (LEFT + width - RIGHT) / 2, y: y(0) + 36, "text-anchor": "middle" },
+      `${units} in both`,
+    ),
+    s("text", { x: 8, y: TOP - 18 }, "Jaccard index"),
   );
 }
 
@@ -189,7 +230,13 @@ function niceStep(least) {
 function thresholdLine(x, most, list) {
   const path = s("path", { d: `M0 ${TOP}V${HEIGHT - BOTTOM}`, class: "threshold" });
   const grip = s("rect", { x: -14, y: TOP, width: 28, height: HEIGHT - BOTTOM - TOP, class: "grip" });
-  const knob = s("circle", { cx: 0, cy: HEIGHT - BOTTOM, r: 7, class: "knob" });
+  const middle = (TOP + HEIGHT - BOTTOM) / 2;
+  const knob = s(
+    "g",
+    { class: "knob" },
+    s("rect", { x: -6, y: middle - 18, width: 12, height: 36, rx: 3 }),
+    s("path", { d: `M-2 ${middle - 8}v16m4 -16v16` }),
+  );
   const element = s("g", { class: "drag", "aria-hidden": "true" }, grip, path, knob);
   const valueAt = (event) => {
     const box = element.ownerSVGElement.getBoundingClientRect();

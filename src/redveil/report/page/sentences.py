@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from redveil.findings.critical_values import MOST_REPORTED, union_count
 from redveil.privacy.promise import AS_PUBLISHED
 from redveil.query.json_form import from_json
 from redveil.report.document import (
@@ -16,24 +17,29 @@ from redveil.report.document import (
     RedescriptionPart,
     ResultDocument,
 )
+from redveil.report.page.counts import Counts, rounded_count
 from redveil.report.page.phrases import Phrases
-from redveil.report.released import CONFIRM, DESCRIBE, REFINE
+from redveil.report.released import CONFIRM, DESCRIBE, REFINE, released_tables
 from redveil.schema import Side
 from redveil.schema.view import plural
 
 SPACE: Final = "\N{NO-BREAK SPACE}"
+#: Where the page says on which conditions its promise rests.
+CONDITIONS: Final = "conditions"
 
 
 class Words(str):
-    """A piece of a sentence: plain words, or a query in words if it has a side."""
+    """A piece of a sentence: plain words, a query in words if it has a side, or a link."""
 
-    __slots__ = ("side",)
+    __slots__ = ("link", "side")
     side: Side | None
+    link: str | None
 
-    def __new__(cls, text: str, side: Side | None = None) -> Words:
-        """Return a piece of a sentence."""
+    def __new__(cls, text: str, side: Side | None = None, link: str | None = None) -> Words:
+        """Return a piece of a sentence. `link` is a place in the page."""
         made = super().__new__(cls, text)
         made.side = side
+        made.link = link
         return made
 
 
@@ -53,6 +59,15 @@ class Told:
     def text(self) -> str:
         """Both sentences, as text."""
         return f"{''.join(self.first)} {''.join(self.second)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """One of the two descriptions: how many it fits, and which part of them fit the other."""
+
+    phrase: Words
+    count: int
+    share: str
 
 
 class Teller:
@@ -82,6 +97,12 @@ class Teller:
         pairs = self.document.tree_pairs
         return sum(map(sum, pairs[0].leaf_table.fitted)) if pairs else None
 
+    @property
+    def crowd(self) -> int:
+        """The noisy number of entities as it is printed; 0 if it is not known."""
+        entities = self.document.entities
+        return rounded_count(entities) if entities is not None else max(round(self.total or 0), 0)
+
     def words(self, query: QueryPart, side: Side) -> str:
         """Return a query in words."""
         return self.phrases[side].phrase(from_json(query.tree))
@@ -99,30 +120,31 @@ class Teller:
         """Return a redescription in words."""
         left = Words(self.words(one.left, Side.LEFT), Side.LEFT)
         right = Words(self.words(one.right, Side.RIGHT), Side.RIGHT)
-        support = one.support
+        counts, support = Counts.of(one.support), one.support
+
+        def about(phrase: Words, count: int, whole: IntervalPart) -> _About:
+            part = share((counts.both, count), support.both, whole, one.jaccard.low)
+            return _About(phrase, count, part)
+
+        about_left = about(left, counts.left, support.left)
+        about_right = about(right, counts.right, support.right)
         return Told(
             left,
             right,
-            self._sentence(one, (left, support.left), (right, support.right)),
-            self._sentence(one, (right, support.right), (left, support.left), again=True),
+            self._sentence(about_left, about_right),
+            self._sentence(about_right, about_left, again=True),
         )
 
-    def _sentence(
-        self,
-        one: RedescriptionPart,
-        about: tuple[Words, IntervalPart],
-        other: tuple[Words, IntervalPart],
-        *,
-        again: bool = False,
-    ) -> Sentence:
-        (phrase, size), (found, others) = about, other
+    def _sentence(self, about: _About, other: _About, *, again: bool = False) -> Sentence:
         start = "The other way round, of" if again else "Of"
-        counted = f"{start} about {rounded_count(size)} {self.units} with "
-        sentence = [Words(counted), phrase, Words(", ")]
-        part = share(one.support.both, size, one.jaccard.low)
-        sentence += [Words(f"{part} have "), found]
-        if self.total and self.total > 0:
-            among = _percent(min(max(others.estimate, 0) / self.total, 1))
+        sentence = [
+            Words(f"{start} about {about.count:,} {self.units} with "),
+            about.phrase,
+            Words(f", {about.share} have "),
+            other.phrase,
+        ]
+        if self.crowd > 0:
+            among = _percent(min(other.count / self.crowd, 1))
             these = "" if self.document.certificate.within is None else "these "
             sentence.append(Words(f", compared with {among} of all {these}{self.units}"))
         return [*sentence, Words(".")]
@@ -135,13 +157,33 @@ class Teller:
             within = self.given(certificate.within)
             yield [Words(f"It is only about {self.units} with "), *within, Words(".")]
         if found:
-            why = f": it protects every single {self.unit}" if self.is_private else ""
-            yield [
-                Words(
-                    f"All numbers carry random noise on purpose{why}. Ranges allow for the noise; "
-                    f"all of them together hold with 95{SPACE}% confidence."
-                )
-            ]
+            yield self._noise()
+            yield [Words(self._ranges())]
+
+    def _noise(self) -> Sentence:
+        sentence = [Words("All numbers carry random noise on purpose")]
+        if self.is_private:
+            sentence.append(Words(f": it protects every single {self.unit}, "))
+            sentence.append(Words("on the conditions below", link=CONDITIONS))
+        return [*sentence, Words(".")]
+
+    def _ranges(self) -> str:
+        """Return what ranges claim, and no more than that."""
+        depth = "" if self.ranges_are_proved else " (for trees as deep as these, as measured)"
+        return (
+            f"Ranges allow for this noise only, not for chance in which {self.units} happen to be "
+            f"in the data. Those of counts, shares and Jaccard indices all hold together with "
+            f"95{SPACE}% confidence{depth}."
+        )
+
+    @property
+    def ranges_are_proved(self) -> bool:
+        """Whether the list's intervals are those of free questions, which hold for all unions."""
+        tables = released_tables(self.document)
+        return all(
+            union_count(one.left.tree) * union_count(one.right.tree) <= MOST_REPORTED
+            for one in tables
+        )
 
     @property
     def is_private(self) -> bool:
@@ -176,13 +218,10 @@ class Teller:
         ]
 
     def _in_all(self) -> str:
-        return f" There are {self._crowd()} in all." if self.total else ""
+        return f" There are {self._crowd()} in all." if self.crowd else ""
 
     def _crowd(self, other: str = "") -> str:
-        entities = self.document.entities
-        if entities is not None:
-            return f"about {rounded_count(entities)} {other}{self.units}"
-        return f"about {_thousands(self.total or 0)} {other}{self.units}"
+        return f"about {self.crowd:,} {other}{self.units}"
 
     def _outcome(self, found: int) -> Sentence:
         if self.document.certificate.algorithm == CONFIRM:
@@ -195,35 +234,35 @@ class Teller:
         return [Words(f" {_number_word(found)} {pairs} found.")]
 
 
-def share(both: IntervalPart, size: IntervalPart, least: float) -> str:
+def share(
+    printed: tuple[int, int], overlap: IntervalPart, support: IntervalPart, least: float
+) -> str:
     """Return which part of a support the overlap is, with its range.
 
-    least: the lower end of the Jaccard index, below which neither part can be
+    printed: the overlap and the support as they are printed
+    least:   the lower end of the Jaccard index, below which neither part can be
     """
-    if size.estimate < 1:
+    both, size = printed
+    if size < 1:
         return "hardly any"
-    estimate = _clipped(both.estimate / size.estimate)
-    low = max(_clipped(both.low / size.high) if size.high > 0 else 0.0, _clipped(least))
-    high = _clipped(both.high / size.low) if size.low > 0 else 1.0
-    # The estimate may be outside of what its parts allow, by rounding.
-    low, high = min(low, estimate), max(high, estimate)
-    return f"about {_percent(estimate)} ({100 * low:.0f}{SPACE}to{SPACE}{_percent(high)})"
+    estimate = both / size
+    low = max(_clipped(overlap.low / support.high) if support.high > 0 else 0.0, _clipped(least))
+    high = _clipped(overlap.high / support.low) if support.low > 0 else 1.0
+    # The estimate may be outside of what its parts allow, by rounding. Ends are rounded outwards.
+    lowest = math.floor(round(100 * min(low, estimate), 6))
+    highest = math.ceil(round(100 * max(high, estimate), 6))
+    return f"about {_percent(estimate)} ({_range(lowest, highest)})"
 
 
-def rounded_count(count: IntervalPart) -> str:
-    """Return a count, with no more digits than the noise leaves.
+def _range(low: int, high: int) -> str:
+    """Return a range of shares in words, as short as it can be.
 
-    >>> rounded_count(IntervalPart(estimate=1137, low=848, high=1426))
-    '1,140'
-    >>> rounded_count(IntervalPart(estimate=342, low=327, high=357))
-    '342'
+    >>> _range(34, 100).replace(SPACE, " "), _range(34, 90).replace(SPACE, " ")
+    ('at least 34 %', '34 to 90 %')
     """
-    return _thousands(count.estimate, (count.high - count.low) / 2)
-
-
-def _thousands(count: float, spread: float = 0.0) -> str:
-    unit = 10 ** math.floor(math.log10(max(spread / 3, 1))) if math.isfinite(spread) else 1
-    return f"{max(round(count / unit) * unit, 0):,}"
+    if low > 0:
+        return f"at least {low}{SPACE}%" if high >= 100 else f"{low}{SPACE}to{SPACE}{high}{SPACE}%"
+    return f"at most {high}{SPACE}%" if high < 100 else "the noise leaves it open"
 
 
 def _clipped(ratio: float) -> float:

@@ -4,13 +4,6 @@
 
 const SPACE = "\u00a0";
 
-/** Return a count with no more digits than the noise leaves. */
-export function countText({ estimate, low, high }) {
-  const spread = (high - low) / 2;
-  const unit = Number.isFinite(spread) ? 10 ** Math.floor(Math.log10(Math.max(spread / 3, 1))) : 1;
-  return thousands(Math.max(Math.round(estimate / unit) * unit, 0));
-}
-
 /** Return a whole number with separators. */
 export function thousands(number) {
   return Math.round(number).toLocaleString("en-GB");
@@ -21,15 +14,27 @@ export function percent(ratio) {
   return `${(100 * clipped(ratio)).toFixed(0)}${SPACE}%`;
 }
 
-/** Return which part of a support the overlap is, with its range. */
-export function shareText(both, size, least) {
-  if (size.estimate < 1) return "hardly any";
-  const estimate = clipped(both.estimate / size.estimate);
-  const low = Math.max(size.high > 0 ? clipped(both.low / size.high) : 0, clipped(least));
-  const high = size.low > 0 ? clipped(both.high / size.low) : 1;
-  const least100 = (100 * Math.min(low, estimate)).toFixed(0);
-  const most = percent(Math.max(high, estimate));
-  return `about ${percent(estimate)} (${least100}${SPACE}to${SPACE}${most})`;
+/** Return which part of a printed support the printed overlap is, with its range. */
+export function shareText([both, size], overlap, support, least) {
+  if (size < 1) return "hardly any";
+  const estimate = both / size;
+  const low = Math.max(support.high > 0 ? clipped(overlap.low / support.high) : 0, clipped(least));
+  const high = support.low > 0 ? clipped(overlap.high / support.low) : 1;
+  const exact = (ratio) => Number((100 * ratio).toFixed(6));
+  const lowest = Math.floor(exact(Math.min(low, estimate)));
+  const highest = Math.ceil(exact(Math.max(high, estimate)));
+  return `about ${percent(estimate)} (${shareRange(lowest, highest)})`;
+}
+
+function shareRange(low, high) {
+  if (low > 0 && high >= 100) return `at least ${low}${SPACE}%`;
+  if (low > 0) return `${low}${SPACE}to${SPACE}${high}${SPACE}%`;
+  return high < 100 ? `at most ${high}${SPACE}%` : "the noise leaves it open";
+}
+
+/** Return the ends of a count's interval, rounded outwards to a unit. */
+export function countRange({ low, high }, unit) {
+  return `${thousands(Math.floor(low / unit) * unit)}–${thousands(Math.ceil(high / unit) * unit)}`;
 }
 
 /** Return the ends of an interval. */
@@ -52,6 +57,17 @@ export function fixed(number, digits) {
 export function pText(p) {
   if (p < 1e-300) return "1e-300";
   return p >= 1e-4 ? String(Number(p.toPrecision(2))) : p.toExponential(0);
+}
+
+/** Return a p-value in words: small ones as a power of ten that is not exceeded. */
+export function chanceText(p) {
+  if (p >= 1e-3) return `${Number((100 * p).toPrecision(2))}${SPACE}%`;
+  const digits = Math.min(Math.floor(-Math.log10(Math.max(p, 1e-300)) + 1e-9), 300);
+  return digits > 6 ? `1 in 10${raised(digits)}` : `1 in ${thousands(10 ** digits)}`;
+}
+
+function raised(number) {
+  return [...String(number)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
 }
 
 export function clipped(ratio) {

@@ -22,7 +22,9 @@ from redveil.findings.statistics import Interval
 from redveil.query.coverage import ReleasedTree, coverage, reachable
 from redveil.query.formula import Literal, Query
 from redveil.query.text import parse_text, to_text
+from redveil.report.document import SupportPart
 from redveil.report.page.bundle import script
+from redveil.report.page.counts import Counts
 from redveil.report.page.tables import page_tables, page_tree
 from redveil.report.released import released_tables, significance_test
 from redveil.report.result import Result
@@ -275,6 +277,27 @@ def test_extreme_tables_are_answered_alike(kind: str, scale: float, page: Any) -
         if "refused" not in one:
             expected = answer_of(result, one["left"], one["right"], question[0])
             assert_same_numbers(one, expected)
+
+
+COUNT = "(supports) => supports.map(countsModule.printedCounts)"
+
+
+def test_counts_are_rounded_as_in_the_cards(page: Any) -> None:
+    page.add_script_tag(content=script("counts"))
+    result = with_cells("twin, depth 2", 50, seed=5)
+    found = asked(page, result, drawn(result, 200))
+    parts = [SupportPart.model_validate(one["support"]) for one in found if "refused" not in one]
+    assert len(parts) > 100
+    printed = page.evaluate(COUNT, [part.model_dump() for part in parts])
+    wanted = [Counts.of(part) for part in parts]
+    assert any(one.adjusted for one in wanted)
+    assert [
+        (one["onlyLeft"], one["both"], one["onlyRight"], one["left"], one["right"], one["adjusted"])
+        for one in printed
+    ] == [
+        (one.only_left, one.both, one.only_right, one.left, one.right, one.adjusted)
+        for one in wanted
+    ]
 
 
 def test_nothing_chosen_is_refused_with_a_remedy(page: Any) -> None:

@@ -15,9 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import RedveilError
-from redveil.report.document import BeforePart, DiscoveryPart, GivenPart, IntervalPart
+from redveil.report.document import (
+    BeforePart,
+    DiscoveryPart,
+    GivenPart,
+    IntervalPart,
+    SupportPart,
+)
 from redveil.report.page import bundle, page
+from redveil.report.page.counts import Counts
 from redveil.report.page.data import embedded
+from redveil.report.page.promise import plain_condition
 from redveil.report.page.sentences import Teller, share
 from redveil.report.result import Result
 from support.clinic import NOTHING, mined_clinic
@@ -65,14 +73,19 @@ def test_a_finding_is_told_in_both_directions() -> None:
     )
     found = Teller(document(one)).told(one).text.replace(NO_BREAK, " ")
     assert found == (
-        "Of about 120 patients with gout, about 92 % (56 to 100 %) have acid, compared with 14 % "
-        "of all patients. The other way round, of about 140 patients with acid, about 79 % (56 to "
-        "100 %) have gout, compared with 12 % of all patients."
+        "Of about 120 patients with gout, about 92 % (at least 56 %) have acid, compared with 14 % "
+        "of all patients. The other way round, of about 140 patients with acid, about 79 % (at "
+        "least 56 %) have gout, compared with 12 % of all patients."
     )
 
 
 def test_a_share_of_hardly_anybody_is_not_a_number() -> None:
-    assert share(interval(0, 0, 5), interval(0.2, 0, 5), 0.0) == "hardly any"
+    assert share((0, 0), interval(0, 0, 5), interval(0.2, 0, 5), 0.0) == "hardly any"
+
+
+SHARE = re.compile(
+    r"about (\d+) % \((?:(at least|at most) (\d+) %|(\d+) to (\d+) %|the noise leaves it open)\)"
+)
 
 
 @given(
@@ -81,16 +94,40 @@ def test_a_share_of_hardly_anybody_is_not_a_number() -> None:
 def test_a_share_is_between_its_ends(
     both: float, noise: float, size: float, more: float, least: float
 ) -> None:
-    words = share(
-        interval(both, both - noise, both + noise), interval(size, size - more, size + more), least
+    support = SupportPart(
+        left=interval(size, size - more, size + more),
+        right=interval(size, size - more, size + more),
+        both=interval(both, both - noise, both + noise),
     )
+    counts = Counts.of(support)
+    words = share((counts.both, counts.left), support.both, support.left, least)
     if words != "hardly any":
-        found = re.fullmatch(
-            rf"about (\d+){NO_BREAK}% \((\d+){NO_BREAK}to{NO_BREAK}(\d+){NO_BREAK}%\)", words
-        )
+        found = SHARE.fullmatch(words.replace(NO_BREAK, " "))
         assert found is not None
-        estimate, low, high = map(int, found.groups())
-        assert 0 <= low <= estimate <= high <= 100
+        estimate, bound, end, low, high = found.groups()
+        lowest = int(low or (end if bound == "at least" else 0))
+        highest = int(high or (end if bound == "at most" else 100))
+        assert 0 <= lowest <= int(estimate) <= highest <= 100
+
+
+def test_the_numbers_of_a_card_add_up() -> None:
+    # The overlap is larger than the left support: by noise, but nobody can tell by how much.
+    support = SupportPart(
+        left=interval(663, 300, 1026), right=interval(748, 390, 1106), both=interval(704, 400, 1008)
+    )
+    one = redescription("gout", "acid").model_copy(update={"support": support})
+    counts = Counts.of(support)
+    assert counts == Counts(only_left=0, both=700, only_right=40, adjusted=True)
+    text = text_of(page(document(one)))
+    assert "Of about 700 patients with gout , about 100 %" in text
+    assert "of about 740 patients with acid , about 95 %" in text
+    assert "diagnoses only 0 symptoms only 40 both 700" in text
+    assert "Noise made the overlap larger than a whole." in text
+    (bar,) = re.findall(r'<svg class="bar">(.*?)</svg>', page(document(one)))
+    assert re.findall(r'<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"', bar) == [
+        ("both", "0.00", "94.19"),
+        ("right", "94.59", "5.41"),
+    ]
 
 
 def test_the_page_is_known_again_and_only_replaces_itself() -> None:
@@ -206,6 +243,37 @@ def test_the_budget_adds_up_and_the_certificate_is_whole() -> None:
     assert "sha256:00" in text
 
 
+def test_conditions_are_plain_and_the_certificate_keeps_its_own() -> None:
+    result = mined_clinic(algorithm="tree-pair", walk_steps=50)
+    text = text_of(result.report())
+    assert len(result.certificate.conditions) >= 6
+    for condition in result.certificate.conditions:
+        assert plain_condition(condition) != condition
+        assert plain_condition(condition) in text
+        assert condition in text
+    assert "nobody outside saw how long it ran" in text
+    assert 'every single patient, <a href="#conditions">' in result.report()
+    assert 'id="conditions"' in result.report()
+
+
+def test_ranges_claim_what_is_proved() -> None:
+    shallow = mined_clinic(algorithm="twin", depth=1, trials=2).report()
+    deep = mined_clinic(algorithm="twin", depth=3, trials=1).report()
+    for text in map(text_of, (shallow, deep)):
+        assert "not for chance in which patients happen to be in the data" in text
+        assert "counts, shares and Jaccard indices all hold together with 95 % confidence" in text
+    assert "as measured" not in text_of(shallow)
+    assert "95 % confidence (for trees as deep as these, as measured)." in text_of(deep)
+
+
+def test_the_footer_names_the_promise_and_the_file(tmp_path: Path) -> None:
+    result = Result(document(redescription()))
+    result.save(tmp_path / "result.json")
+    digest = hashlib.sha256((tmp_path / "result.json").read_bytes()).hexdigest()
+    text = text_of(Result.read(tmp_path / "result.json").report())
+    assert f"Promise: ε = 1, exact. SHA-256 of the result file: {digest}" in text
+
+
 def test_modules_keep_their_names_to_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = {
         "main.js": 'import { one, two } from "./other.js";\nconst own = one + two();\n',
@@ -252,7 +320,7 @@ def test_what_is_confirmed_and_how_the_list_was_made_is_said() -> None:
     text = text_of(page(made))
     assert "Confirmed 1 of 2" in text
     assert "✓ confirmed" in text
-    assert "○ not confirmed" in text
+    assert "○ not confirmed : could still be chance among 10³² comparable pairs, given" in text
     assert "1 of 2 confirmed after correcting" in text
     again = mined_clinic(algorithm="twin", trials=3).filter(max_support=0.5)
     assert "Listed again from released tables, at no cost" in text_of(again.report())

@@ -1,0 +1,28 @@
+/**
+ * The counts of an answer as they are printed: rounded once, so that they add up, as in `counts.py`.
+ */
+
+/** Return how many fit only the left description, both, and only the right one. */
+export function printedCounts({ left, right, both }) {
+  const unit = roundingUnit(Math.min(...[left, both, right].map((one) => (one.high - one.low) / 2)));
+  const overlap = Math.max(both.estimate, 0);
+  // Noise can make an overlap larger than a support: then nobody fits that description alone.
+  const parts = [left.estimate - overlap, overlap, right.estimate - overlap];
+  const [onlyLeft, shared, onlyRight] = parts.map((count) =>
+    Math.max(Math.floor(count / unit + 0.5) * unit, 0),
+  );
+  return {
+    onlyLeft,
+    both: shared,
+    onlyRight,
+    left: onlyLeft + shared,
+    right: shared + onlyRight,
+    adjusted: Math.min(...parts) <= -unit / 2,
+    unit,
+  };
+}
+
+/** Return the power of ten to which a count is rounded: at most a tenth of its spread. */
+function roundingUnit(spread) {
+  return Number.isFinite(spread) ? 10 ** Math.floor(Math.log10(Math.max(spread / 10, 1))) : 1;
+}

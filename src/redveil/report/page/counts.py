@@ -1,0 +1,71 @@
+"""The counts of a finding as they are printed: rounded once, so that they add up everywhere.
+
+`counts.js` does the same for answers in the page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from redveil.report.document import IntervalPart, SupportPart
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many fit only the left description, both, and only the right one, as printed.
+
+    Noise can make an overlap larger than a support. Then nobody fits that description alone, and
+    its support is the overlap.
+    """
+
+    only_left: int
+    both: int
+    only_right: int
+    #: Whether the estimates would have been negative.
+    adjusted: bool
+
+    @classmethod
+    def of(cls, support: SupportPart) -> Counts:
+        """Return the counts of a pair of descriptions."""
+        whole = (support.left, support.both, support.right)
+        unit = rounding_unit(min((one.high - one.low) / 2 for one in whole))
+        both = max(support.both.estimate, 0.0)
+        parts = (support.left.estimate - both, both, support.right.estimate - both)
+        only_left, shared, only_right = (_rounded(part, unit) for part in parts)
+        return cls(only_left, shared, only_right, adjusted=min(parts) <= -unit / 2)
+
+    @property
+    def left(self) -> int:
+        """How many fit the left description."""
+        return self.only_left + self.both
+
+    @property
+    def right(self) -> int:
+        """How many fit the right description."""
+        return self.both + self.only_right
+
+
+def rounded_count(count: IntervalPart) -> int:
+    """Return a count with no more digits than the noise leaves.
+
+    >>> rounded_count(IntervalPart(estimate=1137, low=848, high=1426))
+    1140
+    >>> rounded_count(IntervalPart(estimate=342, low=327, high=357))
+    342
+    """
+    return _rounded(count.estimate, rounding_unit((count.high - count.low) / 2))
+
+
+def rounding_unit(spread: float) -> int:
+    """Return the power of ten to which a count is rounded: at most a tenth of its spread.
+
+    >>> rounding_unit(289), rounding_unit(99), rounding_unit(0)
+    (10, 1, 1)
+    """
+    return int(10 ** math.floor(math.log10(max(spread / 10, 1)))) if math.isfinite(spread) else 1
+
+
+def _rounded(count: float, unit: int) -> int:
+    # Halves upwards, as in JavaScript.
+    return max(math.floor(count / unit + 0.5) * unit, 0)
