@@ -66,7 +66,7 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
         (
             [],
             "schema plan mine describe refine confirm show report ask compare budget truth "
-            "diagnose audit plot demo",
+            "baseline diagnose audit plot prepare demo",
         ),
         (["schema"], "draft check accept edit buy-cuts"),
     ],
