@@ -274,7 +274,7 @@ def test_a_view_without_splits_is_refused_before_anything_is_charged(
 @pytest.mark.parametrize(
     ("module", "library"),
     [
-        ("opendp.prelude", "OpenDP"),
+        ("opendp.measurements", "OpenDP"),
         ("cryptography.hazmat.primitives.ciphers", "cryptography"),
     ],
 )
