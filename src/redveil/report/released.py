@@ -170,6 +170,9 @@ def _attribute(part: AttributePart) -> Attribute:
         return Attribute(part.name, kind, part.required, part.categories)
     if part.minimum is None or part.maximum is None:
         raise ResultError(f"attributes: {part.name} has no bounds; the file is damaged")
+    # The other way round also for NaN, which is neither smaller nor larger.
+    if not part.minimum <= part.maximum:
+        raise ResultError(f"attributes: {part.name} has no values; the file is damaged")
     return Attribute(part.name, kind, part.required, minimum=part.minimum, maximum=part.maximum)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -237,3 +238,12 @@ def test_a_number_without_bounds_is_named() -> None:
     broken = Result(ResultDocument.model_validate(plain))
     with pytest.raises(ResultError, match="age has no bounds"):
         broken.ask("[gout]", "[uric acid > 7.5]")
+
+
+@pytest.mark.parametrize("maximum", [-1.0, math.nan])
+def test_a_number_whose_bounds_leave_no_value_is_named(maximum: float) -> None:
+    plain = json.loads(alternated().to_json())
+    plain["attributes"]["left"][0]["maximum"] = maximum
+    broken = Result(ResultDocument.model_validate(plain))
+    with pytest.raises(ResultError, match="age has no values"):
+        broken.ask("[age > 50]", "[uric acid > 7.5]")
