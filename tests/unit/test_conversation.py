@@ -498,9 +498,9 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
 
 def test_a_list_whose_bounds_were_changed_is_measured_all_the_same() -> None:
     document = many().document
-    # No value is within these bounds, so that no right query divides anything.
+    # One value is within these bounds, so that no right query divides anything.
     narrow = tuple(
-        one if one.maximum is None else one.model_copy(update={"maximum": -1.0})
+        one if one.maximum is None else one.model_copy(update={"maximum": one.minimum})
         for one in document.attributes.right
     )
     changed = document.attributes.model_copy(update={"right": narrow})
