@@ -151,6 +151,50 @@ def test_only_what_is_confirmed_can_be_shown(browser: Any, file: Path) -> None:
         assert "1" not in visible(page)
 
 
+def test_every_point_has_its_number_and_its_own_chance(browser: Any, file: Path) -> None:
+    with opened(browser, written(file, found())) as page:
+        dots = page.locator(".dot")
+        assert dots.count() == len(found())
+        assert page.locator(".dot text").all_text_contents() == [
+            str(number) for number in range(1, len(found()) + 1)
+        ]
+        boxes = [one.bounding_box() for one in page.locator(".dot text").all()]
+        for at, one in enumerate(boxes):
+            for other in boxes[:at]:
+                apart = abs(one["x"] - other["x"]) >= min(one["width"], other["width"]) - 1
+                assert apart or abs(one["y"] - other["y"]) >= one["height"] - 4
+        heights = [
+            float(one.get_attribute("d").split()[1].split("h")[0])
+            for one in page.locator(".dot .own-chance").all()
+        ]
+        expected = [one.expected_jaccard for one in found()]
+        # Further down is less.
+        assert sorted(range(len(heights)), key=lambda n: -heights[n]) == sorted(
+            range(len(expected)), key=lambda n: expected[n]
+        )
+
+
+def test_groups_say_their_whole_path_and_borders_are_explained(browser: Any, file: Path) -> None:
+    trees = [
+        (number, pair.right)
+        for number, pair in enumerate(found().document.tree_pairs)
+        if any(node > 0 for node in pair.right.stuck_at)
+    ]
+    number, tree = trees[0]
+    with opened(browser, written(file, found())) as page:
+        page.select_option("#pair", str(number))
+        heads = page.locator(".heat th.right button").all_text_contents()
+        unknown = [head for head in heads if head.endswith(" unknown")]
+        assert len(unknown) == len(tree.stuck_at)
+        assert sum(", " in head for head in unknown) == sum(node > 0 for node in tree.stuck_at)
+        assert len(set(heads)) == len(heads)
+        assert page.locator("#ask .keys li").all_inner_texts() == [
+            *("chosen in both", "chosen in diagnoses only", "chosen in laboratory only")
+        ]
+        negative = min(map(min, found().document.tree_pairs[number].leaf_table.fitted)) <= -0.5
+        assert page.locator(".below-zero").is_visible() == negative
+
+
 def test_the_threshold_is_dragged_in_the_plot(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
         plot = page.locator(".plot svg")
@@ -214,6 +258,7 @@ def test_questions_are_asked_by_leaves_and_cells(browser: Any, file: Path) -> No
         value, codes = answer_shown(page)
         assert value == f"{found().ask(*codes).statistics.jaccard.estimate:.2f}"
         assert page.locator("#live").text_content().startswith(f"Jaccard index {value}")
+        assert "in the groups chosen in diagnoses" in page.locator("#answer").inner_text()
         assert page.locator(".tree.right .end[aria-pressed='true']").count() == 1
 
 

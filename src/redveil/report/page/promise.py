@@ -41,7 +41,8 @@ _PLAIN_CONDITIONS: Final = {
         r"as one"
     ),
     r"nothing in the schema was learned from these rows.*": (
-        r"what the tables may contain was described without looking at these rows"
+        r"what the tables may contain was described without looking at these rows, unless paid "
+        r"for"
     ),
     r"parameters, and the decision to publish this run, .*": (
         r"nobody looked at the data to choose the settings, or to decide whether to publish this"
@@ -85,7 +86,7 @@ def plain_condition(condition: str) -> str:
     """Return a condition of a certificate in plain words; the certificate keeps its own.
 
     >>> plain_condition("nothing in the schema was learned from these rows without being paid for")
-    'what the tables may contain was described without looking at these rows'
+    'what the tables may contain was described without looking at these rows, unless paid for'
     """
     for known, plain in _PLAIN_CONDITIONS.items():
         if (found := re.fullmatch(known, condition)) is not None:
