@@ -18,7 +18,7 @@ import numpy as np
 from redveil.trees import joint
 from redveil.waiting import run_all
 
-sets = np.full((64, 64), 5, dtype=np.uint64)
+sets = np.full((128, 128), 5, dtype=np.uint64)
 before = joint._count(sets, sets)
 threading.stack_size(2**33)
 resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))

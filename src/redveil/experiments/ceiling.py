@@ -52,7 +52,7 @@ def literals(attribute: Any) -> Iterator[dict[str, Any]]:
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> [one["op"] for one in literals(clinic_schema().left.attributes[0])][:2]
-    ['=', '=']
+    ['<=', '>']
     """
     if attribute.kind == "boolean":
         pairs: list[tuple[str, Any]] = [("=", True), ("=", False)]
