@@ -14,6 +14,8 @@ from support.source import PACKAGE, REPOSITORY
 NAMES = {*redveil.__all__, "__version__"}
 # The last one generates data.
 MODULES = ("redveil.experiments", "redveil.data.synthetic")
+# This one times a kernel itself: plain arrays, and nothing private.
+OF_KERNELS = "joint_counts.py"
 FILES = sorted(
     [*(PACKAGE / "experiments").rglob("*.py"), *(REPOSITORY / "benchmarks").glob("*.py")]
 )
@@ -43,7 +45,9 @@ def internals(tree: ast.Module) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_only_the_public_api_is_used(path: Path) -> None:
-    assert list(internals(ast.parse(path.read_text(encoding="utf-8")))) == []
+    found = internals(ast.parse(path.read_text(encoding="utf-8")))
+    kernels = "redveil.kernels." if path.name == OF_KERNELS else "no module"
+    assert [one for one in found if not one.startswith(kernels)] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
