@@ -19,6 +19,7 @@ from redveil.privacy.loss import Loss, total
 from redveil.query.formula import attributes, literal_count
 from redveil.query.json_form import from_json
 from redveil.query.text import parse_text
+from redveil.report.document import QueryPart
 from redveil.report.released import earlier_choices, released_splits
 from redveil.schema import Side
 from support.clinic import NOTHING, clinic, mined_clinic
@@ -496,15 +497,16 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
     assert not ledger.exists()
 
 
-def test_a_list_whose_bounds_were_changed_is_measured_all_the_same() -> None:
+def test_a_list_whose_queries_were_changed_is_measured_all_the_same() -> None:
     document = many().document
-    # One value is within these bounds, so that no right query divides anything.
-    narrow = tuple(
-        one if one.maximum is None else one.model_copy(update={"maximum": one.minimum})
-        for one in document.attributes.right
+    # No entity satisfies these, so that no right query divides anything.
+    never = tuple(
+        one.model_copy(
+            update={"right": QueryPart.of(parse_text(f"({one.right.text}) & !({one.right.text})"))}
+        )
+        for one in document.redescriptions
     )
-    changed = document.attributes.model_copy(update={"right": narrow})
-    damaged = redveil.Result(document.model_copy(update={"attributes": changed}))
+    damaged = redveil.Result(document.model_copy(update={"redescriptions": never}))
     again = redveil.confirm(damaged, clinic(1500), 1)
     assert [one.right.text for one in again] == [one.right.text for one in damaged]
 

@@ -134,7 +134,7 @@ def _groups(
 def _is_divided(tree: ReleasedTree, query: Query) -> bool:
     """Return whether a query covers some ends of an old tree, and not others.
 
-    One that covers all or none is in a file that was changed, as by another bound. Such queries
+    One that covers all or none is in a file that was changed, as by a contradiction. Such queries
     would share a tree without a split.
     """
     found = coverage(query, tree)
