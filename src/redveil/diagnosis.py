@@ -23,6 +23,7 @@ from redveil.algorithms.names import (
 )
 from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
+from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset, must_be_loaded
 from redveil.display import Block, Displayed, Listing, Note
@@ -32,7 +33,6 @@ from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Schema, Side
 from redveil.sealed import open_for_owner, within
-from redveil.trees.prepared import PreparedData
 from redveil.trees.rules import NO_STOP, Rules
 from redveil.trees.walks import Walked, random_splits, run_pair, run_tree
 from redveil.waiting import run_all
@@ -157,7 +157,7 @@ def diagnose(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     observed = wanted.profile.observed(must_be_loaded(dataset, "diagnose"))
     schema = observed.schema
     table = within(partial(bin_table, schema=schema), observed.table)
-    data = PreparedData.of(schema, table, wanted.needs)
+    data = PreparedData.of(schema, table)
     paid = next(step.price for step in wanted.plan(price).steps if step.mechanism == "walk")
     side, number = _attribute(schema, target)
     predicted = wanted.profile.targets(observed)(data, side, number)
@@ -217,8 +217,8 @@ def _walk(
     """Run one walk on the opened data."""
     walk_steps, depth, rules = algorithm.walk_length, algorithm.depth, _never_stopping(algorithm)
     words = randomness.words(walk_steps * WORDS_PER_STEP).reshape(walk_steps, WORDS_PER_STEP)
-    entities = open_for_owner(data.entities)
-    sets = {one: open_for_owner(data.sets[one]) for one in Side}
+    entities = open_for_owner(data.here.entities)
+    sets = {one: open_for_owner(data.sets(one)) for one in Side}
     start = {one: random_splits(data.splits[one], depth, randomness) for one in Side}
     epsilon = choice_epsilon(price)
     if not isinstance(algorithm, TreePair):
@@ -231,10 +231,10 @@ def _walk(
             data.stop,
             sets[side],
             entities,
-            open_for_owner(target.classes),
+            open_for_owner(data.classes(target.labels)),
         )
     free = algorithm.pair_score is PairScore.ASSOCIATION
-    rows = open_for_owner(data.rows)
+    rows = open_for_owner(data.here.rows)
     return run_pair(
         [start[side], start[side.other]],
         0 if free else target.number,
@@ -245,7 +245,7 @@ def _walk(
         sets[side],
         sets[side.other],
         entities,
-        np.full(rows, -1, np.int32) if free else open_for_owner(target.classes),
+        np.full(rows, -1, np.int32) if free else open_for_owner(data.classes(target.labels)),
     )
 
 

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -15,13 +15,11 @@ import pytest
 from oracle.purity import units
 from oracle.splits import informative, splits_of
 from redveil.schema import Side, View
-from redveil.sealed import Sealed
-from redveil.trees.counting import route, score_splits, start
+from redveil.trees.counting import count_at_nodes, route, score_splits, start
 from redveil.trees.levelwise import grow_levelwise
-from redveil.trees.prepared import Needs
 from redveil.trees.scores import GRID_BITS, SPLIT_GINI
 from redveil.trees.tree import Tree
-from support.prepared import level_keys, prepared, purse_of
+from support.prepared import given_target, level_keys, prepared, purse_of
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 from support.tiny import Tiny, tiny_entities, tiny_view
@@ -92,23 +90,25 @@ def scores_by_hand(tiny: Tiny, target: Sequence[int]) -> Scores:
 def scores_of_kernels(tiny: Tiny, target: Sequence[int]) -> Scores:
     """Score all splits at the end of each path as growth does."""
     classes, at_root = np.array(target, np.int32), start(tiny.rows)
-    root = score_splits(tiny.packed, tiny.splits, at_root, np.array([0]), classes, 2)
+    count = partial(count_at_nodes, tiny.packed, tiny.splits, target=classes, classes=2)
+    root = score_splits(count(at_root, np.array([0])), tiny.splits, 1, 2)
     found: dict[Path, list[int]] = {(): root[0].tolist()}
     for split in range(len(tiny.splits)):
         at = route(tiny.packed, tiny.splits, Tree(Side.LEFT, (split,)))
-        both = score_splits(tiny.packed, tiny.splits, at, np.array([1, 2]), classes, 2)
+        both = score_splits(count(at, np.array([1, 2])), tiny.splits, 2, 2)
         found[((split, True),)], found[((split, False),)] = both.tolist()
     return found
 
 
 def test_trees_grown_level_by_level_follow_their_exact_law() -> None:
     left, right = tiny_entities(ROWS, 2, 3, 1), tiny_entities(ROWS, 1, 2, 2)
-    data, target = prepared(left, right, Needs()), Sealed(np.array(TARGET, np.int32))
+    data = prepared(left, right)
+    target = given_target(data, TARGET)
     keys = level_keys(2)
     source, seen = SeededRandomness(3), Counter[Hashable]()
     for _ in range(6000):
         purse = purse_of(keys, PRICES)
-        tree, _ = grow_levelwise(data, Side.LEFT, target, 2, keys, purse, source)
+        tree = grow_levelwise(data, Side.LEFT, target, 2, keys, purse, source)
         seen[tree.value.splits] += 1
     scores = scores_by_hand(left, TARGET)
     assert scores == scores_of_kernels(left, TARGET)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from redveil.data.binning import bin_view
 from redveil.data.table import CodedColumn
 from redveil.schema import Attribute, Kind, View
-from redveil.trees.counting import score_splits, start
+from redveil.trees.counting import count_at_nodes, score_splits, start
 from redveil.trees.scores import SPLIT_GINI
 from redveil.trees.splits import Splits
 
@@ -31,9 +31,9 @@ def scores(entities: list[tuple[int, int, int]]) -> list[Fraction]:
         for i, (name, attribute) in enumerate(zip("ab", VIEW.attributes, strict=True))
     }
     view = bin_view(columns, VIEW, len(entities))
-    units = score_splits(
-        view, Splits.of(VIEW), start(len(entities)), np.array([0]), table[:, 2].copy(), 2
-    )
+    splits, root = Splits.of(VIEW), np.array([0])
+    counts = count_at_nodes(view, splits, start(len(entities)), root, table[:, 2].copy(), 2)
+    units = score_splits(counts, splits, 1, 2)
     return [int(u) * UNIT - len(entities) for u in units[0]]
 
 

@@ -20,12 +20,11 @@ from oracle.two_level import Law, Shape, normalised, tree_law
 from oracle.walk import TreeScore, base_weight
 from redveil.kernels.two_level import two_level_units
 from redveil.schema import Side
-from redveil.sealed import Receipt, Sealed
-from redveil.trees.prepared import Needs
+from redveil.sealed import Receipt
 from redveil.trees.scores import GRID_BITS, TREE_GINI
 from redveil.trees.split_sets import split_sets
 from redveil.trees.whole_tree import draw_tree, tree_base
-from support.prepared import SOME_STEP, prepared
+from support.prepared import SOME_STEP, counts_by_class, given_target, prepared
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 from support.tiny import Tiny, Value, tiny_entities, tiny_view
@@ -40,8 +39,8 @@ DATA = {"more flags": tiny_entities(ROWS, 2, 3, 1), "one number": tiny_entities(
 def simulated(name: str, depth: int) -> Counter[Hashable]:
     """Draw many trees."""
     tiny = DATA[name]
-    data = prepared(tiny, tiny, Needs(sets=True))
-    target, source = Sealed(np.array(TARGET, np.int32)), SeededRandomness(depth)
+    data = prepared(tiny, tiny)
+    target, source = given_target(data, TARGET), SeededRandomness(depth)
 
     def tree() -> Shape:
         receipt = Receipt(SOME_STEP, "choose", EPSILON)
@@ -98,7 +97,8 @@ def law_of_kernels(entities: Sequence[Entity], epsilon: Fraction) -> Law:
     *values, labels = (list(column) for column in zip(*entities, strict=True))
     tiny = Tiny(tiny_view(1, 2), values)
     target = np.array([-1 if label is None else label for label in labels], np.int32)
-    units = two_level_units(split_sets(tiny.packed, tiny.splits), target, 2, GRID_BITS)
+    sets = split_sets(tiny.packed, tiny.splits)
+    units = two_level_units(counts_by_class(sets, target, 2), GRID_BITS)
     base = tree_base(tiny.splits)
     weights: dict[Shape, Fraction] = {}
     scores: dict[Shape, int] = {}

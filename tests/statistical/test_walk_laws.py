@@ -21,11 +21,11 @@ from redveil.kernels.chain import Ending
 from redveil.kernels.pair_walk import walk_pair
 from redveil.kernels.tree_walk import walk_tree
 from redveil.schema import Side
-from redveil.sealed import Receipt, Sealed
+from redveil.sealed import Receipt
 from redveil.trees.scores import ASSOCIATION, GRID_BITS, PAIR_PURITY, TREE_GINI
 from redveil.trees.split_sets import all_entities, split_sets
 from redveil.trees.walks import released_tree, walk_to_pair, walk_to_tree
-from support.prepared import SOME_STEP, prepared
+from support.prepared import SOME_STEP, given_target, prepared
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 from support.tiny import tiny_entities
@@ -199,7 +199,7 @@ def released_law(
 
 def test_released_trees_follow_the_walk_s_law() -> None:
     source, data = SeededRandomness(1), prepared(LEFT, RIGHT)
-    target = Sealed(np.array(TARGET, np.int32))
+    target = given_target(data, TARGET)
     seen: Counter[Hashable] = Counter(
         walk_to_tree(
             data, Side.LEFT, 2, target, 2, 3, Receipt(SOME_STEP, "walk", EPSILON), source
@@ -217,7 +217,7 @@ def test_released_pairs_follow_the_walk_s_law(side: Side | None) -> None:
     first = side or Side.LEFT
     one, two = (LEFT, RIGHT) if first is Side.LEFT else (RIGHT, LEFT)
     source, data = SeededRandomness(2), prepared(one, two)
-    classes = Sealed(np.array(TARGET, np.int32))
+    classes = given_target(data, TARGET)
     target = (side, classes, 2) if side else None
     seen: Counter[Hashable] = Counter()
     for _ in range(3000):

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.targets import attribute_target
 from redveil.algorithms.trial import Trial
+from redveil.counting.block import BLOCK_ENTITIES
+from redveil.counting.local import LocalCounts
+from redveil.counting.prepared import PreparedData, splits_of
 from redveil.data.binning import bin_table
 from redveil.data.table import Table
 from redveil.findings.leaf_table import LeafTable
@@ -19,7 +22,6 @@ from redveil.privacy.plan import Mechanism, Plan, Purse, StepKey
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema
 from redveil.sealed import Receipt, Released, Sealed
-from redveil.trees.prepared import PreparedData
 from support.seeded import SeededRandomness
 
 
@@ -65,13 +67,17 @@ def run_trials(
     price: Price,
     randomness: Randomness,
     stop_after: int | None = None,
+    block_entities: int = BLOCK_ENTITIES,
 ) -> Trials:
     """Run all trials one after the other, with one stream of randomness.
 
-    stop_after: after so many stages, somebody presses Ctrl-C
+    stop_after:    after so many stages, somebody presses Ctrl-C
+    block_entities: entities are counted in blocks of this many
     """
     purse = RecordingPurse(algorithm.plan(price))
-    data = PreparedData.of(schema, Sealed(bin_table(table, schema)), algorithm.needs)
+    splits = splits_of(schema)
+    counts = LocalCounts(Sealed(bin_table(table, schema)), splits, block_entities)
+    data = PreparedData.asking(counts, schema, splits)
     reports: list[int] = []
 
     def progress() -> None:

@@ -5,25 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from redveil.data.binning import BinnedTable
+import numpy as np
+
+from redveil.counting.labels import GivenLabels
+from redveil.counting.prepared import PreparedData
+from redveil.data.binning import BinnedTable, pack
+from redveil.kernels.joint import JointCounts
+from redveil.kernels.subtree import SplitSets
 from redveil.privacy.loss import Price, total
 from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
 from redveil.schema import Schema
 from redveil.sealed import Receipt, Sealed
-from redveil.trees.prepared import Needs, PreparedData
+from redveil.trees.counting import Classes
+from redveil.trees.joint import among, count_jointly
+from redveil.trees.whole_tree import by_class
 from support.tiny import Tiny, table_of
 
 SOME_STEP = StepKey(StepKind.TREE, trial=1)
 
 
-def prepared(left: Tiny, right: Tiny, needs: Needs | None = None) -> PreparedData:
-    """Return two tiny views as prepared data, with everything that can be prepared."""
-    return prepared_table(table_of(left, right), Schema("tiny", left.view, right.view), needs)
+def prepared(left: Tiny, right: Tiny) -> PreparedData:
+    """Return two tiny views as prepared data."""
+    return prepared_table(table_of(left, right), Schema("tiny", left.view, right.view))
 
 
-def prepared_table(table: BinnedTable, schema: Schema, needs: Needs | None = None) -> PreparedData:
+def prepared_table(table: BinnedTable, schema: Schema) -> PreparedData:
     """Return a binned table as prepared data."""
-    return PreparedData.of(schema, Sealed(table), needs or Needs(sets=True, joint=True))
+    return PreparedData.of(schema, Sealed(table))
+
+
+def given_target(data: PreparedData, target: Sequence[int]) -> GivenLabels:
+    """Return classes given by hand as what to predict; -1 is none."""
+    return data.here.give(Sealed(np.array(target, np.int32)))
+
+
+def counts_by_class(sets: SplitSets, target: Classes, classes: int) -> JointCounts:
+    """Return how the splits of a view fall together among the entities of each class."""
+    inside = [among(sets, pack(target == number)) for number in range(classes)]
+    return by_class([count_jointly(those, those) for those in inside])
 
 
 def receipt(mechanism: Mechanism, price: Price, key: StepKey = SOME_STEP) -> Receipt:

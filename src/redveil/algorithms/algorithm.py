@@ -26,7 +26,6 @@ from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.promise import Method, Parameter
 from redveil.schema import Schema
 from redveil.sealed import Released
-from redveil.trees.prepared import Needs
 
 # A piece of work that is independent of all others of its run.
 Work = Callable[[], list[Released[LeafTable]]]
@@ -212,11 +211,6 @@ class Algorithm(ABC):
         )
 
     # The run
-
-    @property
-    @abstractmethod
-    def needs(self) -> Needs:
-        """What must be prepared of the data."""
 
     def run_scout(self, _trial: Trial) -> Scouted | None:
         """Take the steps before the plan is made, and return what they released."""

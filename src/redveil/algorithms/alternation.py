@@ -43,7 +43,6 @@ from redveil.schema import Schema, Side
 from redveil.sealed import Released
 from redveil.trees.levelwise import grow_levelwise
 from redveil.trees.pairing import NO_EARLIER
-from redveil.trees.prepared import Needs
 from redveil.trees.twin import Twins
 from redveil.trees.walks import walk_to_tree
 from redveil.trees.whole_tree import DEEPEST as DEEPEST_EXACT
@@ -186,9 +185,8 @@ class Alternation(Algorithm):
         if self.starts_privately:
             stumps = self._grow_start(trial)
             if not self.trees:
-                return [trial.measure(grown(trial, stumps), self.counts)]
-            right = stumps.value.right
-            side, target = Side.RIGHT, leaf_target(right, trial.data.positions(right))
+                return [trial.measure(grown(stumps), self.counts)]
+            side, target = Side.RIGHT, leaf_target(stumps.value.right)
         else:
             side, number = random_attribute(trial.data.schema, trial.randomness)
             target = trial.targets(trial.data, side, number)
@@ -200,8 +198,7 @@ class Alternation(Algorithm):
             side = side.other
             latest[side] = self.grow_tree(trial, side, target, tree_number)
             trial.progress()
-            tree, ends = latest[side]
-            target = leaf_target(tree.value, ends)
+            target = leaf_target(latest[side].value)
             if tree_number > 1:
                 tables.append(trial.measure(latest, self.counts, tree_number - 1))
         return tables
@@ -226,11 +223,6 @@ class AltExpM(Alternation):
 
     name: ClassVar[str] = "alt-expm"
 
-    @property
-    def needs(self) -> Needs:
-        """Joint counts for a private start; otherwise the table alone."""
-        return Needs(joint=self.starts_privately)
-
     def tree_keys(self, trial: int, tree: int) -> tuple[StepKey, ...]:
         """Return the steps of a tree, one for each level."""
         levels = range(1, self.depth + 1)
@@ -241,7 +233,7 @@ class AltExpM(Alternation):
         return grow_levelwise(
             trial.data,
             side,
-            target.classes,
+            target.labels,
             target.number,
             self.tree_keys(trial.number, number),
             trial.purse,
@@ -294,11 +286,6 @@ class AltMCMC(Alternation):
         """The mechanism that releases a tree."""
         return "walk" if self.walks else "choose"
 
-    @property
-    def needs(self) -> Needs:
-        """Splits as sets of entities, and joint counts for a private start."""
-        return Needs(sets=True, joint=self.starts_privately)
-
     def grow_tree(self, trial: Trial, side: Side, target: Target, number: int) -> Grown:
         """Draw a whole tree."""
         (key,) = self.tree_keys(trial.number, number)
@@ -308,7 +295,7 @@ class AltMCMC(Alternation):
                 trial.data,
                 side,
                 self.depth,
-                target.classes,
+                target.labels,
                 target.number,
                 self.walk_steps,
                 receipt,
@@ -320,12 +307,12 @@ class AltMCMC(Alternation):
                 trial.data,
                 side,
                 self.depth,
-                target.classes,
+                target.labels,
                 target.number,
                 receipt,
                 trial.randomness,
             )
-        return tree, trial.data.positions(tree.value)
+        return tree
 
 
 def _start_key(trial: int) -> StepKey:

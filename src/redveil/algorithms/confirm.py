@@ -19,7 +19,6 @@ from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step
 from redveil.schema import Side
 from redveil.sealed import Released
-from redveil.trees.prepared import Needs
 from redveil.trees.tree import Tree
 
 
@@ -64,11 +63,6 @@ class Confirm(Algorithm):
         return None
 
     @property
-    def needs(self) -> Needs:
-        """Nothing but the table itself."""
-        return Needs()
-
-    @property
     def stages(self) -> int:
         """How many times a run reports progress: once a table."""
         return self.trials
@@ -76,7 +70,5 @@ class Confirm(Algorithm):
     def run_trial(self, trial: Trial) -> list[Released[LeafTable]]:
         """Measure one pair of trees."""
         trees = zip(Side, self.pairs[trial.number - 1], strict=True)
-        given: dict[Side, Given] = {
-            side: (tree, trial.data.positions(tree)) for side, tree in trees
-        }
+        given: dict[Side, Given] = dict(trees)
         return [trial.measure(given, self.counts)]

@@ -38,7 +38,6 @@ from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
 from redveil.trees.pairing import Earlier
-from redveil.trees.prepared import Needs
 from redveil.trees.scores import TREE_GINI, agreement
 from redveil.trees.tree import Tree
 from redveil.trees.whole_tree import DEEPEST as DEEPEST_EXACT
@@ -139,11 +138,6 @@ class Describe(Algorithm):
         score = agreement(1) if self.tree_score is TreeScore.AGREEMENT else TREE_GINI
         return None if step is None else Choice(step.price, score)
 
-    @property
-    def needs(self) -> Needs:
-        """Splits as sets of entities; joint counts with the given query for agreement."""
-        return Needs(sets=True, joint=self.tree_score is TreeScore.AGREEMENT)
-
     def work(self, trial: Callable[[int], Trial]) -> list[Work]:
         """Return all trials as one piece of work: each depends on those before it."""
         return [partial(self.run_trial, trial(1))]
@@ -157,7 +151,7 @@ class Describe(Algorithm):
         tables: list[Released[LeafTable]] = []
         for number in range(1, self.trials + 1):
             described = self._grow(trial, number, used)
-            used.add(_root(trial, described[0].value))
+            used.add(_root(trial, described.value))
             stump = given_stump(trial, self.given_side, GIVEN_SPLIT)
             both: dict[Side, Grown | Given] = {
                 self.given_side: stump,
@@ -174,27 +168,26 @@ class Describe(Algorithm):
             pair = grow(
                 trial, RootScore.AGREEMENT, Earlier({side: frozenset(used)}), (_key(number),)
             )
-            return grown(trial, pair)[side]
+            return grown(pair)[side]
         target = attribute_target(trial.data, self.given_side, GIVEN_SPLIT)
         tree = draw_tree(
             trial.data,
             side,
             self.depth,
-            target.classes,
+            target.labels,
             target.number,
             trial.purse.pay(_key(number), "choose"),
             trial.randomness,
             avoid=used,
         )
         trial.progress()
-        return tree, trial.data.positions(tree.value)
+        return tree
 
 
 def given_stump(trial: Trial, side: Side, split: int) -> Given:
     """Return the tree whose only split is a given query. It is public, so it costs nothing."""
     inner = {0: split}
-    tree = Tree.of(side, inner, trial.data.splits[side].stops(inner))
-    return tree, trial.data.positions(tree)
+    return Tree.of(side, inner, trial.data.splits[side].stops(inner))
 
 
 def _root(trial: Trial, tree: Tree) -> int:

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
+from redveil.counting.prepared import PreparedData
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.privacy.loss import Price, divide
 from redveil.privacy.mechanisms import count
 from redveil.privacy.plan import Purse, Step, StepKey, StepKind
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
-from redveil.sealed import Released, Sealed, combine, within
-from redveil.trees.counting import Positions, cross_tabulate
+from redveil.sealed import Released, combine, within
 from redveil.trees.tree import Tree
 
-# A released tree, and where each entity ends in it: sealed int16[N].
-Grown = tuple[Released[Tree], Sealed[Positions]]
-# The same for a tree that is public, because a person gave its splits.
-Given = tuple[Tree, Sealed[Positions]]
+Grown: TypeAlias = Released[Tree]
+# A tree that is public, because a person gave its splits.
+Given: TypeAlias = Tree
 
 CELLS, LEFT_MARGIN, RIGHT_MARGIN = "cells", "left margin", "right margin"
 
@@ -64,6 +63,7 @@ def table_steps(counts: Counts, trial: int, number: int, price: Price) -> Iterat
 
 
 def count_leaves(
+    data: PreparedData,
     grown: Mapping[Side, Grown | Given],
     counts: Counts,
     trial: int,
@@ -72,11 +72,9 @@ def count_leaves(
     randomness: Randomness,
 ) -> Released[LeafTable]:
     """Measure the leaf table of a pair of trees, as `table_steps` planned."""
-    (left, left_ends), (right, right_ends) = grown[Side.LEFT], grown[Side.RIGHT]
+    left, right = grown[Side.LEFT], grown[Side.RIGHT]
     left_tree, right_tree = _tree(left), _tree(right)
-    true_counts = within(
-        lambda a, b: cross_tabulate(left_tree, right_tree, a, b), left_ends, right_ends
-    )
+    true_counts = data.ends(left_tree, right_tree)
     parts = {
         CELLS: within(lambda table: table.ravel(), true_counts),
         LEFT_MARGIN: within(lambda table: table.sum(axis=1), true_counts),

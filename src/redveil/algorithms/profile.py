@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from redveil.algorithms.targets import Target, attribute_target
+from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.privacy.loss import Loss
 from redveil.privacy.promise import Guarantee
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Side
-from redveil.trees.prepared import PreparedData
 from redveil.trees.rules import HARDENED_RULES, Rules
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import Profile, Targets
 from redveil.algorithms.targets import Target, attribute_target
 from redveil.algorithms.tree_pair import PairScore
+from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
 from redveil.data.table import NumericColumn, Table
 from redveil.errors import InputError
@@ -30,7 +31,6 @@ from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.counting import Classes
-from redveil.trees.prepared import PreparedData
 from redveil.trees.rules import Rules
 from redveil.trees.scores import GRID_BITS, SPLIT_GINI
 
@@ -218,7 +218,8 @@ class ObservedTargets:
         column = open_for_owner(self._table).view(side)[attribute.name]
         assert isinstance(column, NumericColumn)
         bins = freedman_diaconis_bins(column.values)
-        return Target(within(lambda _: _equal_width(column.values, bins), data.table), bins)
+        classes = within(lambda _: _equal_width(column.values, bins), self._table)
+        return Target(data.here.give(classes), bins)
 
 
 def freedman_diaconis_bins(values: NDArray[np.float64]) -> int:

@@ -25,7 +25,6 @@ from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
 from redveil.trees.pairing import NO_EARLIER
-from redveil.trees.prepared import Needs
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.trees.twin import BY_CORRESPONDENCE, Twins, grow_twins
@@ -72,11 +71,6 @@ class Refine(Algorithm):
         """Return the choice below the roots."""
         return choice_of(plan.first(StepKind.TWIN_TREES), RootScore.CORRESPONDENCE)
 
-    @property
-    def needs(self) -> Needs:
-        """Splits as sets of entities; joint counts, which growing twins starts from."""
-        return Needs(sets=True, joint=True)
-
     def run_trial(self, trial: Trial) -> list[Released[LeafTable]]:
         """Grow the given pair and measure it."""
         twins = grow_twins(
@@ -89,7 +83,7 @@ class Refine(Algorithm):
             start=given_twins(trial.data.splits),
         )
         trial.progress()
-        return [trial.measure(grown(trial, twins), self.counts)]
+        return [trial.measure(grown(twins), self.counts)]
 
 
 def given_twins(splits: Mapping[Side, Splits]) -> Twins:

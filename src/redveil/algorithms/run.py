@@ -8,11 +8,10 @@ from functools import cache, partial
 from itertools import count
 from threading import Lock
 
-import numpy as np
-
 from redveil.algorithms.algorithm import Algorithm, size_step
 from redveil.algorithms.trial import Trial
-from redveil.data.binning import BinnedTable, bin_table
+from redveil.counting.prepared import PreparedData
+from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
 from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.loss import Price
@@ -20,8 +19,7 @@ from redveil.privacy.mechanisms import count as noisy_count
 from redveil.privacy.plan import Plan, Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema
-from redveil.sealed import Sealed, within
-from redveil.trees.prepared import PreparedData
+from redveil.sealed import within
 from redveil.waiting import run_all
 
 Progress = Callable[[float], None]
@@ -67,13 +65,12 @@ def run(
     # What is left out of the schema is left out of the binned table, and so of every choice.
     observed = profile.observed(dataset.under(algorithm.steering.applied(dataset.schema)))
     schema = observed.schema
-    table = within(partial(bin_table, schema=schema), observed.table)
+    data = PreparedData.of(schema, within(partial(bin_table, schema=schema), observed.table))
     purse = Purse(price)
     size = 0
     if algorithm.auto:
-        size = private_size(table, purse, price, stream(0))
+        size = private_size(data, purse, price, stream(0))
         algorithm = algorithm.tuned(schema, size, price)
-    data = PreparedData.of(schema, table, algorithm.needs)
     targets = profile.targets(observed)
     purse.plan_ahead(algorithm.scout_steps(algorithm.after_size(price)))
     required = algorithm.steering.required
@@ -96,15 +93,12 @@ def run(
     return Run(dataset.origin.declared, schema, algorithm, plan, tables)
 
 
-def private_size(
-    table: Sealed[BinnedTable], purse: Purse, price: Price, randomness: Randomness
-) -> int:
+def private_size(data: PreparedData, purse: Purse, price: Price, randomness: Randomness) -> int:
     """Return the noisy number of entities for its share of a run's price; it can be negative."""
     step = size_step(price)
     purse.plan_ahead([step])
     receipt = purse.pay(step.key, step.mechanism)
-    true_count = within(lambda binned: np.array([binned.rows]), table)
-    return int(noisy_count(true_count, receipt, randomness).value[0])
+    return int(noisy_count(data.size(), receipt, randomness).value[0])
 
 
 def _in_turns(progress: Progress, last: int) -> Callable[[], None]:

@@ -17,14 +17,13 @@ from redveil.algorithms.algorithm import (
 from redveil.algorithms.leaf_counts import table_steps
 from redveil.algorithms.targets import random_attribute
 from redveil.algorithms.trial import Trial
+from redveil.counting.labels import Labels
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
 from redveil.privacy.loss import Price
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Side
-from redveil.sealed import Released, Sealed
-from redveil.trees.counting import Classes
-from redveil.trees.prepared import Needs
+from redveil.sealed import Released
 from redveil.trees.walks import walk_to_pair
 
 
@@ -81,11 +80,6 @@ class TreePair(Algorithm):
         """Return nothing: a walk makes no single choice."""
         return None
 
-    @property
-    def needs(self) -> Needs:
-        """Splits as sets of entities."""
-        return Needs(sets=True)
-
     def run_trial(self, trial: Trial) -> list[Released[LeafTable]]:
         """Draw a pair of trees and measure its table."""
         trees = walk_to_pair(
@@ -98,16 +92,15 @@ class TreePair(Algorithm):
             self.profile.rules,
         )
         trial.progress()
-        grown = {side: (tree, trial.data.positions(tree.value)) for side, tree in trees.items()}
-        return [trial.measure(grown, self.counts)]
+        return [trial.measure(trees, self.counts)]
 
-    def _target(self, trial: Trial) -> tuple[Side, Sealed[Classes], int] | None:
+    def _target(self, trial: Trial) -> tuple[Side, Labels, int] | None:
         """Return what the first tree predicts: an attribute of the other view, or nothing."""
         if self.pair_score is PairScore.ASSOCIATION:
             return None
         side, number = random_attribute(trial.data.schema, trial.randomness)
         target = trial.targets(trial.data, side, number)
-        return side.other, target.classes, target.number
+        return side.other, target.labels, target.number
 
 
 def _pair_key(trial: int) -> StepKey:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from redveil.algorithms.leaf_counts import Counts, Given, Grown, count_leaves
 from redveil.algorithms.profile import Targets
+from redveil.counting.prepared import PreparedData
 from redveil.findings.leaf_table import LeafTable
 from redveil.privacy.plan import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
 from redveil.sealed import Released
-from redveil.trees.prepared import PreparedData
 from redveil.trees.twin import Twins
 
 
@@ -52,7 +52,7 @@ class Trial:
     ) -> Released[LeafTable]:
         """Measure a leaf table of this trial, the first being 1, and report progress."""
         table = count_leaves(
-            grown, counts, trial or self.number, number, self.purse, self.randomness
+            self.data, grown, counts, trial or self.number, number, self.purse, self.randomness
         )
         self.progress()
         return table

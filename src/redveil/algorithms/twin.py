@@ -41,7 +41,6 @@ from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released, combine
 from redveil.trees.pairing import NO_EARLIER, Earlier
-from redveil.trees.prepared import Needs
 from redveil.trees.twin import (
     BY_AGREEMENT,
     BY_CORRESPONDENCE,
@@ -217,17 +216,12 @@ class Twin(Algorithm):
 
     # The run
 
-    @property
-    def needs(self) -> Needs:
-        """Joint counts of all pairs of splits."""
-        return Needs(sets=True, joint=True)
-
     def run_scout(self, trial: Trial) -> Scouted | None:
         """Grow and measure the scout, if there is one."""
         if not self.scout:
             return None
         twins = grow(trial, self.root_score, NO_EARLIER, (_level(1, 1),))
-        return Scouted(twins, trial.measure(grown(trial, twins), self.counts, trial=1))
+        return Scouted(twins, trial.measure(grown(twins), self.counts, trial=1))
 
     def informed(self, schema: Schema, size: float, price: Price, scouted: Scouted) -> Self:
         """Return the algorithm with the shape that suits what the scout has found.
@@ -266,7 +260,7 @@ class Twin(Algorithm):
             begun = scouted.twins if scouted is not None and self._deepens(number) else None
             twins = grow(trial, self.root_score, earlier, self._levels(number), begun)
             earlier = _with(earlier, twins, trial)
-            tables.append(trial.measure(grown(trial, twins), self.counts, trial=number))
+            tables.append(trial.measure(grown(twins), self.counts, trial=number))
         return tables
 
 
@@ -311,15 +305,9 @@ def grow(
     return twins
 
 
-def grown(trial: Trial, twins: Released[Twins]) -> dict[Side, Grown]:
-    """Return both trees of a pair, and where each entity ends in them."""
-    return {
-        side: (
-            combine(lambda both, s=side: both.tree(s), twins),
-            trial.data.positions(twins.value.tree(side)),
-        )
-        for side in Side
-    }
+def grown(twins: Released[Twins]) -> dict[Side, Grown]:
+    """Return both trees of a pair."""
+    return {side: combine(lambda both, s=side: both.tree(s), twins) for side in Side}
 
 
 def choice_of(step: Step | None, root_score: RootScore) -> Choice | None:

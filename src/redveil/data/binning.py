@@ -25,6 +25,7 @@ class BinnedView:
     codes:      uint8 (wider with more bins)[other attributes, N], the value's bin, the type's
                 largest number where missing
     row:        int32[attributes], each attribute's row in `bits` (Booleans) or `codes` (others)
+    lacking:    bool[attributes], which attributes some entity of the whole table has no value for
     """
 
     rows: int
@@ -33,6 +34,20 @@ class BinnedView:
     absent_row: NDArray[np.int32]
     codes: Codes
     row: NDArray[np.int32]
+    lacking: NDArray[np.bool_]
+
+    def block(self, first: int, last: int) -> BinnedView:
+        """Return the entities from `first`, a multiple of 64, up to before `last`, as a copy."""
+        words = slice(first // 64, -(-last // 64))
+        return BinnedView(
+            last - first,
+            np.ascontiguousarray(self.bits[:, words]),
+            np.ascontiguousarray(self.absent[:, words]),
+            self.absent_row,
+            np.ascontiguousarray(self.codes[:, first:last]),
+            self.row,
+            self.lacking,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +61,11 @@ class BinnedTable:
     def view(self, side: Side) -> BinnedView:
         """Return the view on one side."""
         return self.left if side is Side.LEFT else self.right
+
+    def block(self, first: int, last: int) -> BinnedTable:
+        """Return the entities from `first`, a multiple of 64, up to before `last`, as a copy."""
+        left, right = self.left.block(first, last), self.right.block(first, last)
+        return BinnedTable(last - first, left, right)
 
 
 def bin_table(table: Table, schema: Schema) -> BinnedTable:
@@ -66,17 +86,20 @@ def bin_view(columns: Mapping[str, Column], view: View, rows: int) -> BinnedView
     codes: list[Codes] = []
     dtype = code_type(view)
     row: list[int] = []
+    lacking: list[bool] = []
     for attribute in view.attributes:
         if attribute.kind is not Kind.BOOLEAN:
             row.append(len(codes))
             codes.append(bin_codes(columns[attribute.name], attribute, dtype))
+            lacking.append(bool((codes[-1] == np.iinfo(dtype).max).any()))
             continue
         coded = bin_codes(columns[attribute.name], attribute, np.dtype(np.uint8))
         row.append(len(bits))
         bits.append(pack(coded == 1))
         missing = coded == MISSING
-        absent_row.append(len(absent) if missing.any() else -1)
-        if missing.any():
+        lacking.append(bool(missing.any()))
+        absent_row.append(len(absent) if lacking[-1] else -1)
+        if lacking[-1]:
             absent.append(pack(missing))
     return BinnedView(
         rows,
@@ -85,6 +108,7 @@ def bin_view(columns: Mapping[str, Column], view: View, rows: int) -> BinnedView
         np.array(absent_row, dtype=np.int32),
         np.array(codes, dtype=dtype).reshape(len(codes), rows),
         np.array(row, dtype=np.int32),
+        np.array(lacking, dtype=np.bool_),
     )
 
 

@@ -42,7 +42,7 @@ def count_bins(view: BinnedView, splits: Splits, group: Classes, groups: int) ->
     return counts
 
 
-def score_splits(
+def count_at_nodes(
     view: BinnedView,
     splits: Splits,
     positions: Positions,
@@ -50,7 +50,7 @@ def score_splits(
     target: Classes,
     classes: int,
 ) -> Integers:
-    """Score all splits at some nodes by how pure their sides are, int64[nodes, splits].
+    """Count entities per bin and class at some nodes, int64[bins, nodes · classes].
 
     target: int32[N], the class of each entity, -1 for none (it is then not counted).
     """
@@ -60,25 +60,24 @@ def score_splits(
     groups = nodes.size * classes
     counted = (node >= 0) & (target >= 0)
     group = np.where(counted, node * classes + target, groups).astype(np.int32)
-    counts = count_bins(view, splits, group, groups)
+    return count_bins(view, splits, group, groups)
+
+
+def score_splits(counts: Integers, splits: Splits, nodes: int, classes: int) -> Integers:
+    """Score all splits at some nodes by how pure their sides are, int64[nodes, splits].
+
+    counts: int64[bins, nodes · classes], from `count_at_nodes`.
+    """
     return purity_units(
         counts,
         splits.first_bin,
         splits.low,
         splits.high,
         splits.attribute,
-        nodes.size,
+        nodes,
         classes,
         GRID_BITS,
     )
-
-
-def move_down(view: BinnedView, splits: Splits, tree: Tree, positions: Positions) -> Positions:
-    """Return the positions after the lowest level of a tree's splits, int16[N]."""
-    moved = positions.copy()
-    first = 2 ** ((len(tree.splits)).bit_length() - 1) - 1 if tree.splits else 0
-    _descend(view, splits, tree, moved, first)
-    return moved
 
 
 def route(view: BinnedView, splits: Splits, tree: Tree) -> Positions:

@@ -24,13 +24,16 @@ FEWEST_WORD_PAIRS_FOR_THREADS: Final = 2**21
 PARTS_PER_CORE: Final = 4
 
 
-def count_jointly(left: SplitSets, right: SplitSets) -> JointCounts:
-    """Return the joint counts of all pairs of splits."""
+def count_jointly(left: SplitSets, right: SplitSets, *, threads: bool = True) -> JointCounts:
+    """Return the joint counts of all pairs of splits.
+
+    threads: whether to use all cores; not if other threads count at the same time
+    """
     return JointCounts(
-        _count(left.holds, right.holds),
-        _count(left.holds, right.known),
-        _count(left.known, right.holds),
-        _count(left.known, right.known),
+        _count(left.holds, right.holds, threads=threads),
+        _count(left.holds, right.known, threads=threads),
+        _count(left.known, right.holds, threads=threads),
+        _count(left.known, right.known, threads=threads),
         left.known_row,
         right.known_row,
     )
@@ -46,10 +49,10 @@ def among(sets: SplitSets, members: Sets) -> SplitSets:
     return sets._replace(holds=holds, known=known)
 
 
-def _count(left: Sets, right: Sets) -> Integers:
+def _count(left: Sets, right: Sets, *, threads: bool) -> Integers:
     """Divide the left sets among threads; the kernel does not hold the interpreter lock."""
     counts = np.empty((len(left), len(right)), dtype=np.int64)
-    if left.size * len(right) < FEWEST_WORD_PAIRS_FOR_THREADS:
+    if not threads or left.size * len(right) < FEWEST_WORD_PAIRS_FOR_THREADS:
         joint_counts(left, right, counts)
         return counts
     tiles = -(-len(left) // TILE_LEFTS)

@@ -35,21 +35,19 @@ def all_entities(rows: int) -> NDArray[np.uint64]:
 def _known(view: BinnedView, splits: Splits) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     """Return the distinct sets of entities with a known value, and the set of each attribute.
 
-    The first set contains all entities.
+    The first set contains all entities. Attributes that no entity of the whole table lacks share
+    it, so that the sets are the same in every block of the table.
     """
     sets = [all_entities(view.rows)]
     row_of = np.zeros(len(splits.view.attributes), dtype=np.int32)
     for number, attribute in enumerate(splits.view.attributes):
+        if not view.lacking[number]:
+            continue
         row = int(view.row[number])
         if attribute.kind is Kind.BOOLEAN:
-            if view.absent_row[row] < 0:
-                continue
             absent = view.absent[view.absent_row[row]]
         else:
-            missing = view.codes[row] == np.iinfo(view.codes.dtype).max
-            if not missing.any():
-                continue
-            absent = pack(missing)
+            absent = pack(view.codes[row] == np.iinfo(view.codes.dtype).max)
         row_of[number] = len(sets)
         sets.append(sets[0] & ~absent)
     return np.array(sets, dtype=np.uint64), row_of

@@ -12,34 +12,31 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.data.binning import BinnedTable, pack
-from redveil.errors import PlanError
 from redveil.kernels.joint import (
     JointCounts,
     agreement_units,
     correspondence_units,
     leverage_units,
 )
-from redveil.kernels.subtree import SplitSets
 from redveil.privacy.mechanisms import choose
 from redveil.privacy.plan import Purse, StepKey
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.score import Score
 from redveil.schema import Side
 from redveil.sealed import Released, Sealed, combine, within
-from redveil.trees.counting import Positions, route
-from redveil.trees.joint import among, count_jointly
 from redveil.trees.pairing import Earlier, Pairing
-from redveil.trees.prepared import PreparedData
 from redveil.trees.scores import CORRESPONDENCE, GRID_BITS, LEVERAGE, agreement
 from redveil.trees.scores.correspondence import pieces
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from redveil.counting.prepared import PreparedData
 
 Integers = NDArray[np.int64]
 NodePair = tuple[int, int]
@@ -144,27 +141,10 @@ def _units(
 ) -> Sealed[Integers]:
     """Score all pairs of splits at some matched pairs of nodes, sealed int64[matches, 2·L·R]."""
 
-    def score(table: BinnedTable, left: SplitSets, right: SplitSets, root: JointCounts) -> Integers:
-        if not twins.left.splits:
-            return matching.units(root).reshape(1, -1)
-        at_left, at_right = (
-            route(table.view(side), data.splits[side], twins.tree(side)) for side in Side
-        )
-        return np.array(
-            [
-                matching.units(count_jointly(among(left, both), among(right, both))).ravel()
-                for both in (_members(at_left, at_right, match) for match in matches)
-            ]
-        )
+    def score(counted: list[JointCounts]) -> Integers:
+        return np.array([matching.units(counts).ravel() for counts in counted])
 
-    if data.joint is None:
-        raise PlanError("twin trees need data that is prepared with joint counts")
-    return within(score, data.table, data.sets[Side.LEFT], data.sets[Side.RIGHT], data.joint)
-
-
-def _members(at_left: Positions, at_right: Positions, match: NodePair) -> NDArray[np.uint64]:
-    """Return the entities that lie in both nodes, uint64[words]."""
-    return pack((at_left == match[0]) & (at_right == match[1]))
+    return within(score, data.joint(twins.left, twins.right, matches))
 
 
 def _open_matches(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,14 @@ from redveil.privacy.randomness import Randomness, Words, below
 from redveil.schema import Side
 from redveil.sealed import Receipt, Released, Sealed, combine, within
 from redveil.trees.counting import Classes
-from redveil.trees.prepared import Flag, PreparedData
 from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from redveil.counting.labels import Labels
+    from redveil.counting.prepared import Flag, PreparedData
 
 Numbers = NDArray[np.int32]
 NO_TARGET: Final = 0
@@ -33,7 +36,7 @@ def walk_to_tree(
     data: PreparedData,
     side: Side,
     depth: int,
-    target: Sealed[Classes],
+    target: Labels,
     classes: int,
     walk_steps: int,
     receipt: Receipt,
@@ -41,13 +44,13 @@ def walk_to_tree(
     rules: Rules = HARDENED_RULES,
 ) -> Released[Tree]:
     """Return a tree drawn by a walk whose limit favours pure leaves (TREE_GINI)."""
-    splits = data.splits[side]
+    splits, predicted = data.splits[side], data.classes(target)
     start = random_splits(splits, depth, randomness)
 
     def chain(rate: float, words: Words) -> Sealed[tuple[int, ...]]:
         moves = words.reshape(walk_steps, WORDS_PER_STEP)
         run = partial(run_tree, start, classes, moves, rate, rules, data.stop)
-        ended = within(run, data.sets[side], data.entities, target)
+        ended = within(run, data.sets(side), data.here.entities, predicted)
         return within(lambda walked: walked.found[0], ended)
 
     found = walk(chain, rules.tree, walk_steps * WORDS_PER_STEP, receipt, randomness)
@@ -57,7 +60,7 @@ def walk_to_tree(
 def walk_to_pair(
     data: PreparedData,
     depth: int,
-    target: tuple[Side, Sealed[Classes], int] | None,
+    target: tuple[Side, Labels, int] | None,
     walk_steps: int,
     receipt: Receipt,
     randomness: Randomness,
@@ -71,16 +74,17 @@ def walk_to_pair(
     first = target[0] if target else Side.LEFT
     sides = (first, first.other)
     starts = [random_splits(data.splits[side], depth, randomness) for side in sides]
-    classes = within(lambda rows: np.full(rows, -1, dtype=np.int32), data.rows)
-    number = NO_TARGET
     if target:
-        _, classes, number = target
+        _, labels, number = target
+        classes = data.classes(labels)
+    else:
+        classes, number = within(_no_classes, data.here.rows), NO_TARGET
 
     def chain(rate: float, words: Words) -> Sealed[tuple[tuple[int, ...], ...]]:
         moves = words.reshape(walk_steps, WORDS_PER_STEP)
         run = partial(run_pair, starts, number, moves, rate, rules, data.stop)
-        sealed_sets = (data.sets[side] for side in sides)
-        ended = within(run, *sealed_sets, data.entities, classes)
+        sealed_sets = (data.sets(side) for side in sides)
+        ended = within(run, *sealed_sets, data.here.entities, classes)
         return within(lambda walked: walked.found, ended)
 
     score = rules.pair if target else rules.association
@@ -89,6 +93,10 @@ def walk_to_pair(
         side: combine(lambda both, i=i, s=side: released_tree(s, data.splits[s], both[i]), found)
         for i, side in enumerate(sides)
     }
+
+
+def _no_classes(rows: int) -> Classes:
+    return np.full(rows, -1, dtype=np.int32)
 
 
 def random_splits(splits: Splits, depth: int, randomness: Randomness) -> Numbers:

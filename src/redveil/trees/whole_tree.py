@@ -17,25 +17,28 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
-from redveil.kernels.subtree import SplitSets
-from redveil.kernels.two_level import leaf_units, two_level_units
+from redveil.kernels.joint import JointCounts
+from redveil.kernels.two_level import two_level_units
 from redveil.privacy.mechanisms import choose, choose_tree
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.selection import LARGEST_BASE
 from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.schema import Side
-from redveil.sealed import Receipt, Released, Sealed, combine, within
-from redveil.trees.counting import Classes
-from redveil.trees.prepared import PreparedData
+from redveil.sealed import Receipt, Released, combine, within
+from redveil.trees.counting import score_splits
 from redveil.trees.scores import GRID_BITS, TREE_GINI
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from redveil.counting.labels import Labels
+    from redveil.counting.prepared import PreparedData
 
 Integers = NDArray[np.int64]
 DEEPEST: Final = 2
@@ -45,7 +48,7 @@ def draw_tree(
     data: PreparedData,
     side: Side,
     depth: int,
-    target: Sealed[Classes],
+    target: Labels,
     classes: int,
     receipt: Receipt,
     randomness: Randomness,
@@ -54,7 +57,7 @@ def draw_tree(
     """Return a tree drawn from the exponential mechanism's law over all trees (TREE_GINI).
 
     depth:  1 or 2.
-    target: sealed int32[N], classes numbered 0 … classes − 1, -1 for entities without a class.
+    target: what tells the class of each entity, 0 … classes − 1, or that it has none.
     avoid:  attributes that the root leaves alone, as long as others are left. Public.
     """
     if not 1 <= depth <= DEEPEST:
@@ -63,10 +66,11 @@ def draw_tree(
         )
     splits = data.splits[side]
     if depth == 1:
-        stumps = within(partial(_stump_units, classes), data.sets[side], target)
+        counts = data.bins(Tree(side, ()), (0,), target, classes)
+        stumps = within(partial(score_splits, splits=splits, nodes=1, classes=classes), counts)
         root = choose(stumps, TREE_GINI, stump_base(splits, avoid), receipt, randomness)
         return combine(partial(tree_of, side, splits), root)
-    units = within(partial(_two_level_units, classes), data.sets[side], target)
+    units = within(_two_level_units, data.quadrants(side, target, classes))
     chosen = choose_tree(units, TREE_GINI, tree_base(splits, avoid), receipt, randomness)
     return combine(partial(tree_of, side, splits), chosen)
 
@@ -119,11 +123,17 @@ def tree_of(side: Side, splits: Splits, chosen: tuple[int, ...]) -> Tree:
     return Tree.of(side, kept, splits.stops(kept))
 
 
-def _stump_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
-    sides = leaf_units(sets, target, classes, GRID_BITS)
-    both: Integers = sides.sum(axis=1, keepdims=True).T
-    return both
+def by_class(counted: list[JointCounts]) -> JointCounts:
+    """Return the joint counts of all classes as one: the first axis of every count is the class."""
+    return JointCounts(
+        both=np.array([one.both for one in counted]),
+        left_known=np.array([one.left_known for one in counted]),
+        right_known=np.array([one.right_known for one in counted]),
+        known=np.array([one.known for one in counted]),
+        left_row=counted[0].left_row,
+        right_row=counted[0].right_row,
+    )
 
 
-def _two_level_units(classes: int, sets: SplitSets, target: Classes) -> Integers:
-    return two_level_units(sets, target, classes, GRID_BITS)
+def _two_level_units(counted: list[JointCounts]) -> Integers:
+    return two_level_units(by_class(counted), GRID_BITS)

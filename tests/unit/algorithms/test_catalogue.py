@@ -19,7 +19,6 @@ from redveil.algorithms.published import PUBLISHED, Published
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.algorithms.twin import RootScore, Twin
 from redveil.errors import InputError
-from redveil.trees.prepared import Needs
 
 
 def test_everything_has_its_name() -> None:
@@ -138,38 +137,36 @@ def test_published_trees_are_walked_to_and_never_drawn_exactly(depth: int) -> No
         make_algorithm("alt-mcmc", "published", depth=depth, sampler="exact")
 
 
-# What a run needs
+# How a run works
 
 
 @pytest.mark.parametrize(
-    ("given", "walks", "privately", "needs"),
+    ("given", "walks", "privately"),
     [
-        ({}, False, False, Needs(sets=True, joint=True)),
-        ({"algorithm": "alt-expm"}, False, True, Needs(joint=True)),
-        ({"algorithm": "alt-expm", "start": "random"}, False, False, Needs()),
-        ({"algorithm": "alt-mcmc"}, False, True, Needs(sets=True, joint=True)),
-        ({"algorithm": "alt-mcmc", "start": "random"}, False, False, Needs(sets=True)),
-        ({"algorithm": "alt-mcmc", "sampler": "walk"}, True, True, Needs(sets=True, joint=True)),
-        ({"algorithm": "alt-mcmc", "depth": 3}, True, True, Needs(sets=True, joint=True)),
-        ({"algorithm": "alt-mcmc", "walk_steps": 500}, True, True, Needs(sets=True, joint=True)),
-        ({"algorithm": "tree-pair"}, True, False, Needs(sets=True)),
-        ({"profile": "published"}, False, False, Needs()),
-        ({"profile": "published", "start": "private"}, False, True, Needs(joint=True)),
-        ({"algorithm": "alt-mcmc", "profile": "published"}, True, False, Needs(sets=True)),
-        ({"algorithm": "tree-pair", "profile": "published"}, True, False, Needs(sets=True)),
+        ({}, False, False),
+        ({"algorithm": "alt-expm"}, False, True),
+        ({"algorithm": "alt-expm", "start": "random"}, False, False),
+        ({"algorithm": "alt-mcmc"}, False, True),
+        ({"algorithm": "alt-mcmc", "start": "random"}, False, False),
+        ({"algorithm": "alt-mcmc", "sampler": "walk"}, True, True),
+        ({"algorithm": "alt-mcmc", "depth": 3}, True, True),
+        ({"algorithm": "alt-mcmc", "walk_steps": 500}, True, True),
+        ({"algorithm": "tree-pair"}, True, False),
+        ({"profile": "published"}, False, False),
+        ({"profile": "published", "start": "private"}, False, True),
+        ({"algorithm": "alt-mcmc", "profile": "published"}, True, False),
+        ({"algorithm": "tree-pair", "profile": "published"}, True, False),
     ],
 )
-def test_what_a_run_needs_follows_from_its_parameters(
+def test_how_a_run_works_follows_from_its_parameters(
     given: dict[str, Any],
     walks: bool,  # noqa: FBT001
     privately: bool,  # noqa: FBT001
-    needs: Needs,
 ) -> None:
     found = make_algorithm(**given)
     assert found.walks is walks
     assert (found.walk_length > 0) is walks
     assert (isinstance(found, Alternation) and found.starts_privately) is privately
-    assert found.needs == needs
 
 
 # Refusals

@@ -20,6 +20,7 @@ from redveil.algorithms.published import (
     observed_dataset,
     published_rules,
 )
+from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
 from redveil.errors import InputError
@@ -30,7 +31,6 @@ from redveil.query.formula import Literal, literals
 from redveil.query.json_form import from_json
 from redveil.schema import Kind, Schema, Side
 from redveil.sealed import Sealed, open_for_owner, within
-from redveil.trees.prepared import Needs, PreparedData
 from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.walks import random_splits, run_tree
@@ -106,11 +106,11 @@ def walked_scores(rules: Rules, walk_steps: int) -> list[float]:
     """Return the scores of a walk over trees that all score the same; 0 where it has ended."""
     alike = Tiny(tiny_view(1, 2), [[1] * 20, [2] * 20])
     schema = Schema("alike", alike.view, alike.view)
-    data = PreparedData.of(schema, Sealed(table_of(alike, alike)), Needs(sets=True))
-    source, entities = SeededRandomness(1), open_for_owner(data.entities)
+    data = PreparedData.of(schema, Sealed(table_of(alike, alike)))
+    source, entities = SeededRandomness(1), open_for_owner(data.here.entities)
     start = random_splits(alike.splits, 1, source)
     words = source.words(walk_steps * WORDS_PER_STEP).reshape(walk_steps, WORDS_PER_STEP)
-    sets, classes = open_for_owner(data.sets[Side.LEFT]), np.zeros(20, np.int32)
+    sets, classes = open_for_owner(data.sets(Side.LEFT)), np.zeros(20, np.int32)
     walked = run_tree(start, 1, words, 1.0, rules, data.stop, sets, entities, classes)
     return list(walked.trace)
 
@@ -146,9 +146,9 @@ def test_freedman_diaconis(values: np.ndarray, bins: int) -> None:
 def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> None:
     dataset = redveil.load(*clinic_frames(300), clinic_schema())
     binned = within(lambda table: bin_table(table, dataset.schema), dataset.table)
-    data = PreparedData.of(dataset.schema, binned, Needs())
+    data = PreparedData.of(dataset.schema, binned)
     target = ObservedTargets(dataset.table)(data, Side.RIGHT, 0)
-    classes = open_for_owner(target.classes)
+    classes = open_for_owner(data.classes(target.labels))
     values = open_for_owner(dataset.table).right["HbA1c"].values  # type: ignore[union-attr]
     known = ~np.isnan(values)
     width = (values[known].max() - values[known].min()) / target.number

@@ -33,8 +33,9 @@ from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
 from redveil.privacy.randomness import Randomness
 from redveil.sealed import Receipt, Sealed, open_for_owner
 from support.paying import NoiselessRandomness
+from support.prepared import prepared
 from support.seeded import FixedNoise, SeededRandomness
-from support.tiny import table_of, tiny_entities
+from support.tiny import tiny_entities
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +227,7 @@ def test_progress_is_reported_one_stage_at_a_time(clinic: Dataset) -> None:
 
 some = settings(max_examples=30, deadline=None)
 epsilons = st.fractions(Fraction(1, 10**6), Fraction(100), max_denominator=10**6)
-ENTITIES = Sealed(table_of(tiny_entities(37, 1, 1, 1), tiny_entities(37, 1, 1, 2)))
+ENTITIES = prepared(tiny_entities(37, 1, 1, 1), tiny_entities(37, 1, 1, 2))
 
 
 @pytest.mark.parametrize("noise", [0, 5, -36, -37, -5000])

@@ -14,12 +14,13 @@ from redveil.algorithms.targets import (
     leaf_target,
     random_attribute,
 )
+from redveil.counting.labels import leaf_classes
+from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
 from redveil.data.table import NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner
 from redveil.trees.counting import route
-from redveil.trees.prepared import Needs, PreparedData
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from strategies.arrays import row_counts
@@ -54,11 +55,11 @@ def test_classes_follow_the_values_and_missing_has_none(
     data: st.DataObject, schema: Schema, rows: int
 ) -> None:
     table = data.draw(tables(schema, rows))
-    prepared = PreparedData.of(schema, Sealed(bin_table(table, schema)), Needs())
+    prepared = PreparedData.of(schema, Sealed(bin_table(table, schema)))
     for side in Side:
         for number, attribute in enumerate(schema.view(side).attributes):
             target = attribute_target(prepared, side, number)
-            classes = open_for_owner(target.classes)
+            classes = open_for_owner(prepared.classes(target.labels))
             bins = bins_of(table.view(side)[attribute.name], attribute)
             assert classes.dtype == np.int32
             assert classes.shape == (rows,)
@@ -75,9 +76,9 @@ def test_many_bins_become_runs_of_neighbours_of_nearly_one_length(bins: int) -> 
     values = np.array([*(k + 0.5 for k in range(bins)), np.nan])
     columns = {"a": NumericColumn(attribute, values)}
     table = Sealed(bin_table(Table(bins + 1, columns, columns), schema))
-    prepared = PreparedData.of(schema, table, Needs())
+    prepared = PreparedData.of(schema, table)
     target = attribute_target(prepared, Side.RIGHT, 0)
-    *classes, missing = open_for_owner(target.classes).tolist()
+    *classes, missing = open_for_owner(prepared.classes(target.labels)).tolist()
     assert target.number == min(bins, 6)
     assert missing == -1
     assert classes == sorted(classes)
@@ -94,8 +95,9 @@ def test_leaves_are_classes_and_the_stuck_have_none(
     table = data.draw(tables(schema, rows))
     tree = data.draw(trees(schema.right, Side.RIGHT))
     ends = route(bin_table(table, schema).right, Splits.of(schema.right), tree)
-    target = leaf_target(tree, Sealed(ends))
-    classes = open_for_owner(target.classes)
+    target = leaf_target(tree)
+    prepared = PreparedData.of(schema, Sealed(bin_table(table, schema)))
+    classes = open_for_owner(prepared.classes(target.labels))
     assert target.number == len(tree.leaves)
     number = {leaf: n for n, leaf in enumerate(tree.leaves)}
     assert classes.dtype == np.int32
@@ -105,9 +107,8 @@ def test_leaves_are_classes_and_the_stuck_have_none(
 def test_the_stuck_of_a_small_tree_have_no_class() -> None:
     tree = Tree(Side.LEFT, (4, None, 7), stuck=(0, 2))
     ends = np.array([1, 5, 6, 0, 2], np.int16)
-    target = leaf_target(tree, Sealed(ends))
-    assert target.number == 3
-    assert open_for_owner(target.classes).tolist() == [0, 1, 2, -1, -1]
+    assert leaf_target(tree).number == 3
+    assert leaf_classes(tree, ends).tolist() == [0, 1, 2, -1, -1]
 
 
 @pytest.mark.parametrize(

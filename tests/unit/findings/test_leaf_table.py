@@ -15,9 +15,11 @@ from redveil.algorithms.leaf_counts import Counts, count_leaves, table_steps
 from redveil.findings.leaf_table import LeafTable, Prices, noise_variance
 from redveil.privacy.plan import Plan, Purse, StepKey, StepKind
 from redveil.schema import Side
-from redveil.sealed import Receipt, Released, Sealed
+from redveil.sealed import Receipt, Released
 from redveil.trees.tree import Tree
+from support.prepared import prepared
 from support.seeded import SeededRandomness
+from support.tiny import Tiny, tiny_view
 
 TREES = Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0, 1, None))
 PAID = Receipt(StepKey(StepKind.TREE), "choose", Fraction(1))
@@ -41,12 +43,11 @@ def counted(counts: Counts) -> LeafTable:
     purse = Purse(plan.price)
     purse.commit(plan)
     # Ends in the order of a tree's leaves: 1, 2 on the left; 2, 3, 4 on the right.
-    ends = np.array([1, 1, 1, 2, 2, 2], np.int16), np.array([2, 3, 3, 4, 4, 4], np.int16)
-    left, right = (
-        (Released(tree, (PAID,)), Sealed(each)) for tree, each in zip(TREES, ends, strict=True)
-    )
+    flags = [[1, 1, 1, 0, 0, 0]], [[0, 1, 1, 1, 1, 1], [0, 1, 1, 0, 0, 0]]
+    data = prepared(*(Tiny(tiny_view(len(each), 1), [*each, [0] * 6]) for each in flags))
+    left, right = (Released(tree, (PAID,)) for tree in TREES)
     grown = {Side.LEFT: left, Side.RIGHT: right}
-    released = count_leaves(grown, counts, 1, 1, purse, PartByPart())
+    released = count_leaves(data, grown, counts, 1, 1, purse, PartByPart())
     purse.close()
     return released.value
 

@@ -22,7 +22,7 @@ from oracle.splits import splits_of
 from redveil.data.binning import bin_view
 from redveil.data.table import CodedColumn, Column, NumericColumn
 from redveil.schema import Attribute, Kind, Schema, Side, View
-from redveil.trees.counting import count_bins, cross_tabulate, move_down, route, score_splits
+from redveil.trees.counting import count_at_nodes, count_bins, cross_tabulate, route, score_splits
 from redveil.trees.scores import SPLIT_GINI
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
@@ -133,7 +133,7 @@ def test_splits_are_scored_as_by_hand(data: st.DataObject, case: Case) -> None:
     target = data.draw(spread(st.integers(-1, classes - 1), rows))
     positions = data.draw(spread(st.integers(0, 6), rows))
     nodes = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=4, unique=True).map(sorted))
-    scores = score_splits(
+    counts = count_at_nodes(
         bin_view(columns, view, rows),
         Splits.of(view),
         np.array(positions, np.int16),
@@ -141,6 +141,7 @@ def test_splits_are_scored_as_by_hand(data: st.DataObject, case: Case) -> None:
         np.array(target, np.int32),
         classes,
     )
+    scores = score_splits(counts, Splits.of(view), len(nodes), classes)
     splits, values = splits_of(view), binned_values(view, columns)
     assert scores.shape == (len(nodes), len(splits))
     for n, node in enumerate(nodes):
@@ -159,23 +160,6 @@ def test_splits_are_scored_as_by_hand(data: st.DataObject, case: Case) -> None:
 @given(st.data(), filled())
 def test_everybody_ends_where_walking_ends(data: st.DataObject, case: Case) -> None:
     check_route(case, data.draw(trees(case[0])))
-
-
-@few
-@given(st.data(), filled())
-def test_level_by_level_is_all_at_once(data: st.DataObject, case: Case) -> None:
-    view, columns, rows = case
-    tree = data.draw(trees(view))
-    binned, splits = bin_view(columns, view, rows), Splits.of(view)
-    positions = np.zeros(rows, np.int16)
-    for level in range((len(tree.splits) + 1).bit_length()):
-        top = Tree(tree.side, tree.splits[: 2**level - 1])
-        before = positions.copy()
-        moved = move_down(binned, splits, top, positions)
-        assert positions.tolist() == before.tolist(), "the given positions were changed"
-        assert moved.tolist() == route_by_hand(view, columns, rows, top)
-        positions = moved
-    assert positions.tolist() == route(binned, splits, tree).tolist()
 
 
 @few

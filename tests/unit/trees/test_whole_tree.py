@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,14 +13,13 @@ from oracle.two_level import Shape, all_trees, tree_units, tree_weight
 from redveil.errors import PlanError
 from redveil.privacy.selection import LARGEST_BASE
 from redveil.schema import Attribute, Kind, Side, View
-from redveil.sealed import Receipt, Released, Sealed
-from redveil.trees.prepared import Needs
+from redveil.sealed import Receipt, Released
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.trees.whole_tree import draw_tree, split_weights, stump_base, tree_base, tree_of
 from strategies.schemas import views
-from support.prepared import SOME_STEP, prepared
+from support.prepared import SOME_STEP, given_target, prepared
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, tiny_entities, tiny_view
 
@@ -31,9 +29,9 @@ TARGET = [-1 if i % 13 == 5 else int(i > 14) for i in range(40)]
 
 
 def draw(tiny: Tiny, target: list[int], depth: int, epsilon: int, seed: int) -> Released[Tree]:
-    data = prepared(tiny, tiny, Needs(sets=True))
+    data = prepared(tiny, tiny)
     receipt = Receipt(SOME_STEP, "choose", Fraction(epsilon))
-    labels = Sealed(np.array(target, np.int32))
+    labels = given_target(data, target)
     return draw_tree(data, Side.LEFT, depth, labels, 2, receipt, SeededRandomness(seed))
 
 

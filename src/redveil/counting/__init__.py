@@ -1,0 +1,1 @@
+"""Counting backends: what algorithms ask for counts, wherever the entities are."""

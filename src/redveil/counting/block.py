@@ -1,0 +1,111 @@
+"""A block of a data set: some of its entities, packed. Private; blocks live inside a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redveil.data.binning import BinnedTable
+from redveil.kernels.subtree import SplitSets
+from redveil.schema import Side
+from redveil.trees.counting import Classes, Positions, route
+from redveil.trees.split_sets import split_sets
+from redveil.trees.splits import Splits
+from redveil.trees.tree import Tree
+
+# Entities are counted in blocks of this many, a multiple of 64, so that what is made of a block on
+# the way stays small, and every core has blocks to count.
+BLOCK_ENTITIES: Final = 2**15
+# Splits as sets of entities are kept from question to question if all of them fit into this many
+# bytes; otherwise they are made again for each question.
+KEPT_SET_BYTES: Final = 2**29
+
+Given = Mapping[int, Classes]
+
+
+class Block:
+    """The entities `first` … `first + rows − 1` of a packed table.
+
+    table:  the packed table of all entities
+    splits: the public candidate splits of each view
+    given:  classes that no released value describes, int32[N] by number (`labels.GivenLabels`)
+    alone:  whether this is the only block, so that its counting may use all cores
+    keeps:  whether to keep the splits as sets of entities
+    """
+
+    def __init__(
+        self,
+        table: BinnedTable,
+        splits: Mapping[Side, Splits],
+        given: Given,
+        first: int,
+        last: int,
+        *,
+        keeps: bool,
+    ) -> None:
+        self.first = first
+        self.rows = last - first
+        self.alone = self.rows == table.rows
+        self.splits = splits
+        self._table = table
+        self._given = given
+        self._keeps = keeps
+        self._kept: dict[Side, SplitSets] = {}
+        self._one_at_a_time = Lock()
+
+    @property
+    def table(self) -> BinnedTable:
+        """The packed table of these entities; a copy, unless they are all."""
+        return self._table if self.alone else self._table.block(self.first, self.first + self.rows)
+
+    def sets(self, side: Side) -> SplitSets:
+        """Return the splits of a view as sets of these entities."""
+        if not self._keeps:
+            return self._made(side)
+        with self._one_at_a_time:
+            if side not in self._kept:
+                self._kept[side] = self._made(side)
+            return self._kept[side]
+
+    def _made(self, side: Side) -> SplitSets:
+        return split_sets(self.table.view(side), self.splits[side])
+
+    def positions(self, tree: Tree) -> Positions:
+        """Return where each of these entities ends in a tree, int16[rows]."""
+        return route(self.table.view(tree.side), self.splits[tree.side], tree)
+
+    def given(self, number: int) -> Classes:
+        """Return these entities' classes among those that were given, int32[rows]."""
+        return self._given[number][self.first : self.first + self.rows]
+
+
+def blocks_of(
+    table: BinnedTable,
+    splits: Mapping[Side, Splits],
+    given: Given,
+    size: int = BLOCK_ENTITIES,
+) -> tuple[Block, ...]:
+    """Divide a packed table into blocks of at most `size` entities; there is always one."""
+    words = -(-table.rows // 64)
+    set_bytes = 8 * words * sum(len(one) for one in splits.values())
+    keeps = set_bytes <= KEPT_SET_BYTES
+    return tuple(
+        Block(table, splits, given, first, last, keeps=keeps)
+        for first, last in _ranges(table.rows, size)
+    )
+
+
+def _ranges(rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first entity of each block, and that after its last."""
+    for first in range(0, max(rows, 1), size):
+        yield first, min(first + size, rows)
+
+
+def members(at_left: Positions, at_right: Positions, match: tuple[int, int]) -> NDArray[np.bool_]:
+    """Return which entities lie in both nodes of a pair, bool[rows]."""
+    both: NDArray[np.bool_] = (at_left == match[0]) & (at_right == match[1])
+    return both
