@@ -156,9 +156,13 @@ def test_a_budget_binds_in_python_too(tmp_path: Path) -> None:
         redveil.mine(bound, 1, ledger=ledger)
 
 
-def test_a_budget_needs_an_id_and_accepting_gives_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("budget", [Fraction(1), None])
+def test_a_ledger_needs_an_id_and_accepting_gives_one(
+    tmp_path: Path, budget: Fraction | None
+) -> None:
+    """Without a budget, too: it may be declared later, when the data set has another name."""
     data, ledger = wide_dataset(200, 3, 3), tmp_path / "ledger.sqlite"
-    nameless = replace(data.schema, budget=Fraction(1))
+    nameless = replace(data.schema, budget=budget)
     for blank in (None, "", " "):
         schema = replace(nameless, id=blank)
         with pytest.raises(InputError, match="has no id, by which a ledger knows the data set;"):
@@ -166,7 +170,7 @@ def test_a_budget_needs_an_id_and_accepting_gives_one(tmp_path: Path) -> None:
     assert not ledger.exists()
     accepted = nameless.accept()
     redveil.mine(replace(data, schema=accepted), 1, ledger=ledger)
-    renamed = replace(accepted, name="renamed")
+    renamed = replace(accepted, name="renamed", budget=Fraction(1))
     with pytest.raises(OverBudgetError, match="0 left"):
         redveil.mine(replace(data, schema=renamed), 1, ledger=ledger)
 

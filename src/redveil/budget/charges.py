@@ -94,14 +94,18 @@ class Charge:
 def charges_to(charges: Iterable[Charge], name: str, identifier: str | None) -> list[Charge]:
     """Return the charges that count for a data set: by its identifier, its name, and so on.
 
-    The name counts too, because runs may have been charged before the schema had an identifier, or
-    under another one that was given to the same data later. A data set that was renamed is one
-    with all names and identifiers that it ever had.
+    The name counts too, because another identifier may have been given to the same data later. A
+    data set that was renamed is one with all names and identifiers that it ever had. Charges of
+    earlier versions may have no identifier. They count for every data set, because nobody knows
+    what theirs is called now.
 
     >>> one = Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
     >>> two = Charge("study", Loss(Fraction(1)), PaidFor("mine"), "", identifier="7e57")
     >>> len(charges_to([one, two], "clinic", "5c00")), len(charges_to([one, two], "school", None))
     (2, 0)
+    >>> old = Charge("clinic", Loss(Fraction(1)), PaidFor("mine"), "")
+    >>> len(charges_to([old], "school", "5c00"))
+    1
     """
     known = list(charges)
     names, identifiers = {storable(name)}, {storable(identifier)} if identifier else set()
@@ -110,7 +114,8 @@ def charges_to(charges: Iterable[Charge], name: str, identifier: str | None) -> 
         more_names = {one.name for one in found}
         more_identifiers = {one.identifier for one in found if one.identifier is not None}
         if more_names <= names and more_identifiers <= identifiers:
-            return found
+            counted = set(map(id, found))
+            return [one for one in known if one.identifier is None or id(one) in counted]
         names |= more_names
         identifiers |= more_identifiers
 

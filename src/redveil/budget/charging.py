@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 def charge(schema: Schema, loss: Loss, ledger: str | Path | None, paid_for: PaidFor) -> None:
     """Record a loss in a ledger, and refuse it if it exceeds the budget that a schema declares.
 
-    A schema with a budget needs a ledger, and an id by which the ledger knows the data set.
-    Without a budget nothing is limited, and nothing is recorded unless a ledger is given.
+    A schema with a budget needs a ledger. Without a budget nothing is limited, and nothing is
+    recorded unless a ledger is given. Whatever is recorded needs an id, by which the ledger knows
+    the data set: a name alone would let a data set that is renamed spend its budget again.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> from fractions import Fraction
@@ -47,6 +48,24 @@ def must_be_chargeable(schema: Schema, loss: Loss, ledger: str | Path | None) ->
         opened.check(schema.name, loss, cap, identifier=schema.id, bought=schema.bought)
 
 
+def must_be_identified(schema: Schema) -> None:
+    """Refuse to record anything for a schema that a ledger could only know by its name.
+
+    >>> from dataclasses import replace
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> must_be_identified(replace(clinic_schema(), id=None))
+    Traceback (most recent call last):
+    redveil.errors.InputError: the schema of clinic has no id, by which a ledger knows the data \
+set; run `redveil schema accept SCHEMA`, or save what schema.accept() returns (nothing was charged)
+    """
+    if not (schema.id or "").strip():
+        raise InputError(
+            f"the schema of {schema.name} has no id, by which a ledger knows the data set; run "
+            "`redveil schema accept SCHEMA`, or save what schema.accept() returns (nothing was "
+            "charged)"
+        )
+
+
 def _must_be_writable(schema: Schema) -> None:
     """Refuse a schema whose texts no result file could hold. One that was read has none."""
     for problem in unencodable("schema", schema.to_dict()):
@@ -64,13 +83,9 @@ def _ledger(schema: Schema, path: str | Path | None) -> Ledger | None:
             f"the schema of {schema.name} declares a budget; name the file that records charges, "
             'as in ledger="datapackage.ledger.sqlite", the default of the command line'
         )
-    if schema.budget is not None and not (schema.id or "").strip():
-        raise InputError(
-            f"the schema of {schema.name} declares a budget but has no id, by which a ledger knows "
-            "the data set; run `redveil schema accept SCHEMA`, or save what schema.accept() returns"
-        )
     if path is None:
         return None
+    must_be_identified(schema)
     # Only who keeps a ledger needs the database library.
     from redveil.budget.ledger import Ledger
 

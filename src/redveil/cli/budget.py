@@ -38,12 +38,14 @@ def budget(
 ) -> None:
     """Show what was charged to a data set, and what is left of its budget. Reads no data."""
     from redveil.budget.charges import missing_purchases, total
+    from redveil.budget.charging import must_be_identified
     from redveil.budget.ledger import Ledger
 
     declared = Schema.read(schema)
     path = find_ledger(ledger, schema)
     book = Ledger(path)
     if add_bought:
+        must_be_identified(declared)
         with announcing():
             added = book.add_purchases(declared.name, declared.id, declared.bought)
         say(f"{len(added)} recorded in {path}")

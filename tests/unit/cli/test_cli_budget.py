@@ -142,3 +142,29 @@ def test_prices_of_any_length_do_not_cost_a_result(clinic_files: Clinic, command
     clinic_files.change_schema(lambda raw: raw["redveil"].update(bought=bought))
     assert "ε = about 0 that are not" in command("budget", clinic_files.schema).err
     assert command(*clinic_files.mine, "-q").code == 0
+
+
+def test_a_schema_without_an_id_records_nothing_under_its_name_alone(
+    clinic_files: Clinic, command: Command
+) -> None:
+    """Renamed and given a budget, it would have forgotten what it had spent."""
+    clinic_files.change_schema(lambda raw: raw.pop("id"))
+    tables = clinic_files.left, clinic_files.right
+    for run in (
+        clinic_files.mine,
+        ("describe", "[gout]", *tables, "--epsilon", "1", "--output", clinic_files.result),
+        ("schema", "buy-cuts", *tables, "--epsilon", "1", "--columns", "HbA1c"),
+        ("budget", clinic_files.schema, "--add-bought"),
+    ):
+        failed = command(*run)
+        assert failed.code == 2
+        assert "has no id, by which a ledger knows the data set" in failed.err
+        assert is_one_line(failed.err)
+    assert not list(clinic_files.folder.glob("*.sqlite*"))
+    assert command("schema", "accept", clinic_files.schema).code == 0
+    assert command(*clinic_files.mine, "--quiet").code == 0
+    clinic_files.change_schema(lambda raw: raw.update(name="study"))
+    clinic_files.set_budget(Fraction(3, 2))
+    failed = command(*clinic_files.mine)
+    assert failed.code == 3
+    assert "1 requested, 1/2 left of the budget of 3/2" in failed.err
