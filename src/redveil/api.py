@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.findings.reporting import read_prune
+from redveil.handover import Handover
 from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from redveil.algorithms.steering import Names
     from redveil.data.dataset import Dataset
     from redveil.findings.reporting import Reporting
+    from redveil.handover import Keep
     from redveil.mining import Mined
     from redveil.privacy.plan import Plan
     from redveil.report.result import Result
@@ -153,6 +155,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
+    keep: Keep | None = None,
 ) -> Result:
     """Mine redescriptions with ε-differential privacy, or with (ε, δ) if a `delta` is given.
 
@@ -212,6 +215,11 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     ledger:      the file that records the run; a schema with a budget needs one, and without one
         nothing is recorded
     progress:    called with the share of the work that is done
+    keep:        called with what was released before the list is made from it, as an unfinished
+        result: `lambda result: result.save("result.json")` keeps it whatever happens then
+
+    If making the list fails, what was released is put into a temporary file, which the
+    `UnfinishedError` names, unless `keep` was given. `Result.filter` makes the list.
 
     >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -250,8 +258,11 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     mining.must_be_minable(dataset)
     wanted, reporting = _steered(wanted, reporting, dataset.schema, names, words)
     paid_for = _paid_for(wanted, reporting, result_name)
-    mined = _mined(dataset, wanted, reporting, loss, within, ledger, paid_for, progress)
-    return mining.report(mined)
+    handover = Handover(keep)
+    with handover.guarding():
+        return mining.report(
+            _mined(dataset, wanted, reporting, loss, within, ledger, paid_for, progress, handover)
+        )
 
 
 def _mined(
@@ -263,6 +274,7 @@ def _mined(
     ledger: str | Path | None,
     paid_for: PaidFor,
     progress: Callable[[float], None] | None,
+    handover: Handover,
 ) -> Mined:
     """Charge, then mine a part of the population, or all of it."""
     from redveil import mining
@@ -274,7 +286,7 @@ def _mined(
     part = read_conditions(within, dataset.schema, "within")
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     asked = part_of(dataset, part)
-    return mining.mine(asked, wanted, reporting, loss, progress=told)
+    return mining.mine(asked, wanted, reporting, loss, progress=told, handover=handover)
 
 
 def _understood(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.budget.charges import CONFIRM, DESCRIBE, REFINE, PaidFor
 from redveil.budget.charging import charge
 from redveil.errors import InputError
+from redveil.handover import Handover
 from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema, Side
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
     from redveil.algorithms.steering import Steering
     from redveil.data.dataset import Dataset
+    from redveil.handover import Keep
     from redveil.query.condition import Condition
     from redveil.query.formula import Query
     from redveil.report.result import Result
@@ -44,6 +46,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
+    keep: Keep | None = None,
 ) -> Result:
     """Describe a query of one view by queries of the other, with differential privacy.
 
@@ -65,7 +68,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     tree_share: share of ε for trees and not for counts, 1/2 by default
 
     What to report, and what surrounds the run, is as for `mine`: max_p_value, min_jaccard,
-    min_support, max_support, max_disjuncts, result_name, ledger, progress.
+    min_support, max_support, max_disjuncts, result_name, ledger, progress, keep.
 
     >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -92,7 +95,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
         "max_disjuncts": max_disjuncts,
     }
     mining.must_be_minable(dataset, DESCRIBE)
-    told = mining.reporter(progress)
+    told, handover = mining.reporter(progress), Handover(keep)
     asked = read_condition(query, dataset.schema, "query")
     part = read_conditions(within, dataset.schema, "within")
     must_be_open(asked, part, dataset.schema, "query")
@@ -106,8 +109,9 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     derived = with_derived(
         part_of(dataset, part), {asked.side: [asked.query]}, keep=False, given=(asked,)
     )
-    mined = mining.mine(derived, wanted, reporting, loss, progress=told)
-    return mining.report(mined)
+    around: dict[str, Any] = {"progress": told, "handover": handover}
+    with handover.guarding():
+        return mining.report(mining.mine(derived, wanted, reporting, loss, **around))
 
 
 def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
@@ -127,6 +131,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
+    keep: Keep | None = None,
 ) -> Result:
     """Refine one redescription of a result: search below its two queries, with privacy.
 
@@ -144,7 +149,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     tree_share: share of ε for trees and not for counts, 1/2 by default
 
     What to report, and what surrounds the run, is as for `mine`: max_p_value, min_jaccard,
-    min_support, max_support, max_disjuncts, result_name, ledger, progress.
+    min_support, max_support, max_disjuncts, result_name, ledger, progress, keep.
 
     >>> from redveil import load, mine
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -167,7 +172,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
         "max_disjuncts": max_disjuncts,
     }
     mining.must_be_minable(dataset, REFINE)
-    told = mining.reporter(progress)
+    told, handover = mining.reporter(progress), Handover(keep)
     roots = _listed(result, of, dataset.schema)
     part = _part_of(result, dataset.schema)
     wanted = Refine.of(**_given({"depth": depth, "tree_share": tree_share}))
@@ -182,11 +187,13 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     texts = {one.side.value: one.text for one in roots}
     parameters = _parameters(wanted) | reporting.public() | texts
     paid_for = PaidFor(REFINE, result_name, wanted.name, parameters)
+    source = source_of(result.document)
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     queries = {one.side: [one.query] for one in roots}
     derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
-    mined = mining.mine(derived, wanted, reporting, loss, progress=told)
-    return mining.report(mined, source_of(result.document))
+    around: dict[str, Any] = {"progress": told, "handover": handover, "source": source}
+    with handover.guarding():
+        return mining.report(mining.mine(derived, wanted, reporting, loss, **around))
 
 
 def confirm(
@@ -198,6 +205,7 @@ def confirm(
     result_name: str | None = None,
     ledger: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
+    keep: Keep | None = None,
 ) -> Result:
     """Measure the list of a result again, on other entities, with differential privacy.
 
@@ -213,7 +221,7 @@ def confirm(
     dataset: what `load` returned for the new tables; the schema must allow the listed queries
     epsilon: the privacy loss ε for the new entities
     delta:   the δ of (ε, δ)-privacy; 0, pure ε, by default
-    result_name, ledger, progress: as for `mine`
+    result_name, ledger, progress, keep: as for `mine`; an unfinished result answers `Result.ask`
 
     >>> from redveil import load, mine
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -232,7 +240,7 @@ def confirm(
 
     must_be_a_result(result)
     mining.must_be_minable(dataset, CONFIRM)
-    told = mining.reporter(progress)
+    told, handover = mining.reporter(progress), Handover(keep)
     arranged = retest(result.document)
     wanted = Confirm.measuring(arranged.pairs)
     for side, queries in arranged.queries.items():
@@ -248,12 +256,15 @@ def confirm(
     before = said_before(result.document)
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
+    source = source_of(result.document)
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True
     )
-    measured = mining.confirm(derived, wanted, arranged.listed, loss, progress=told)
-    return compared(mining.report(measured, source_of(result.document)), before)
+    around: dict[str, Any] = {"progress": told, "handover": handover, "source": source}
+    with handover.guarding():
+        measured = mining.confirm(derived, wanted, arranged.listed, loss, **around)
+        return compared(mining.report(measured), before)
 
 
 def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:

@@ -8,7 +8,8 @@ RedveilError
 │   └── ResultError      a result file is unreadable or of another version
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
 ├── SealedError          sealed data was accessed, or a computation on it failed
-└── PlanError            a run tried to spend something that is not in its plan
+├── PlanError            a run tried to spend something that is not in its plan
+└── UnfinishedError      a run failed after the release; it carries what was released
 
 LedgerWarning: a ledger was charged for a data set for the first time.
 """
@@ -16,6 +17,10 @@ LedgerWarning: a ledger was charged for a data set for the first time.
 from __future__ import annotations
 
 import traceback
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redveil.report.result import Result
 
 
 class RedveilError(Exception):
@@ -93,6 +98,20 @@ class PlanError(RedveilError):
     >>> issubclass(PlanError, RedveilError)
     True
     """
+
+
+class UnfinishedError(RedveilError):
+    """A run failed after it had released what was paid for, so the list was not made.
+
+    result: what was released; its `filter` makes the list
+
+    >>> UnfinishedError("the list was not made").result is None
+    True
+    """
+
+    def __init__(self, message: str, result: Result | None = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class LedgerWarning(UserWarning):

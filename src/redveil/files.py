@@ -122,6 +122,30 @@ def replace_bytes(
         return _write(path, content, kind, keep=True, read=read)
 
 
+def set_aside(text: str) -> Path | None:
+    r"""Put a text into a new temporary file that only its owner can read; None if that fails.
+
+    text: JSON, in which half a character that UTF-8 cannot encode can be spelled, as "\ud83d"
+
+    >>> path = set_aside("{}")
+    >>> path.read_text(encoding="utf-8"), path.unlink()
+    ('{}', None)
+    """
+    try:
+        handle, name = tempfile.mkstemp(prefix="redveil-", suffix=".json")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError:
+        return None
+    return Path(name)
+
+
 def must_be_writable(path: Path, kind: FileKind, inputs: Iterable[Path] = ()) -> None:
     """Refuse an output path that could not be written once the work is done and paid for.
 

@@ -16,12 +16,12 @@ from redveil.data.origin import Origin
 from redveil.errors import InputError
 from redveil.findings.confirmation import Retested, confirmation, read_off
 from redveil.findings.discovery import given_choices
-from redveil.findings.estimate import estimate
-from redveil.findings.findings import Findings, explanation_for, find, number_of_entities
+from redveil.findings.findings import Findings, explanation_for, find, not_yet_found
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
+from redveil.handover import Handover
 from redveil.privacy.loss import Loss, Price
 from redveil.privacy.promise import Promise, Source
 from redveil.query.meaning import Wording
@@ -35,6 +35,7 @@ class Mined:
     """What a run released, and what was inferred from that alone.
 
     origin: how the rows that it worked on follow from those that were loaded; public
+    source: the earlier result that its queries come from, if any
     """
 
     run: Run
@@ -42,6 +43,7 @@ class Mined:
     reporting: Reporting
     loss: Loss
     origin: Origin
+    source: Source | None = None
 
 
 def mine(
@@ -52,8 +54,14 @@ def mine(
     sources: Sources | None = None,
     progress: Progress = lambda _: None,
     workers: int | None = None,
+    handover: Handover | None = None,
+    source: Source | None = None,
 ) -> Mined:
-    """Run on sealed data, then infer findings from the released leaf tables alone."""
+    """Run on sealed data, then infer findings from the released leaf tables alone.
+
+    handover: is given what was released, before anything is inferred
+    source:   the earlier result that queries come from, if any
+    """
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
 
     def designer(size: float, price: Price) -> tuple[Design, ...]:
@@ -70,14 +78,22 @@ def mine(
     )
     reporting = replace(reporting, taste=taste)
     splits = split_counts(ran.schema)
+    tables = _in_words(ran, origin)
+    released = Mined(ran, not_yet_found(tables), reporting, loss, origin, source)
+    (handover or Handover()).take(lambda: report(released))
     findings = find(
-        [ReleasedTable.of(table, ran.schema, _wording(origin)) for table in ran.tables],
+        tables,
         splits,
         reporting,
         explanation_for(designer, reporting.constraints, splits, loss),
         _earlier_choices(origin),
     )
-    return Mined(ran, findings, reporting, loss, origin)
+    return replace(released, findings=findings)
+
+
+def _in_words(ran: Run, origin: Origin) -> tuple[ReleasedTable, ...]:
+    """Return the tables that a run released, with their trees in words."""
+    return tuple(ReleasedTable.of(table, ran.schema, _wording(origin)) for table in ran.tables)
 
 
 def _wording(origin: Origin) -> Wording | None:
@@ -95,11 +111,8 @@ def _earlier_choices(origin: Origin) -> float:
     return given_choices(given, split_counts(origin.declared))
 
 
-def report(mined: Mined, source: Source | None = None) -> Result:
-    """Return the result of a run: its findings, and what it promises.
-
-    source: the earlier result that its queries come from, if any
-    """
+def report(mined: Mined) -> Result:
+    """Return the result of a run: its findings, and what it promises."""
     ran, found = mined.run, mined.findings
     entities = found.entities
     # A given list is reported as it is.
@@ -112,7 +125,7 @@ def report(mined: Mined, source: Source | None = None) -> Result:
         entities=None if entities is None else (entities.estimate, entities.high),
         part=mined.origin.part,
         given=mined.origin.given,
-        source=source,
+        source=mined.source,
     )
     return Result(build(found, promise))
 
@@ -125,31 +138,35 @@ def confirm(
     sources: Sources | None = None,
     progress: Progress = lambda _: None,
     workers: int | None = None,
+    handover: Handover | None = None,
+    source: Source | None = None,
 ) -> Mined:
     """Measure given trees on sealed data, then read off what was listed. Nothing is searched for.
 
-    dataset: with the listed queries as its attributes
-    listed:  where to read each redescription of the list
+    dataset:  with the listed queries as its attributes
+    listed:   where to read each redescription of the list
+    handover: is given what was released, before anything is inferred
+    source:   the earlier result that the list is from
     """
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
     origin = dataset.origin
+    released = Mined(ran, not_yet_found(_in_words(ran, origin)), Reporting(), loss, origin, source)
+    (handover or Handover()).take(lambda: report(released))
     left, right = (tuple(origin.meanings[side].values()) for side in Side)
     found = [
         Redescription(left[one.queries[0]], right[one.queries[1]], statistics, one.table, *one.ends)
         for one, statistics in zip(listed, read_off(ran.tables, listed), strict=True)
     ]
     redescriptions, discovery = confirmation(found)
-    estimates = tuple(estimate(table) for table in ran.tables)
-    findings = Findings(
-        entities=number_of_entities(estimates),
-        tables=tuple(ReleasedTable.of(table, ran.schema, _wording(origin)) for table in ran.tables),
-        estimates=estimates,
-        redescriptions=redescriptions,
-        pruned=(),
-        discovery=discovery,
-        nothing=None,
+    return replace(
+        released,
+        findings=replace(
+            released.findings,
+            redescriptions=redescriptions,
+            discovery=discovery,
+            is_listed=True,
+        ),
     )
-    return Mined(ran, findings, Reporting(), loss, origin)
 
 
 def reporter(progress: Progress | None) -> Progress:

@@ -33,7 +33,7 @@ def _run() -> None:
 
     from redveil.cli.app import app
     from redveil.cli.console import program_name
-    from redveil.errors import InputError, OverBudgetError, RedveilError
+    from redveil.errors import InputError, OverBudgetError, RedveilError, UnfinishedError
 
     # UsageError lives in click or in typer, depending on typer's version; its subclass finds it.
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
@@ -48,6 +48,8 @@ def _run() -> None:
         _fail(str(error), 3)
     except InputError as error:
         _fail(str(error), 2)
+    except UnfinishedError as error:
+        _fail(str(error), 130 if isinstance(error.__cause__, KeyboardInterrupt) else 1)
     except RedveilError as error:
         _fail(str(error), 1)
     if code == 130:

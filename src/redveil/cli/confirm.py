@@ -25,6 +25,7 @@ from redveil.privacy.loss import parse_loss
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redveil.handover import Keep
     from redveil.report.result import Result
 
 
@@ -54,7 +55,7 @@ def confirm(
     where = destination(output, tables, ledger, loss, [result])
     dataset = tables.load()
 
-    def run(report: Callable[[float], None]) -> Result:
+    def run(report: Callable[[float], None], keep: Keep) -> Result:
         from redveil.conversation import confirm as ask
 
         return ask(
@@ -65,6 +66,7 @@ def confirm(
             result_name=where.name,
             ledger=where.ledger,
             progress=report,
+            keep=keep,
         )
 
     run_and_save("confirming", run, where)

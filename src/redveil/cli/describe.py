@@ -35,6 +35,7 @@ from redveil.privacy.loss import parse_loss
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redveil.handover import Keep
     from redveil.report.result import Result
 
 Query = Annotated[
@@ -86,7 +87,7 @@ def describe(
     where = destination(result, tables, ledger, loss)
     dataset = tables.load()
 
-    def run(report: Callable[[float], None]) -> Result:
+    def run(report: Callable[[float], None], keep: Keep) -> Result:
         from redveil.conversation import describe as ask
 
         around: dict[str, Any] = {"ledger": where.ledger, "result_name": where.name}
@@ -97,6 +98,7 @@ def describe(
             delta=loss.delta,
             within=within,
             progress=report,
+            keep=keep,
             **given,
             **limits,
             **around,

@@ -112,7 +112,9 @@ def listed(
     constraints: the arguments of `Result.filter`, None for those that were not given
     """
     with naming_options():
-        if any(value is not None for value in constraints.values()):
+        # One that was cut off has no list yet, and that of a confirmation cannot be made again.
+        cut_off = read.document.unfinished and read.certificate.algorithm != "confirm"
+        if cut_off or any(value is not None for value in constraints.values()):
             from redveil.report.listing import filtered
             from redveil.report.result import Result as Listed
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from redveil.data.dataset import Dataset
+    from redveil.handover import Keep
     from redveil.report.result import Result
     from redveil.schema import Schema
 
@@ -143,10 +144,10 @@ def mine(
 def _run(dataset: Dataset, loss: Loss, given: dict[str, Any], where: Destination) -> None:
     """Mine, save the result, and show it."""
 
-    def run(report: Callable[[float], None]) -> Result:
+    def run(report: Callable[[float], None], keep: Keep) -> Result:
         from redveil.api import mine as run_mine
 
-        around: dict[str, Any] = {"result_name": where.name, "progress": report}
+        around: dict[str, Any] = {"result_name": where.name, "progress": report, "keep": keep}
         return run_mine(dataset, loss.epsilon, delta=loss.delta, **given, **around)
 
     run_and_save("mining", run, where)

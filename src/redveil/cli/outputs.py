@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Final
 from redveil.cli.console import abandon, standard_output, write_file
 from redveil.errors import InputError, RedveilError, innermost
 from redveil.file_kind import FileKind
-from redveil.files import must_be_writable, replace_text
+from redveil.files import must_be_writable, replace_text, set_aside
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -100,22 +99,14 @@ def rescuing(text: str, path: Path) -> Iterator[None]:
         problem = f"{path}: not written (internal error: {innermost(error)}; please report it)"
     else:
         return
-    raise InputError(f"{problem} (it was paid for, so it is in {_rescued(text)})")
+    raise InputError(f"{problem} (it was paid for, so it is in {rescued(text)})")
 
 
-def _rescued(text: str) -> str:
+def rescued(text: str) -> str:
     """Put a text where only its owner can read it, or else on standard output; say where."""
+    path = set_aside(text)
+    if path is not None:
+        return str(path)
     # In JSON, half a character that UTF-8 cannot encode can be spelled, as "\\ud83d".
-    content = text.encode("utf-8", "backslashreplace")
-    try:
-        handle, name = tempfile.mkstemp(prefix="redveil-", suffix=".json")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError:
-        write_file(content.decode().removesuffix("\n"))
-        return "standard output"
-    return name
+    write_file(text.encode("utf-8", "backslashreplace").decode().removesuffix("\n"))
+    return "standard output"

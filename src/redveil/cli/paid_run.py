@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from redveil.cli.console import display, output, progress, say
 from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
 from redveil.cli.loading import load_tables
-from redveil.cli.outputs import check_output, is_standard_output, save_paid
+from redveil.cli.outputs import check_output, is_standard_output
+from redveil.cli.paid_output import PaidOutput
 from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
+    from redveil.handover import Keep
     from redveil.privacy.loss import Loss
     from redveil.report.result import Result
     from redveil.schema import Schema
@@ -72,18 +74,20 @@ def destination(
 
 
 def run_and_save(
-    what: str, run: Callable[[Callable[[float], None]], Result], where: Destination
+    what: str, run: Callable[[Callable[[float], None], Keep], Result], where: Destination
 ) -> None:
     """Run, save the result, and show it.
 
     what: what is going on, for the progress bar
-    run:  runs and charges, given a function that is told about progress
+    run:  runs and charges, given a function that is told about progress, and one that keeps what
+          was released until the result is there
     """
     from redveil.report.text import result_view
 
-    with announcing(), progress(what) as report:
-        found = run(report)
-    kept = save_paid(found.to_json(), where.path, FileKind.RESULT)
+    paid = PaidOutput(where.path)
+    with paid.naming(), announcing(), progress(what) as report:
+        found = run(report, paid.begin)
+    kept = paid.finish(found.to_json())
     if where.quiet or is_standard_output(where.path):
         return
     try:

@@ -34,6 +34,7 @@ from redveil.privacy.loss import parse_loss
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redveil.handover import Keep
     from redveil.report.result import Result
 
 Of = Annotated[int, typer.Option("--of", help="Number of the redescription in the list.")]
@@ -90,7 +91,7 @@ def refine(
     where = destination(output, tables, ledger, loss, [result])
     dataset = tables.load()
 
-    def run(report: Callable[[float], None]) -> Result:
+    def run(report: Callable[[float], None], keep: Keep) -> Result:
         from redveil.conversation import refine as ask
 
         around: dict[str, Any] = {"ledger": where.ledger, "result_name": where.name}
@@ -101,6 +102,7 @@ def refine(
                 loss.epsilon,
                 delta=loss.delta,
                 progress=report,
+                keep=keep,
                 **given,
                 **around,
             )

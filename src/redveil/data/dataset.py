@@ -18,6 +18,7 @@ from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed
 
 if TYPE_CHECKING:
+    from redveil.handover import Keep
     from redveil.report.result import Result
 
 
@@ -69,6 +70,7 @@ class Dataset(Displayed):
         result_name: str | None = None,
         ledger: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
+        keep: Keep | None = None,
     ) -> Result:
         """Describe a query of one view by queries of the other: see `redveil.describe`."""
         # The public function: what it needs is built on data sets.
@@ -91,6 +93,7 @@ class Dataset(Displayed):
             result_name=result_name,
             ledger=ledger,
             progress=progress,
+            keep=keep,
         )
 
     def under(self, schema: Schema) -> Dataset:

@@ -16,7 +16,7 @@ from redveil.findings.discovery import (
     is_confirmed,
     with_confirmation,
 )
-from redveil.findings.estimate import Estimate
+from redveil.findings.estimate import Estimate, estimate
 from redveil.findings.extraction import Extractor
 from redveil.findings.paper_extraction import PaperExtractor
 from redveil.findings.pruning import pruned_by_support
@@ -75,6 +75,7 @@ class Findings:
     pruned:         what was dropped because its support may be nothing but noise
     discovery:      the bound on false discoveries, if noise was accounted for
     nothing:        why nothing is reported, if so
+    is_listed:      whether the list has been made
     """
 
     entities: Interval | None
@@ -84,6 +85,7 @@ class Findings:
     pruned: tuple[Redescription, ...]
     discovery: Discovery | None
     nothing: NothingFound | None
+    is_listed: bool = True
 
 
 def find(
@@ -126,6 +128,21 @@ def find(
         pruned=tuple(pruned),
         discovery=discovery,
         nothing=nothing,
+    )
+
+
+def not_yet_found(tables: Sequence[ReleasedTable]) -> Findings:
+    """Return released tables and their estimates, before a list is made from them."""
+    estimates = tuple(estimate(one.counts) for one in tables)
+    return Findings(
+        entities=number_of_entities(estimates),
+        tables=tuple(tables),
+        estimates=estimates,
+        redescriptions=(),
+        pruned=(),
+        discovery=None,
+        nothing=None,
+        is_listed=False,
     )
 
 

@@ -37,7 +37,7 @@ from redveil.report.document import (
     TreePairPart,
     TreePart,
 )
-from redveil.report.nothing_found import explanation
+from redveil.report.nothing_found import explanation, unfinished
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.version import software
 
@@ -45,6 +45,9 @@ from redveil.version import software
 def build(findings: Findings, promise: Promise) -> ResultDocument:
     """Return the document of a run."""
     declared, nothing = promise.schema, findings.nothing
+    message = None if nothing is None else explanation(nothing, promise.loss, declared.unit)
+    if not findings.is_listed:
+        message = unfinished(promise.method.algorithm)
     return ResultDocument(
         certificate=certificate(promise),
         entities=None if findings.entities is None else _interval(findings.entities),
@@ -54,12 +57,13 @@ def build(findings: Findings, promise: Promise) -> ResultDocument:
             _tree_pair(table, fitted, declared)
             for table, fitted in zip(findings.tables, findings.estimates, strict=True)
         ),
-        message=None if nothing is None else explanation(nothing, promise.loss, declared.unit),
+        message=message,
         false_discoveries=_discovery(findings.discovery),
         attributes=AttributesPart(
             left=tuple(_attribute(one) for one in declared.left.attributes),
             right=tuple(_attribute(one) for one in declared.right.attributes),
         ),
+        unfinished=not findings.is_listed,
     )
 
 

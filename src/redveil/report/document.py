@@ -429,6 +429,9 @@ class ResultDocument(Part):
     listing: ListingPart | None = Field(
         default=None, description="how the list was made, if not as it was mined"
     )
+    unfinished: bool = Field(
+        default=False, description="whether the run ended before a list was made from the tables"
+    )
 
     @model_validator(mode="after")
     def _ranks_each_entry(self) -> Self:

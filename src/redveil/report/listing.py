@@ -96,7 +96,7 @@ def filtered(document: ResultDocument, changes: Mapping[str, Any]) -> ResultDocu
     made = with_list(document, findings.redescriptions, findings.discovery, listing)
     message = None if made.redescriptions else _why_empty(document, made)
     pruned = pruned_points(findings.pruned)
-    return made.model_copy(update={"message": message, "pruned": pruned})
+    return made.model_copy(update={"message": message, "pruned": pruned, "unfinished": False})
 
 
 def arranged(
@@ -236,7 +236,7 @@ def _why_empty(before: ResultDocument, made: ResultDocument) -> str:
     """Say why nothing is listed."""
     assert made.listing is not None, "the list was made anew"
     words = differences(before.certificate.parameters, made.listing.constraints)
-    if before.message and not words:
+    if before.message and not words and not before.unfinished:
         return before.message
     wanted = "; ".join(words) or "the constraints of the run"
     return f"Nothing in the released tables satisfies: {wanted}. Relax a constraint."

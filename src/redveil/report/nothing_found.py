@@ -53,3 +53,15 @@ def _required(required: RequiredBudget, unit: str) -> str:
     if not ways:
         return "could not have been reported under these constraints"
     return f"would have needed {', or '.join(ways)}"
+
+
+def unfinished(algorithm: str) -> str:
+    """Say why there is no list, and how to make it.
+
+    >>> unfinished("confirm")[:64]
+    'The list has not been made, because the run ended before it was.'
+    """
+    start = "The list has not been made, because the run ended before it was."
+    if algorithm == "confirm":
+        return f"{start} `redveil ask` and Result.ask answer for each of its pairs, free of charge."
+    return f"{start} `redveil show` and Result.filter make it from the tables, free of charge."

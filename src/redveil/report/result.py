@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from redveil.data.dataset import Dataset
     from redveil.findings.questions import Answer
+    from redveil.handover import Keep
     from redveil.report.figures.kinds import FigureKind
     from redveil.report.listing import SortKey
 
@@ -262,6 +263,7 @@ class Result:
         result_name: str | None = None,
         ledger: str | Path | None = None,
         progress: Callable[[float], None] | None = None,
+        keep: Keep | None = None,
     ) -> Result:
         """Refine one redescription of this result: see `redveil.refine`."""
         # The public function: what it needs is built on results.
@@ -283,6 +285,7 @@ class Result:
             result_name=result_name,
             ledger=ledger,
             progress=progress,
+            keep=keep,
         )
 
     def plot(self, kind: FigureKind, path: str | Path, *, pair: int | None = None) -> None:
@@ -305,6 +308,8 @@ class Result:
         plain = self.document.model_dump(mode="json", by_alias=True, exclude_none=False)
         if plain["listing"] is None:
             del plain["listing"]
+        if not plain["unfinished"]:
+            del plain["unfinished"]
         for redescription in plain["redescriptions"]:
             # Only an owner's evaluation has true values; a private file does not mention them.
             if redescription["true"] is None:
