@@ -390,7 +390,22 @@ class ParquetFile:
         # Without Arrow's threads, small files are read as fast (see csv_file).
         threads = self.file.metadata.num_rows > _MANY_ROWS
         table = quietly(lambda: self.file.read(columns=list(wanted), use_threads=threads), damaged)
+        # Arrow reads as many rows as the footer says, however many there are.
+        if table.num_rows != self.file.metadata.num_rows or not _adds_up(self.file.metadata):
+            raise LoadError(damaged)
         return open_frame(table, self.place).read(wanted)
+
+
+def _adds_up(footer: Any) -> bool:
+    """Return whether the numbers of rows in a Parquet footer agree with each other."""
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    flat = (
+        n for n in range(footer.num_columns) if not footer.schema.column(n).max_repetition_level
+    )
+    one = next(flat, None)
+    return sum(group.num_rows for group in groups) == footer.num_rows and all(
+        one is None or group.column(one).num_values == group.num_rows for group in groups
+    )
 
 
 def open_parquet(path: Path, place: str) -> ParquetFile:

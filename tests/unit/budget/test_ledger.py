@@ -10,11 +10,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, tzinfo
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from threading import Barrier
+from typing import Any, Self
 
 import pytest
 from hypothesis import given, settings
@@ -103,6 +105,42 @@ def test_charges_outlive_the_ledger_that_made_them(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     Ledger(path).charge("clinic", Loss(Fraction(1, 7)), MINED, Loss(ONE))
     assert Ledger(path).spent("clinic").epsilon == Fraction(1, 7)
+
+
+def test_threads_of_a_session_cannot_spend_a_budget_twice(tmp_path: Path) -> None:
+    ledger, start = Ledger(tmp_path / "ledger.sqlite"), Barrier(8)
+
+    def spend(_: int) -> bool:
+        start.wait()
+        try:
+            ledger.charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE), identifier="7e57")
+        except OverBudgetError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(spend, range(8))) == 3
+    assert ledger.spent("clinic", "7e57").epsilon == 1
+
+
+def test_a_clock_that_is_set_back_gives_nothing_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charges are in the order in which they were made, whatever the clock said."""
+    ledger, times = Ledger(tmp_path / "ledger.sqlite"), [2030, 1970, 2026]
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls(times.pop(0), 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr("redveil.budget.ledger.datetime", Clock)
+    for name in ("clinic", "ward", "study"):
+        ledger.charge(name, Loss(Fraction(1, 4)), MINED, Loss(ONE), identifier="7e57")
+    assert [one.made_at[:4] for one in ledger.charges("clinic")] == ["2030", "1970", "2026"]
+    assert ledger.data_sets() == (("study", "7e57"),)
+    with pytest.raises(OverBudgetError, match="1/4 left"):
+        ledger.charge("clinic", Loss(Fraction(1, 2)), MINED, Loss(ONE), identifier="7e57")
 
 
 def test_a_charge_says_when_to_the_second_and_no_finer(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from redveil.data import text_file
+from redveil.data.frame import open_parquet
 from redveil.data.loading import load
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.text_file import read_bytes
@@ -366,6 +368,55 @@ def test_damaged_parquet(tmp_path: Path, damage: Callable[[bytes], bytes]) -> No
     path.write_bytes(damage(path.read_bytes()))
     message = f"{path}: damaged Parquet data; copy or write the file again"
     assert complaint(path, schema_of(AGE)) == message
+
+
+def varint(number: int) -> bytes:
+    """Return a whole number as a Parquet footer spells it."""
+    rest, spelled = 2 * number, b""
+    while rest > 127:
+        spelled, rest = spelled + bytes([rest & 127 | 128]), rest >> 7
+    return spelled + bytes([rest])
+
+
+def with_footer(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the footer of a Parquet file, and not its length."""
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[-8:-4], "little")
+    start = len(raw) - 8 - size
+    changed = change(raw[start:-8])
+    assert len(changed) == size
+    assert changed != raw[start:-8]
+    path.write_bytes(raw[:start] + changed + raw[-8:])
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+@pytest.mark.parametrize("claimed", [4999, 5001])
+def test_a_parquet_file_that_says_how_many_rows_it_has_in_two_ways(
+    tmp_path: Path, place: str, claimed: int
+) -> None:
+    """Arrow reads no more rows than its footer claims, and would leave out the last."""
+    path = tmp_path / "right.parquet"
+    parquet.write_table(pa.table({"id": range(5000), "x": [0.5] * 5000}), path)
+    true, lie = varint(5000), varint(claimed)
+
+    def change(footer: bytes) -> bytes:
+        if place == "first":
+            return footer.replace(true, lie, 1)
+        before, _, after = footer.rpartition(true)
+        return before + lie + after
+
+    with_footer(path, change)
+    with pytest.raises(LoadError, match=r"damaged Parquet data; copy or write the file again"):
+        open_parquet(path, "right.parquet").read(["id", "x"])
+
+
+def test_minima_and_maxima_of_a_parquet_file_are_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "right.parquet"
+    values = [0.25, 7.5, None]
+    parquet.write_table(pa.table({"id": [1, 2, 3], "x": values}), path)
+    with_footer(path, lambda footer: footer.replace(pack("<d", 7.5), pack("<d", 1e9)))
+    assert parquet.ParquetFile(path).metadata.row_group(0).column(1).statistics.max == 1e9
+    assert open_parquet(path, "right.parquet").read(["x"]).columns["x"].to_pylist() == values
 
 
 def test_parquet_with_the_same_name_twice(tmp_path: Path) -> None:
