@@ -53,7 +53,8 @@ def way_to(node: int) -> list[int]:
 class Entities:
     """Entities with their weights, and the coverages of the terms on both sides.
 
-    known: who ended in a leaf, on either side; the others' values are missing.
+    known: who ended in a leaf, on either side; the others' values are missing, and the paper counts
+           none of them, whatever they are known not to be.
     """
 
     weights: Sequence[int]
@@ -65,25 +66,35 @@ class Entities:
         """Return how many entities there are in a coverage."""
         return sum(self.weights[e] for e in coverage)
 
+    def leaves_of(self, pair: Pair) -> Pair:
+        """Return who is in a leaf, of those whom a pair covers."""
+        return pair[0] & self.known[0], pair[1] & self.known[1]
+
+    def counted(self, pair: Pair) -> tuple[int, int, int]:
+        """Return the supports and the overlap, as the paper counts them."""
+        left, right = self.leaves_of(pair)
+        return self.weigh(left), self.weigh(right), self.weigh(left & right)
+
     def jaccard(self, pair: Pair) -> Fraction:
         """Return |both| / |either|, 0 when there is nobody."""
-        either = self.weigh(pair[0] | pair[1])
-        return Fraction(self.weigh(pair[0] & pair[1]), either) if either else Fraction(0)
+        left, right, both = self.counted(pair)
+        either = left + right - both
+        return Fraction(both, either) if either else Fraction(0)
 
     def p_value(self, pair: Pair) -> float:
         """Return the chance of such an overlap between independent queries."""
         size = sum(self.weights)
-        left, right, both = (self.weigh(x) for x in (pair[0], pair[1], pair[0] & pair[1]))
+        left, right, both = self.counted(pair)
         return float(binom.sf(both - 1, size, left / size * (right / size)))
 
     def satisfies(self, pair: Pair, rules: Rules) -> bool:
         """Whether a pair may be reported."""
-        both = self.weigh(pair[0] & pair[1])
+        left, right, both = self.counted(pair)
         return (
             self.says_something(pair[0], self.known[0])
             and self.says_something(pair[1], self.known[1])
             and both >= rules.min_support
-            and max(self.weigh(side) for side in pair) <= rules.max_support * sum(self.weights)
+            and max(left, right) <= rules.max_support * sum(self.weights)
             and self.jaccard(pair) >= rules.min_jaccard
             and self.p_value(pair) <= rules.max_p_value
         )
@@ -109,12 +120,13 @@ def _grow(entities: Entities, rules: Rules, pair: Pair) -> Pair:
 
 
 def _best(entities: Entities, rules: Rules, now: Pair, wider: Sequence[Pair]) -> Pair:
-    """Return the allowed pair with the largest J, if that is more than the J of now."""
-    found = {pair: entities.jaccard(pair) for pair in wider if entities.satisfies(pair, rules)}
-    top = max(found.values(), default=Fraction(0))
+    """Return the pair with the largest J, if that is more than the J of now and is allowed."""
+    found = {pair: entities.jaccard(pair) for pair in wider}
+    top = max(found.values())
     if top <= entities.jaccard(now):
         return now
     first, *others = (pair for pair, jaccard in found.items() if jaccard == top)
-    if others:
+    # Coverages that differ only in whom nobody counts are not told apart: the first is taken.
+    if any(entities.leaves_of(pair) != entities.leaves_of(first) for pair in others):
         raise TieError
-    return first
+    return first if entities.satisfies(first, rules) else now

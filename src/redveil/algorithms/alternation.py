@@ -188,8 +188,9 @@ class Alternation(Algorithm):
                 return [trial.measure(grown(stumps), self.counts)]
             side, target = Side.RIGHT, leaf_target(stumps.value.right)
         else:
-            side, number = random_attribute(trial.data.schema, trial.randomness)
-            target = trial.targets(trial.data, side, number)
+            its_side, number = random_attribute(trial.data.schema, trial.randomness)
+            target = trial.targets(trial.data, its_side, number)
+            side = self.profile.first_side(its_side).other
         latest: dict[Side, Grown] = {}
         tables: list[Released[LeafTable]] = []
         for tree_number in range(1, self.trees + 1):

@@ -69,6 +69,14 @@ class Profile:
         """Return what makes an attribute a target."""
         return attribute_target
 
+    def first_side(self, attribute_side: Side) -> Side:
+        """Return the view of an alternation's first tree, given that of the attribute it predicts.
+
+        >>> HARDENED.first_side(Side.LEFT).value
+        'right'
+        """
+        return attribute_side.other
+
     def randomness(self) -> Randomness:
         """Return a fresh stream of randomness."""
         return SystemRandomness()

@@ -22,7 +22,7 @@ from redveil.algorithms.targets import Target, attribute_target
 from redveil.algorithms.tree_pair import PairScore
 from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
-from redveil.data.table import NumericColumn, Table
+from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
 from redveil.errors import InputError
 from redveil.findings.reporting import AUTO, Constraints, Reporting
 from redveil.privacy.loss import Loss
@@ -49,7 +49,8 @@ KNOWN_LIMITS: Final = "docs/explanation/known-limits.md"
 class Published(Profile):
     """The published profile.
 
-    variance_threshold: walks stop when the variance of their last 500 scores falls below it
+    variance_threshold: walks stop when the variance of their last 500 scores falls below it, times
+        the length of the range of their scores
 
     >>> Published().rules.split.width
     Fraction(4, 1)
@@ -115,6 +116,10 @@ class Published(Profile):
     def targets(self, dataset: Dataset) -> Targets:
         """Return what makes an attribute a target: Freedman–Diaconis bins of its values."""
         return ObservedTargets(dataset.table)
+
+    def first_side(self, attribute_side: Side) -> Side:
+        """Return the attribute's own view: the paper's `side` is that of the initial target."""
+        return attribute_side
 
     def randomness(self) -> Randomness:
         """Return randomness whose Laplace noise is floating-point."""
@@ -188,12 +193,17 @@ class PublishedRandomness(SystemRandomness):
 def observed_dataset(dataset: Dataset) -> Dataset:
     """Return the data set under the schema that its own values make. NOT private.
 
-    Every value that occurs is a cut point; attributes with one value are left out.
+    Every value that occurs is a cut point or a category; attributes with one value are left out,
+    except Boolean ones, of which the paper's data sets have some.
     """
     table = open_for_owner(dataset.table)
-    views = {side: _observed_view(dataset.schema.view(side), table, side) for side in Side}
-    schema = replace(dataset.schema, left=views[Side.LEFT], right=views[Side.RIGHT])
-    if not views[Side.LEFT].attributes or not views[Side.RIGHT].attributes:
+    columns = {side: _observed_view(dataset.schema.view(side), table, side) for side in Side}
+    left, right = (
+        replace(dataset.schema.view(side), attributes=tuple(c.attribute for c in columns[side]))
+        for side in Side
+    )
+    schema = replace(dataset.schema, left=left, right=right)
+    if not left.attributes or not right.attributes:
         raise InputError("a view has no attribute with two values; there is nothing to split")
     splits = schema.left.split_count + schema.right.split_count
     if splits * table.rows / 8 > LARGEST_SET_BYTES:
@@ -201,7 +211,10 @@ def observed_dataset(dataset: Dataset) -> Dataset:
             f"{splits} different values are too many candidate splits for the published profile; "
             "use the hardened one, whose cut points are declared"
         )
-    return replace(dataset, schema=schema)
+    named = [{one.attribute.name: one for one in columns[side]} for side in Side]
+    # The others stay, because given queries may name them.
+    every = Table(table.rows, {**table.left, **named[0]}, {**table.right, **named[1]})
+    return replace(dataset, schema=schema, table=within(lambda _: every, dataset.table))
 
 
 class ObservedTargets:
@@ -247,19 +260,23 @@ def _equal_width(values: NDArray[np.float64], bins: int) -> Classes:
     return classes
 
 
-def _observed_view(view: View, table: Table, side: Side) -> View:
-    """Return a view whose cut points are the values that occur."""
-    attributes = [
-        _observed_attribute(attribute, table.view(side)[attribute.name])
-        if attribute.kind is Kind.NUMERIC
-        else attribute
-        for attribute in view.attributes
-    ]
-    return replace(view, attributes=tuple(a for a in attributes if a.splits > 0))
+def _observed_view(view: View, table: Table, side: Side) -> list[Column]:
+    """Return the columns of a view, each with the splits that its values make."""
+    columns = [_observed(one, table.view(side)[one.name]) for one in view.attributes]
+    return [column for column in columns if column.attribute.splits > 0]
 
 
-def _observed_attribute(attribute: Attribute, column: object) -> Attribute:
-    assert isinstance(column, NumericColumn)
-    known = column.values[~np.isnan(column.values)]
-    # value <= largest holds for every entity, so the largest is no cut.
-    return replace(attribute, cuts=tuple(np.unique(known)[:-1].tolist()))
+def _observed(attribute: Attribute, column: Column) -> Column:
+    """Return a column whose cut points, or categories, are the values that occur."""
+    if isinstance(column, NumericColumn):
+        known = column.values[column.known]
+        # value <= largest holds for every entity, so the largest is no cut.
+        cuts = tuple(np.unique(known)[:-1].tolist())
+        return replace(column, attribute=replace(attribute, cuts=cuts))
+    if attribute.kind is Kind.BOOLEAN:
+        return column
+    present = np.unique(column.codes[column.known])
+    codes = np.full(MISSING + 1, MISSING, dtype=np.uint8)
+    codes[present] = np.arange(present.size)
+    categories = tuple(attribute.categories[code] for code in present)
+    return CodedColumn(replace(attribute, categories=categories), codes[column.codes])

@@ -22,10 +22,11 @@ from redveil.experiments.declarations import KEY, Rules, fields
 class PublicData:
     """The two files of one data set, and the rules that declare their columns.
 
-    `large` data sets get the parameters that the paper uses for its larger ones.
+    `large` data sets get the parameters that the paper uses for its larger ones. `prune` is the
+    paper's pruning threshold for the data set, if it has one: the authors read it off a plot.
 
-    >>> find("MAMMAL").left
-    'mammals/left.csv'
+    >>> find("MAMMAL").left, find("MAMMAL").prune
+    ('mammals/left.csv', 500)
     """
 
     name: str
@@ -35,6 +36,7 @@ class PublicData:
     right_rules: Rules
     unit: str
     large: bool = False
+    prune: int | None = None
 
     def files(self, folder: Path) -> tuple[Path, Path]:
         """Return the paths of the two files in a folder."""
@@ -79,6 +81,7 @@ DATA_SETS = (
         declared.SPECIES,
         declared.CLIMATE,
         unit="grid cell",
+        prune=500,
     ),
     PublicData(
         "CMS2",
@@ -88,6 +91,7 @@ DATA_SETS = (
         declared.CLAIMS,
         unit="beneficiary",
         large=True,
+        prune=1000,
     ),
     PublicData(
         "CMS-ALL",
@@ -97,6 +101,7 @@ DATA_SETS = (
         declared.CLAIMS,
         unit="beneficiary",
         large=True,
+        prune=1000,
     ),
     PublicData(
         "NPAS",
@@ -105,6 +110,7 @@ DATA_SETS = (
         declared.BACKGROUND,
         declared.NPAS_ANSWERS,
         unit="respondent",
+        prune=200,
     ),
     PublicData(
         "NPAS-2016",
@@ -113,6 +119,7 @@ DATA_SETS = (
         declared.BACKGROUND,
         declared.NPAS_ANSWERS,
         unit="respondent",
+        prune=200,
     ),
     PublicData(
         "RWAS",

@@ -82,18 +82,22 @@ class Run:
         return self.data, self.algorithm, self.epsilon
 
 
-def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
+def settings_of(algorithm: str, *, large: bool, prune: int | None = None) -> dict[str, Any]:
     """Return the arguments of `mine` for an algorithm's name in the table.
 
     The paper's algorithms run in the published profile, with the paper's parameters for small or
-    `large` data. `:hardened` after a name selects the hardened profile. All other names run with
-    redveil's defaults. `@2x3` at the end fixes a depth of 2 and 3 pairs of twin trees, or 3
-    alternations; `+1e-6` is a δ.
+    `large` data and its threshold `prune`, if it has one for the data. `:hardened` after a name
+    selects the hardened profile. All other names run with redveil's defaults. `@2x3` at the end
+    fixes a depth of 2 and 3 pairs of twin trees, or 3 alternations; `+1e-6` is a δ.
 
     >>> settings_of("twin", large=True)
     {'algorithm': 'twin'}
     >>> settings_of("tree-pair", large=True)["trials"]
     20
+    >>> settings_of("alt-expm", large=False, prune=500)["prune"]
+    500
+    >>> settings_of("alt-expm@3x4", large=False)["depth"]
+    3
     >>> settings_of("tree-pair:hardened", large=True)
     {'algorithm': 'tree-pair', 'profile': 'hardened'}
     >>> settings_of("twin+1e-6", large=True)
@@ -109,10 +113,16 @@ def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
         given = {key: value for key, value in arguments.items() if value}
         return given | (_fixed_shape(name, fixed) if fixed else {})
     published: dict[str, Any] = {"algorithm": name, "profile": "published"}
-    if not large:
-        return published
-    repeats = "trials" if name == "tree-pair" else "alternations"
-    return published | LARGE_LIMITS | {repeats: 20}
+    if large:
+        published |= LARGE_LIMITS | {_repeats(name): 20}
+    if prune is not None:
+        published["prune"] = prune
+    return published | (_fixed_shape(name, fixed) if fixed else {})
+
+
+def _repeats(name: str) -> str:
+    """Return the parameter that says how many trees, or pairs of trees, there are."""
+    return "trials" if name in ("twin", "tree-pair") else "alternations"
 
 
 def _fixed_shape(name: str, text: str) -> dict[str, int]:
@@ -120,7 +130,7 @@ def _fixed_shape(name: str, text: str) -> dict[str, int]:
     depth, _, repeats = text.partition("x")
     if not (depth.isdecimal() and repeats.isdecimal()):
         raise redveil.InputError(f"{name}@{text}: no shape; write depth x repetitions, as in @2x3")
-    return {"depth": int(depth), "trials" if name == "twin" else "alternations": int(repeats)}
+    return {"depth": int(depth), _repeats(name): int(repeats)}
 
 
 def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
@@ -139,7 +149,14 @@ def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
 
 
 def perform(
-    loaded: Loaded, data: str, algorithm: str, epsilon: str, number: int, *, large: bool
+    loaded: Loaded,
+    data: str,
+    algorithm: str,
+    epsilon: str,
+    number: int,
+    *,
+    large: bool,
+    prune: int | None = None,
 ) -> Run:
     """Mine once, measure the time, and judge the list on the true rows.
 
@@ -148,7 +165,7 @@ def perform(
     >>> perform(loaded, "wide", "alt-expm:hardened", "1", 1, large=False).row
     ('wide', 'alt-expm:hardened', '1')
     """
-    given = settings_of(algorithm, large=large)
+    given = settings_of(algorithm, large=large, prune=prune)
     wall, cpu = time.perf_counter(), time.process_time()
     result = redveil.mine(loaded.dataset, epsilon=epsilon, **given)
     spent = time.perf_counter() - wall, time.process_time() - cpu

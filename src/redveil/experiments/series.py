@@ -47,7 +47,7 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
     2
     """
     subject, algorithm = task.subject, task.algorithm
-    given = settings_of(algorithm, large=subject.large)
+    given = settings_of(algorithm, large=subject.large, prune=subject.prune)
     data = loaded or subject.load()
     settings = settings_name(data.dataset, given)
     for epsilon in task.epsilons:
@@ -62,7 +62,7 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
                 say(f"{subject.title}, {algorithm}, ε = {epsilon}: {done_so_far}")
                 break
             _warm_up(algorithm.partition("@")[0])
-            run = perform(data, *row, number, large=subject.large)
+            run = perform(data, *row, number, large=subject.large, prune=subject.prune)
             append(task.journal, run)
             kept[number] = run.seconds
             say(

@@ -41,6 +41,10 @@ class Subject(Protocol):
     def large(self) -> bool:
         """Whether the paper's parameters for larger data apply."""
 
+    @property
+    def prune(self) -> int | None:
+        """The paper's pruning threshold, if it has one for this data."""
+
     def load(self) -> Loaded:
         """Load the data."""
 
@@ -66,6 +70,11 @@ class PublicSubject:
     def large(self) -> bool:
         """Whether the paper's parameters for larger data apply."""
         return datasets.find(self.name).large
+
+    @property
+    def prune(self) -> int | None:
+        """The paper's pruning threshold, if it has one for this data."""
+        return datasets.find(self.name).prune
 
     def load(self) -> Loaded:
         """Load both files twice: with redveil, and as they are."""
@@ -105,6 +114,11 @@ class World:
     def large(self) -> bool:
         """Whether the paper's parameters for larger data apply."""
         return self.rows >= LARGE
+
+    @property
+    def prune(self) -> int | None:
+        """The paper's pruning threshold: none, because a person reads it off a plot."""
+        return None
 
     def load(self) -> Loaded:
         """Generate the data."""

@@ -1,7 +1,9 @@
 """The paper's extraction of redescriptions from a leaf table. The published profile uses it.
 
 Pairs of leaves and their negations that satisfy the constraints are extended by further disjuncts
-as long as the Jaccard index grows. Everything is judged at the estimates.
+as long as the Jaccard index grows. Everything is judged at the estimates. A negated leaf is counted
+as the sum of the other leaves, without the entities that a missing value keeps out of all leaves,
+although some of these satisfy it (the paper's appendix C).
 """
 
 from __future__ import annotations
@@ -51,6 +53,10 @@ class PaperExtractor:
         self._trees = table.left, table.right
         self._constraints = constraints
         self._terms = term_ends(table.left.tree), term_ends(table.right.tree)
+        # Leaves are the first ends; the others are where entities are stuck.
+        self._placed = tuple(
+            np.arange(len(tree.tree.ends)) < len(tree.tree.leaves) for tree in self._trees
+        )
         self._estimate = estimate(table.counts)
         # Intervals are as wide as anywhere; the paper makes no claims about all tables together.
         self._critical = report_critical_values(table.counts, *self._terms)
@@ -115,25 +121,35 @@ class PaperExtractor:
                 return
 
     def _grow_side(self, batch: _Candidates, side: int) -> None:
-        """Extend every pair on one side by the disjunct that raises its Jaccard index most."""
+        """Extend pairs on one side by the disjunct with the best Jaccard index, if that is allowed.
+
+        The best one is chosen first and held against the constraints afterwards.
+        """
         terms = self._terms[side]
         ours, theirs = (batch.left, batch.right) if side == 0 else (batch.right, batch.left)
         wordings = batch.left_terms if side == 0 else batch.right_terms
         pairs, options = len(ours), len(terms)
         wider = (ours[:, None, :] | terms[None, :, :]).reshape(pairs * options, -1)
         other = np.repeat(theirs, options, axis=0)
-        now = jaccard_bounds(self._estimate.moments(batch.left, batch.right), 0.0)[0]
+        now = self._jaccard(batch.left, batch.right)
         left, right = (wider, other) if side == 0 else (other, wider)
-        found = self._judge(left, right, np.repeat(now, options))
-        value = np.where(found.satisfied, found.jaccard, -1.0).reshape(pairs, options)
-        best = value.argmax(axis=1)
-        for i in np.flatnonzero(value[np.arange(pairs), best] > now):
+        best = self._jaccard(left, right).reshape(pairs, options).argmax(axis=1)
+        chosen = np.arange(pairs) * options + best
+        found = self._judge(left[chosen], right[chosen], now)
+        for i in np.flatnonzero(found.satisfied):
             ours[i] |= terms[best[i]]
             wordings[i] = (*wordings[i], int(best[i]))
 
+    def _moments(self, left: Flags, right: Flags) -> Moments:
+        """Return estimates for pairs of coverages, as the paper counts them: in leaves only."""
+        return self._estimate.moments(left & self._placed[0], right & self._placed[1])
+
+    def _jaccard(self, left: Flags, right: Flags) -> Floats:
+        return jaccard_bounds(self._moments(left, right), 0.0)[0]
+
     def _judge(self, left: Flags, right: Flags, better_than: Floats | float = -1.0) -> _Judged:
         """Evaluate pairs of coverages; check the constraints where the Jaccard index is better."""
-        moments = self._estimate.moments(left, right)
+        moments = self._moments(left, right)
         jaccard = jaccard_bounds(moments, 0.0)[0]
         wanted = self._constraints
         most = wanted.max_support * max(self._estimate.size, 0.0)

@@ -20,7 +20,9 @@ class Rules:
     every entity in a leaf takes off a tree's score, in grid units: 0 counts entities that a missing
     value stops as wholly impure. `normalised` divides
     the pair score by the number of entities. A walk stops early when the variance of its last
-    `window` scores falls below `threshold`. The data decides when, so hardened walks never do.
+    `window` scores falls below `threshold` times the length of the range of its scores: 1 for
+    normalised pairs, the number of entities for trees. The data decides when, so hardened walks
+    never do.
     """
 
     split: Score = SPLIT_GINI

@@ -153,7 +153,7 @@ def run_tree(
     splits, trace, bits = start.copy(), np.zeros(len(words)), GRID_BITS
     _, accepted, _ = walk_tree(
         splits, sets, entities, target, classes, words, rate, bits, rules.placed_cost,
-        _ending(rules, stop), trace,
+        _ending(rules, stop, span=target.size), trace,
     )  # fmt: skip
     return Walked((tuple(splits.tolist()),), accepted, trace)
 
@@ -176,11 +176,11 @@ def run_pair(
     size = max(rows, 1) if rules.normalised else 1
     _, accepted, _ = walk_pair(
         both, (first, second), entities, rows, target, classes, words, rate / size, bits,
-        2.0**-bits / size, _ending(rules, stop), trace,
+        2.0**-bits / size, _ending(rules, stop, span=1), trace,
     )  # fmt: skip
     return Walked(tuple(tuple(splits.tolist()) for splits in both), accepted, trace)
 
 
-def _ending(rules: Rules, stop: Flag) -> Ending:
-    """Return when a walk ends before its last step."""
-    return Ending(stop, rules.window, rules.threshold)
+def _ending(rules: Rules, stop: Flag, span: int) -> Ending:
+    """Return when a walk ends before its last step; span: the length of its scores' range."""
+    return Ending(stop, rules.window, rules.threshold * max(span, 1))

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import redveil
+from redveil.algorithms import alternation
 from redveil.algorithms.alternation import AltExpM, AltMCMC
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.algorithms.published import (
@@ -29,11 +30,11 @@ from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Loss, total
 from redveil.query.formula import Literal, literals
 from redveil.query.json_form import from_json
-from redveil.schema import Kind, Schema, Side
+from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.scores import GRID_BITS
-from redveil.trees.walks import random_splits, run_tree
+from redveil.trees.walks import _ending, random_splits, run_tree
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, table_of, tiny_view
 
@@ -44,7 +45,67 @@ def test_cut_points_are_the_values_that_occur() -> None:
     column = open_for_owner(dataset.table).right["n1"]
     values = np.unique(column.values)  # type: ignore[union-attr]
     assert observed.schema.right.attributes[1].cuts == tuple(values[:-1].tolist())
-    assert open_for_owner(observed.table) is open_for_owner(dataset.table)
+    before, after = open_for_owner(dataset.table), open_for_owner(observed.table)
+    assert after.right["n1"].values is before.right["n1"].values  # type: ignore[union-attr]
+
+
+def test_categories_are_those_that_occur_and_constants_are_left_out() -> None:
+    def attribute(name: str, *categories: str) -> Attribute:
+        return Attribute(name, Kind.CATEGORICAL, categories=categories)
+
+    view = View("answers", "id", (attribute("hand", "left", "both", "right"),
+                                  attribute("town", "here", "there"),
+                                  Attribute("alive", Kind.BOOLEAN)))  # fmt: skip
+    right = View("numbers", "id", (Attribute("x", Kind.NUMERIC, maximum=9, cuts=(4.0,)),))
+    answers = pl.DataFrame(
+        {
+            "id": ["a", "b", "c"],
+            "hand": ["right", None, "left"],
+            "town": ["there", "there", None],
+            "alive": [True, True, True],
+        }
+    )
+    numbers = pl.DataFrame({"id": ["a", "b", "c"], "x": [1.0, 5.0, 7.0]})
+    dataset = redveil.load(answers, numbers, Schema("some", view, right))
+    observed = observed_dataset(dataset)
+    # A constant Boolean attribute stays: the paper's data sets have some.
+    assert [one.name for one in observed.schema.left.attributes] == ["hand", "alive"]
+    assert observed.schema.left.attributes[0].categories == ("left", "right")
+    codes = open_for_owner(observed.table).left["hand"].codes  # type: ignore[union-attr]
+    assert codes.tolist() == [1, 255, 0]
+    result = redveil.mine(dataset, 50, profile="published", alternations=1, depth=1)
+    assert len(result.document.tree_pairs) == 1
+
+
+def test_a_walk_over_trees_ends_by_a_share_of_the_range_of_its_scores() -> None:
+    # The scores of N entities range over N, and those of pairs over 1.
+    window = replace(published_rules(0.005), window=10)
+    for rows in (20, 2000):
+        assert _ending(window, np.zeros(1, np.uint8), span=rows).threshold == 0.005 * rows
+    assert _ending(HARDENED_RULES, np.zeros(1, np.uint8), span=2000).threshold < 0
+
+
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc"])
+def test_the_first_tree_grows_on_the_attribute_s_own_view(
+    algorithm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides: list[Side] = []
+    whole = type(make_algorithm(algorithm)).grow_tree
+
+    def noting(self: Any, trial: Any, side: Side, target: Any, number: int) -> Any:
+        sides.append(side)
+        return whole(self, trial, side, target, number)
+
+    monkeypatch.setattr(type(make_algorithm(algorithm)), "grow_tree", noting)
+    monkeypatch.setattr(alternation, "random_attribute", lambda *_: (Side.LEFT, 0))
+    steps = {"walk_steps": 10} if algorithm == "alt-mcmc" else {}
+    given: dict[str, Any] = {"algorithm": algorithm, "depth": 1, "alternations": 2, **steps}
+    dataset = wide_dataset(60, 3, 3)
+    redveil.mine(dataset, 1, profile="published", **given)
+    assert sides == [Side.LEFT, Side.RIGHT, Side.LEFT]
+    sides.clear()
+    redveil.mine(dataset, 1, start="random", **given)
+    assert sides == [Side.RIGHT, Side.LEFT, Side.RIGHT]
 
 
 def test_a_released_threshold_is_somebodys_value() -> None:

@@ -15,6 +15,8 @@ from redveil.findings.paper_extraction import PaperExtractor
 from redveil.findings.reporting import Constraints
 from redveil.query.formula import evaluate
 from redveil.query.leaves import term_ends
+from redveil.schema import Side
+from redveil.trees.tree import Tree
 from support.flags import STUMPS, WITH_A, gappy_branches, stumps
 from support.scene import measured, scene
 from support.seeded import SeededRandomness
@@ -50,13 +52,14 @@ def test_without_noise_brute_force_finds_the_same(seed: int, wanted: Constraints
     assert len(coverages) == len(set(coverages)), "the same coverages twice"
     assert set(coverages) == redescriptions(entities, rules_of(wanted))
     for one, pair in zip(found, coverages, strict=True):
-        known, both = one.statistics, entities.weigh(pair[0] & pair[1])
+        known = one.statistics
+        left, right, both = entities.counted(pair)
         assert one.table == 3
         assert one.confirmed is None
         assert known.jaccard.estimate == pytest.approx(float(entities.jaccard(pair)))
         assert known.support_both.estimate == pytest.approx(both)
-        assert known.support_left.estimate == pytest.approx(entities.weigh(pair[0]))
-        assert known.support_right.estimate == pytest.approx(entities.weigh(pair[1]))
+        assert known.support_left.estimate == pytest.approx(left)
+        assert known.support_right.estimate == pytest.approx(right)
         assert known.p_value_estimate == pytest.approx(entities.p_value(pair), rel=1e-3)
 
 
@@ -98,8 +101,13 @@ def test_estimates_are_held_against_the_constraints() -> None:
         assert known.support_both.estimate >= 30
         assert known.p_value_estimate <= min(0.01, known.p_value)
         flags = [
-            np.isin(np.arange(len(tree.ends)), covered)[None]
+            np.isin(np.arange(len(tree.leaves)), covered)[None]
             for tree, covered in zip(here.trees, (one.left_ends, one.right_ends), strict=True)
+        ]
+        # Nobody who is stuck is counted.
+        flags = [
+            np.pad(flag, ((0, 0), (0, len(tree.ends) - len(tree.leaves))))
+            for flag, tree in zip(flags, here.trees, strict=True)
         ]
         moments = extractor.estimate.moments(flags[0], flags[1])
         worst = largest_binomial_p(moments, extractor.estimate, critical.counts)
@@ -146,3 +154,33 @@ def test_leaves_are_joined_and_branches_are_not() -> None:
     }
     assert found
     assert WITH_A not in found
+
+
+def test_the_best_disjunct_is_chosen_before_it_is_held_against_the_constraints() -> None:
+    # The right leaf holds 600 of 1,000. Of the left leaves with it, all but the last are best; they
+    # hold 700. The first and the third hold 400 and would be allowed, but are not the best.
+    trees = Tree(Side.LEFT, (0, 1, 2)), Tree(Side.RIGHT, (0,))
+    table = stumps(measured(trees, np.array([[300, 10], [200, 100], [90, 0], [10, 290]])))
+
+    def lefts(max_support: float) -> set[tuple[int, ...]]:
+        wanted = Constraints(max_support=max_support, max_disjuncts=2)
+        found = PaperExtractor(table, wanted).extract(0)
+        return {one.left_ends for one in found if one.right_ends == (0,)}
+
+    assert lefts(1.0) == {(0, 1, 2)}
+    assert (0,) in lefts(0.605)
+    assert (0, 2) not in lefts(0.605)
+
+
+def test_a_negated_leaf_is_counted_without_those_who_are_stuck() -> None:
+    # Appendix C: they satisfy it if they are known not to be in the leaf, and are not counted.
+    here = scene(2)
+    entities = here.entities()
+    found = PaperExtractor(here.released(), Constraints(max_disjuncts=1)).extract(0)
+    smaller = 0
+    for one in found:
+        pair = here.coverages(one)
+        counted = entities.counted(pair)
+        assert one.statistics.support_left.estimate == pytest.approx(counted[0])
+        smaller += counted[0] < entities.weigh(pair[0])
+    assert smaller
