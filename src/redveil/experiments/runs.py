@@ -10,10 +10,13 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import redveil
 from redveil.experiments import scouting
@@ -25,15 +28,31 @@ RowKey: TypeAlias = tuple[str, str, str]
 PUBLISHED_ALGORITHMS = ("alt-mcmc", "alt-expm", "tree-pair")
 # What the paper requires of redescriptions in its larger data sets.
 LARGE_LIMITS = {"min_support": 100}
+# Modules that a run does not depend on.
+NOT_MINING = ("cli/", "experiments/", "preparation/", "report/", "schema_form/", "audit")
+
+
+class Finding(NamedTuple):
+    """One redescription: what a result says about it, and what the rows say.
+
+    p_value: of the true rows, by the paper's test, the binomial tail
+    """
+
+    noisy: float
+    noisy_support: float
+    true: float
+    p_value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run and its redescriptions. Each list has one value per redescription, in their order.
 
-    `settings` identifies the schema, the parameters and the software. `shape` is the depth and the
-    number of the trees; `strength` and `related` are what the tuning rule went by (`scouting.py`).
-    The other names are those of `Judged`, and of the fields of a result.
+    `settings` identifies the schema, the parameters and the version, `code` the source that mined.
+    `shape` is the depth and the number of the trees; `strength` and `related` are what the tuning
+    rule went by (`scouting.py`). `findings` are all redescriptions before anything is pruned, so
+    that other thresholds need no other run; `scores` and `histogram` are those of a walk
+    (`paper/walks.py`). The other names are those of `Judged`, and of the fields of a result.
 
     >>> Run("MAMMAL", "twin", "1", 1, "x", 0.5, 0.5).worth
     0.0
@@ -59,6 +78,10 @@ class Run:
     high: tuple[float, ...] = ()
     p_bound: tuple[float, ...] = ()
     confirmed: tuple[bool | None, ...] = ()
+    code: str = ""
+    findings: tuple[Finding, ...] = ()
+    scores: tuple[float, ...] = ()
+    histogram: tuple[int, ...] = ()
 
     @property
     def judged(self) -> tuple[Judged, ...]:
@@ -82,22 +105,26 @@ class Run:
         return self.data, self.algorithm, self.epsilon
 
 
-def settings_of(algorithm: str, *, large: bool, prune: int | None = None) -> dict[str, Any]:
+def settings_of(algorithm: str, *, large: bool) -> dict[str, Any]:
     """Return the arguments of `mine` for an algorithm's name in the table.
 
     The paper's algorithms run in the published profile, with the paper's parameters for small or
-    `large` data and its threshold `prune`, if it has one for the data. `:hardened` after a name
-    selects the hardened profile. All other names run with redveil's defaults. `@2x3` at the end
-    fixes a depth of 2 and 3 pairs of twin trees, or 3 alternations; `+1e-6` is a δ.
+    `large` data; nothing is pruned before it is recorded. `:hardened` after a name selects the
+    hardened profile. All other names run with redveil's defaults. Then may follow:
+
+    +1e-6    a δ
+    ~stable  the paper's stable setting: many initial attributes, one alternation each
+    ~0.5     the share of ε for the trees; 0.5 is the paper's balanced setting
+    @2x3     a depth of 2 and 3 pairs of trees, or 3 alternations; @2 is the depth alone
 
     >>> settings_of("twin", large=True)
     {'algorithm': 'twin'}
-    >>> settings_of("tree-pair", large=True)["trials"]
-    20
-    >>> settings_of("alt-expm", large=False, prune=500)["prune"]
-    500
-    >>> settings_of("alt-expm@3x4", large=False)["depth"]
-    3
+    >>> settings_of("tree-pair~0.5", large=True)
+    {'algorithm': 'tree-pair', 'profile': 'published', 'prune': 0, 'min_support': 100, \
+'trials': 20, 'tree_share': '0.5'}
+    >>> settings_of("alt-expm~stable@3", large=False)
+    {'algorithm': 'alt-expm', 'profile': 'published', 'prune': 0, 'trials': 4, \
+'alternations': 1, 'depth': 3}
     >>> settings_of("tree-pair:hardened", large=True)
     {'algorithm': 'tree-pair', 'profile': 'hardened'}
     >>> settings_of("twin+1e-6", large=True)
@@ -106,18 +133,21 @@ def settings_of(algorithm: str, *, large: bool, prune: int | None = None) -> dic
     {'algorithm': 'twin', 'depth': 2, 'trials': 3}
     """
     algorithm, _, fixed = algorithm.partition("@")
+    algorithm, _, flag = algorithm.partition("~")
     algorithm, _, delta = algorithm.partition("+")
     name, _, profile = algorithm.partition(":")
     if profile or name not in PUBLISHED_ALGORITHMS:
         arguments = {"algorithm": name, "profile": profile, "delta": delta}
-        given = {key: value for key, value in arguments.items() if value}
-        return given | (_fixed_shape(name, fixed) if fixed else {})
-    published: dict[str, Any] = {"algorithm": name, "profile": "published"}
-    if large:
-        published |= LARGE_LIMITS | {_repeats(name): 20}
-    if prune is not None:
-        published["prune"] = prune
-    return published | (_fixed_shape(name, fixed) if fixed else {})
+        given: dict[str, Any] = {key: value for key, value in arguments.items() if value}
+    else:
+        given = {"algorithm": name, "profile": "published", "prune": 0}
+        if large:
+            given |= LARGE_LIMITS | {_repeats(name): 20}
+    if flag == "stable":
+        given |= {"trials": given.pop("alternations", 4), "alternations": 1}
+    elif flag:
+        given["tree_share"] = flag
+    return given | (_fixed_shape(name, fixed) if fixed else {})
 
 
 def _repeats(name: str) -> str:
@@ -126,17 +156,20 @@ def _repeats(name: str) -> str:
 
 
 def _fixed_shape(name: str, text: str) -> dict[str, int]:
-    """Return depth and repetitions out of a text such as `2x3`."""
-    depth, _, repeats = text.partition("x")
-    if not (depth.isdecimal() and repeats.isdecimal()):
+    """Return depth and repetitions out of a text such as `2x3`, or the depth alone."""
+    depth, times, repeats = text.partition("x")
+    if not (depth.isdecimal() and (repeats.isdecimal() or not times)):
         raise redveil.InputError(f"{name}@{text}: no shape; write depth x repetitions, as in @2x3")
-    return {"depth": int(depth), _repeats(name): int(repeats)}
+    return {"depth": int(depth)} | ({_repeats(name): int(repeats)} if times else {})
 
 
-def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
+def settings_name(
+    dataset: redveil.Dataset, given: Mapping[str, Any], prune: int | None = None
+) -> str:
     """Return a short hash of everything that a run depends on, except ε and the noise.
 
-    The plan stands for the defaults of parameters that are not given.
+    The plan stands for the defaults of parameters that are not given. `prune` is the threshold that
+    is applied afterwards, if any.
 
     >>> from redveil.data.synthetic import wide_dataset
     >>> len(settings_name(wide_dataset(10), {}))
@@ -144,8 +177,32 @@ def settings_name(dataset: redveil.Dataset, given: Mapping[str, Any]) -> str:
     """
     plan = redveil.plan(1, schema=dataset.schema, **given)
     parts = [redveil.__version__, dataset.schema.digest, plan.steps, dict(given)]
+    if prune is not None:
+        parts.append(prune)
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@cache
+def code_name() -> str:
+    """Return a short hash of the source that mines and judges, whatever its version says.
+
+    >>> len(code_name())
+    12
+    """
+    digest = hashlib.sha256()
+    for name, text in sorted(_sources(files("redveil"), "")):
+        if not name.startswith(NOT_MINING):
+            digest.update(name.encode() + b"\0" + text + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def _sources(folder: Traversable, above: str) -> Iterator[tuple[str, bytes]]:
+    for one in folder.iterdir():
+        if one.is_dir():
+            yield from _sources(one, f"{above}{one.name}/")
+        elif one.name.endswith(".py"):
+            yield above + one.name, one.read_bytes()
 
 
 def perform(
@@ -158,24 +215,26 @@ def perform(
     large: bool,
     prune: int | None = None,
 ) -> Run:
-    """Mine once, measure the time, and judge the list on the true rows.
+    """Mine once, measure the time, prune, and judge the list on the true rows.
 
     >>> from redveil.experiments.subjects import World
     >>> loaded = World("wide", 500).load()
     >>> perform(loaded, "wide", "alt-expm:hardened", "1", 1, large=False).row
     ('wide', 'alt-expm:hardened', '1')
     """
-    given = settings_of(algorithm, large=large, prune=prune)
+    given = settings_of(algorithm, large=large)
     wall, cpu = time.perf_counter(), time.process_time()
-    result = redveil.mine(loaded.dataset, epsilon=epsilon, **given)
+    everything = redveil.mine(loaded.dataset, epsilon=epsilon, **given)
     spent = time.perf_counter() - wall, time.process_time() - cpu
+    published = given.get("profile") == "published"
+    result = pruned(everything, prune) if published else everything
     judged = [asdict(one) for one in judge(result, loaded.views)]
     return Run(
         data,
         algorithm,
         epsilon,
         number,
-        settings_name(loaded.dataset, given),
+        settings_name(loaded.dataset, given, prune if published else None),
         round(spent[0], 4),
         round(spent[1], 4),
         shape=scouting.shape(result),
@@ -186,7 +245,45 @@ def perform(
         high=tuple(one.jaccard.high for one in result),
         p_bound=tuple(one.p_value for one in result),
         confirmed=tuple(one.confirmed for one in result),
+        code=code_name(),
+        findings=tuple(compared(everything, loaded)),
     )
+
+
+def pruned(result: redveil.Result, threshold: int | None) -> redveil.Result:
+    """Drop redescriptions whose noisy support is too small: below the threshold, or perhaps 0.
+
+    >>> from redveil.data.synthetic import wide_dataset
+    >>> len(pruned(redveil.mine(wide_dataset(500), 1), 10**6))
+    0
+    """
+    kept = tuple(
+        one
+        for one in result
+        if (
+            one.support.both.low > 0
+            if threshold is None
+            else one.support.both.estimate >= threshold
+        )
+    )
+    return redveil.Result(result.document.model_copy(update={"redescriptions": kept}))
+
+
+def compared(result: redveil.Result, loaded: Loaded) -> Iterator[Finding]:
+    """Yield what a result says about its redescriptions beside what the rows say."""
+    from scipy.stats import binom
+
+    entities = loaded.views[0].count
+    for one in redveil.truth(result, loaded.dataset):
+        assert one.true is not None
+        known = one.true.support
+        chance = known.left / max(entities, 1) * (known.right / max(entities, 1))
+        yield Finding(
+            round(one.jaccard.estimate, 6),
+            round(one.support.both.estimate, 2),
+            round(one.true.jaccard, 6),
+            float(f"{binom.sf(known.both - 1, entities, chance):.6g}"),
+        )
 
 
 def latest(runs: Sequence[Run]) -> list[Run]:
@@ -218,7 +315,9 @@ def append(journal: Path, run: Run) -> None:
     ...     read(path)[0].row
     ('a', 'twin', '1')
     """
-    line = json.dumps(asdict(run), ensure_ascii=False)
+    plain = asdict(run)
+    plain["findings"] = [list(one) for one in run.findings]
+    line = json.dumps(plain, ensure_ascii=False)
     try:
         handle = os.open(journal, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -251,7 +350,10 @@ def _parse(line: str) -> Run | None:
     except ValueError:
         return None
     names = {field.name for field in fields(Run)}
-    if not isinstance(plain, dict) or set(plain) != names:
+    # Earlier journals lack what has a default.
+    needed = {field.name for field in fields(Run) if field.default is MISSING}
+    if not isinstance(plain, dict) or not needed <= set(plain) <= names:
         return None
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()}
+    values["findings"] = tuple(Finding(*one) for one in values.get("findings", ()))
     return Run(**values)

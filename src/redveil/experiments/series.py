@@ -47,9 +47,10 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
     2
     """
     subject, algorithm = task.subject, task.algorithm
-    given = settings_of(algorithm, large=subject.large, prune=subject.prune)
+    given = settings_of(algorithm, large=subject.large)
     data = loaded or subject.load()
-    settings = settings_name(data.dataset, given)
+    published = given.get("profile") == "published"
+    settings = settings_name(data.dataset, given, subject.prune if published else None)
     for epsilon in task.epsilons:
         row = subject.title, algorithm, epsilon
         done = [r for r in read(task.journal) if r.row == row and r.settings == settings]

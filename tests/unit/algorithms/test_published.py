@@ -90,7 +90,7 @@ def test_the_first_tree_grows_on_the_attribute_s_own_view(
     algorithm: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sides: list[Side] = []
-    whole = type(make_algorithm(algorithm)).grow_tree
+    whole = type(make_algorithm(algorithm)).grow_tree  # type: ignore[attr-defined]
 
     def noting(self: Any, trial: Any, side: Side, target: Any, number: int) -> Any:
         sides.append(side)
