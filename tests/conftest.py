@@ -1,9 +1,11 @@
-"""Shared by all tests: repeatable property tests, and nothing that writes outside tmp_path."""
+"""Shared by all tests: repeatable property tests, and which tests are run under coverage."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # derandomize: the same examples on every machine, so that a red run can be repeated.
@@ -21,3 +23,22 @@ settings.load_profile("repeatable")
 if "PYTEST_XDIST_WORKER" in os.environ:
     for name in [name for name in os.environ if name.startswith("COVERAGE_PROCESS_")]:
         del os.environ[name]
+
+TESTS = Path(__file__).parent
+#: Where coverage is measured, and what runs there in a step of its own.
+UNITS = (TESTS / "unit", TESTS.parent / "src")
+KERNELS = (TESTS / "unit" / "kernels", TESTS.parent / "src" / "redveil" / "kernels")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what ./scripts/test runs under coverage, which doubles the time of a test.
+
+    Property tests repeat the same lines a hundred times; what is marked `uncovered` does as much.
+    """
+    for item in items:
+        is_unit = any(map(item.path.is_relative_to, UNITS))
+        alone = any(map(item.path.is_relative_to, KERNELS))
+        repeats = any(item.get_closest_marker(name) for name in ("hypothesis", "uncovered"))
+        if is_unit and not alone and not repeats:
+            item.add_marker("covered")

@@ -244,7 +244,7 @@ def test_numbers_are_read_one_by_one(hand_over: HandOver, cells: list[Row]) -> N
 
 @pytest.mark.parametrize("kind", objects)
 @pytest.mark.parametrize("hand_over", [pandas_objects, pandas_guessed, pandas_categories])
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_objects_are_read_one_by_one(hand_over: HandOver, kind: str, data: st.DataObject) -> None:
     cells = data.draw(cells_of(objects[kind], objects[kind], objects[kind]))

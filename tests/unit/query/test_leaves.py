@@ -190,6 +190,7 @@ def gappy(seed: int, rows: int = 60) -> Case:
     return routed(view, columns, rows, Tree(Side.LEFT, tuple(chosen), splits.stops(inner)))
 
 
+@pytest.mark.uncovered
 @pytest.mark.parametrize("inner", [True, False])
 @pytest.mark.parametrize("seed", range(24))
 def test_deep_trees_with_gaps_are_put_into_the_right_words(

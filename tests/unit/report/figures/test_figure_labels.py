@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -44,6 +45,7 @@ def texts(result: Result, kind: FigureKind, folder: Path, **options: int) -> lis
     ]
 
 
+@cache
 def mined_with(name: str) -> Result:
     """Return a result whose attributes, views and unit have this name."""
     values = [bool(number % 2) for number in range(400)]
@@ -150,6 +152,7 @@ def test_hostile_names_are_drawn_literally(tmp_path: Path, name: str, kind: Figu
     assert all(len(one) < 150 for one in drawn)
 
 
+@pytest.mark.uncovered
 @pytest.mark.parametrize("kind", OF_PAIRS)
 def test_hostile_names_are_drawn_in_every_format(tmp_path: Path, kind: FigureKind) -> None:
     for name in HOSTILE:
