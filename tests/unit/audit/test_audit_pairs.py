@@ -20,6 +20,7 @@ from redveil.sealed import open_for_owner
 from support.seeded import FixedNoise
 
 
+@pytest.mark.uncovered
 def test_progress_only_grows_and_ends_at_one() -> None:
     shares: list[float] = []
     audit(cases("alt-expm", "hardened")[0], Loss(Fraction(1)), FEWEST, progress=shares.append)

@@ -41,6 +41,7 @@ def test_no_step_of_a_plan_is_cut_off(
     assert "Trial 1 is a scout." in " ".join(done.out.split())
 
 
+@pytest.mark.uncovered
 @pytest.mark.parametrize("width", [40, 80])
 def test_no_finding_of_an_audit_is_cut_off(
     width: int, command: Command, monkeypatch: pytest.MonkeyPatch
