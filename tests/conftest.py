@@ -39,6 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         is_unit = any(map(item.path.is_relative_to, UNITS))
         alone = any(map(item.path.is_relative_to, KERNELS))
-        repeats = any(item.get_closest_marker(name) for name in ("hypothesis", "uncovered"))
+        # Hypothesis marks its tests only after this.
+        is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        repeats = is_property or item.get_closest_marker("uncovered") is not None
         if is_unit and not alone and not repeats:
             item.add_marker("covered")
