@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from redveil.privacy.loss import Price, choice_epsilon
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side
+from redveil.schema.naming import without_years
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
@@ -70,9 +71,13 @@ def fresh_roots(
     """
     if schema is None:
         return MOST_PAIRS
-    known = {side: [a.name for a in schema.view(side).attributes if a.splits] for side in Side}
-    free = [len(names) for side, names in known.items() if not required.get(side)]
-    bound = [len(set(names) & set(required.get(side, ()))) for side, names in known.items()]
+    known = {side: {a.name for a in schema.view(side).attributes if a.splits} for side in Side}
+    free = [
+        len(set(map(without_years, names)))
+        for side, names in known.items()
+        if not required.get(side)
+    ]
+    bound = [len(names & set(required.get(side, ()))) for side, names in known.items()]
     return max(min(free) if free else max(bound), 1)
 
 
@@ -124,8 +129,8 @@ RELATED: Final = {"weakly": 0.05, "usually": USUAL, "strongly": 0.2}
 # leverage of the scout's splits per entity, from LEAST_RELATED on.
 LEAST_RELATED: Final = 0.01
 MOST_PAIRS: Final = 12
-# With more pairs of depth 2 than this, each needs more: in proportion to their number.
-PAIRS_AT_FULL_STRENGTH: Final = 6
+# With more pairs than this, each needs more: in proportion to their number.
+PAIRS_AT_FULL_STRENGTH: Final = 5
 # Depth 2 is worth it from so many pairs on; from fewer, if the views are strongly related.
 FEWEST_DEEP_PAIRS: Final = 6
 FEWEST_DEEP_PAIRS_IF_STRONG: Final = 3
@@ -173,9 +178,9 @@ def shape_after_scout(related: float, worth: Worth, roots: int) -> Shape:
     roots:   how many pairs can begin with attributes not used before
 
     >>> shape_after_scout(0.18, lambda depth, pairs: 2_400 / pairs, 20)
-    Shape(depth=2, pairs=6, again=False)
+    Shape(depth=2, pairs=5, again=False)
     >>> shape_after_scout(0.08, lambda depth, pairs: 2_400 / pairs, 20)
-    Shape(depth=1, pairs=6, again=False)
+    Shape(depth=1, pairs=5, again=False)
     """
     strong = related >= STRONGLY_RELATED
     fewest = FEWEST_DEEP_PAIRS_IF_STRONG if strong else FEWEST_DEEP_PAIRS
@@ -195,8 +200,7 @@ def affordable(depth: int, related: float, worth: Worth, most: int) -> int:
 
     def enough(pairs: int) -> float:
         # The relations that are left for later roots are weaker than the scout's.
-        more = max(pairs / PAIRS_AT_FULL_STRENGTH, 1.0) if depth > 1 else 1.0
-        return needed(depth, related) * more
+        return needed(depth, related) * max(pairs / PAIRS_AT_FULL_STRENGTH, 1.0)
 
     numbers = range(1, min(most, MOST_PAIRS) + 1)
     return max((pairs for pairs in numbers if worth(depth, pairs) >= enough(pairs)), default=0)
@@ -222,7 +226,7 @@ def tuned_case(algorithm: Algorithm, schema: Schema | None, price: Price, size: 
     >>> from redveil.algorithms.twin import Twin
     >>> case = tuned_case(Twin.of(), None, Fraction(1), 3_000)
     >>> [(one.depth, one.trials) for one in case.by_related.values()]
-    [(1, 5), (1, 12), (2, 7)]
+    [(1, 5), (1, 8), (2, 7)]
     """
     tuned = algorithm.tuned(schema, size, price)
     shapes: Mapping[str, Algorithm] = {}

@@ -9,13 +9,30 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import redveil
 from redveil.experiments import declarations as declared
-from redveil.experiments.declarations import KEY, Rules, fields
+from redveil.experiments.declarations import KEY, Field, Rules, fields
+from redveil.experiments.titles import (
+    BENEFICIARY_TITLES,
+    CLAIM_TITLES,
+    CLIMATE_TITLES,
+    NPAS_TITLES,
+    PATIENT_TITLES,
+    RESPONDENT_TITLES,
+    RWAS_TITLES,
+    STAY_TITLES,
+    Titles,
+    labels,
+    title,
+)
+
+NOT_LABELLED: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +41,7 @@ class PublicData:
 
     `large` data sets get the parameters that the paper uses for its larger ones. `prune` is the
     paper's pruning threshold for the data set, if it has one: the authors read it off a plot.
+    `labels` is the provider's file of what columns mean, if there is one.
 
     >>> find("MAMMAL").left, find("MAMMAL").prune
     ('mammals/left.csv', 500)
@@ -37,6 +55,9 @@ class PublicData:
     unit: str
     large: bool = False
     prune: int | None = None
+    left_titles: Titles = ()
+    right_titles: Titles = ()
+    labels: str = ""
 
     def files(self, folder: Path) -> tuple[Path, Path]:
         """Return the paths of the two files in a folder."""
@@ -52,10 +73,28 @@ class PublicData:
 
     def schema(self, folder: Path) -> redveil.Schema:
         """Declare the columns in the two headers. No row is read."""
-        left, right = (header(path) for path in self.files(folder))
-        return declared.schema(
-            self.name, self.unit, fields(left, self.left_rules), fields(right, self.right_rules)
+        known = labels(folder / self.labels) if self.labels else {}
+        return self.schema_of(*(header(path) for path in self.files(folder)), known)
+
+    def schema_of(
+        self, left: Sequence[str], right: Sequence[str], known: Mapping[str, str] = NOT_LABELLED
+    ) -> redveil.Schema:
+        """Declare columns by their names.
+
+        known: what the provider calls them, where it does
+
+        >>> find("MAMMAL").schema_of(["Moose"], ["t7+"]).right.attributes[0].title
+        'daily maximum temperature in July (°C)'
+        """
+        sides = (
+            (left, self.left_rules, self.left_titles),
+            (right, self.right_rules, self.right_titles),
         )
+        views = [
+            [_titled(one, titles, known) for one in fields(names, rules)]
+            for names, rules, titles in sides
+        ]
+        return declared.schema(self.name, self.unit, *views)
 
     def load(self, folder: Path, schema: redveil.Schema | None = None) -> redveil.Dataset:
         """Load the two files with the declared schema, or with another.
@@ -73,6 +112,13 @@ mimic3_demo/right.csv; name the folder that contains them
         return redveil.load(*self.files(folder), schema or self.schema(folder))
 
 
+def _titled(field: Field, titles: Titles, known: Mapping[str, str]) -> Field:
+    """Return a field with what readers call it, if there is anything better than its name."""
+    name = field["name"]
+    called = known.get(name) or title(name, titles)
+    return {**field, "title": called} if called else field
+
+
 DATA_SETS = (
     PublicData(
         "MAMMAL",
@@ -82,6 +128,7 @@ DATA_SETS = (
         declared.CLIMATE,
         unit="grid cell",
         prune=500,
+        right_titles=CLIMATE_TITLES,
     ),
     PublicData(
         "CMS2",
@@ -92,6 +139,9 @@ DATA_SETS = (
         unit="beneficiary",
         large=True,
         prune=1000,
+        left_titles=BENEFICIARY_TITLES,
+        right_titles=CLAIM_TITLES,
+        labels="cms_desynpuf/dx_labels.csv",
     ),
     PublicData(
         "CMS-ALL",
@@ -102,6 +152,9 @@ DATA_SETS = (
         unit="beneficiary",
         large=True,
         prune=1000,
+        left_titles=BENEFICIARY_TITLES,
+        right_titles=CLAIM_TITLES,
+        labels="cms_desynpuf/dx_labels.csv",
     ),
     PublicData(
         "NPAS",
@@ -111,6 +164,8 @@ DATA_SETS = (
         declared.NPAS_ANSWERS,
         unit="respondent",
         prune=200,
+        left_titles=RESPONDENT_TITLES,
+        right_titles=NPAS_TITLES,
     ),
     PublicData(
         "NPAS-2016",
@@ -120,6 +175,8 @@ DATA_SETS = (
         declared.NPAS_ANSWERS,
         unit="respondent",
         prune=200,
+        left_titles=RESPONDENT_TITLES,
+        right_titles=NPAS_TITLES,
     ),
     PublicData(
         "RWAS",
@@ -128,6 +185,8 @@ DATA_SETS = (
         declared.RWAS_BACKGROUND,
         declared.RWAS_ANSWERS,
         unit="respondent",
+        left_titles=RESPONDENT_TITLES,
+        right_titles=RWAS_TITLES,
     ),
     PublicData(
         "DBLP",
@@ -145,6 +204,8 @@ DATA_SETS = (
         declared.STAYS,
         unit="patient",
         large=True,
+        left_titles=PATIENT_TITLES,
+        right_titles=STAY_TITLES,
     ),
     PublicData(
         "MIMIC",

@@ -83,7 +83,8 @@ def build(name: str, rows: int, seed: int = 1) -> redveil.Dataset:
     <Dataset noise: 60 left and 40 right attributes>
     >>> build("nonsense", 50)
     Traceback (most recent call last):
-    redveil.errors.InputError: no such generator; use one of gradients, survey, claims, noise, wide
+    redveil.errors.InputError: no such generator; use one of gradients, survey, claims, markers, \
+noise, wide
     """
     return generate(name, rows, seed).load()
 
@@ -160,6 +161,28 @@ def claims(
     return _generated("claims", rows, left, right, unit="insured person")
 
 
+def markers(
+    rows: int, seed: int = 1, *, conditions: int = 16, values: int = 14, strength: float = 1.0
+) -> Generated:
+    """One common condition that its markers tell, and rarer ones whose markers tell less and less.
+
+    After the strongest relation, the others are much weaker: a rule that expects more of the same
+    asks too little for them.
+
+    >>> markers(50, conditions=4, values=6).load()
+    <Dataset markers: 5 left and 6 right attributes>
+    """
+    rng = np.random.default_rng(seed)
+    age = np.clip(rng.normal(55, 17, rows), 18, 100).round()
+    shares = np.maximum(0.3 * 0.75 ** np.arange(conditions), 0.03)
+    ill = rng.random((rows, conditions)) < shares * (0.5 + (age[:, None] - 18) / 74)
+    left = [_numeric(declare.number(0, 110, range(20, 100, 5))("age"), age)]
+    left += [_flag(f"condition {i + 1}", ill[:, i]) for i in range(conditions)]
+    seen = _shared(rng, ill, strength)
+    right = [_marker(rng, i, seen) for i in range(values)]
+    return _generated("markers", rows, left, right, unit="patient")
+
+
 def noise(rows: int, seed: int = 1, *, flags: int = 60, numbers: int = 40) -> Generated:
     """Two views, each with its own structure, that are independent: there is nothing to find.
 
@@ -192,10 +215,17 @@ def wide(
 
 
 GENERATORS: Final[Mapping[str, Generator]] = MappingProxyType(
-    {"gradients": gradients, "survey": survey, "claims": claims, "noise": noise, "wide": wide}
+    {
+        "gradients": gradients,
+        "survey": survey,
+        "claims": claims,
+        "markers": markers,
+        "noise": noise,
+        "wide": wide,
+    }
 )
 RELATED: Final[Mapping[str, RelatedGenerator]] = MappingProxyType(
-    {"gradients": gradients, "survey": survey, "claims": claims, "wide": wide}
+    {"gradients": gradients, "survey": survey, "claims": claims, "markers": markers, "wide": wide}
 )
 
 
@@ -349,6 +379,16 @@ def _amount(
     values[leaves <= year] = np.nan
     amount = declare.heavy_tailed(10, 200_000, required=year == 0)
     return _numeric(amount(f"amount {kind + 1} year {year + 1}"), values)
+
+
+def _marker(rng: np.random.Generator, number: int, ill: NDArray[np.bool_]) -> Column:
+    """Draw a laboratory value: two for each condition, the later ones less telling; some gaps."""
+    rows, shift = len(ill), 3.0 * 0.9 ** (number // 2)
+    moved = rng.normal(size=rows) + shift * ill[:, (number // 2) % ill.shape[1]]
+    values = (100 + 20 * moved).round()
+    values[rng.random(rows) < 0.05] = np.nan
+    measured = declare.number(0, 250, range(10, 250, 10), required=False)
+    return _numeric(measured(f"value {number + 1}"), values)
 
 
 def _membership(

@@ -8,10 +8,10 @@ the lists that a reader would see.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -20,29 +20,35 @@ from redveil.experiments.console import parts, run, say, tracked
 from redveil.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"
-# What a reader has to know about the names, from public descriptions of the data.
-NAMES: Final = {
-    "MAMMAL": "Species on the left, climate on the right: `t1-`, `t1~`, `t1+` are January's daily "
-    "minimum, mean and maximum temperature in °C, `p1~` is its precipitation in mm; 2 is February, "
-    "and so on. Two taxa are called house mouse.",
-    "CMS2": "Chronic conditions by year (`chr_`) and diagnoses in hospital (`dx_`: 7.1 "
-    "hypertension, 7.2 diseases of the heart, 10.1 diseases of the urinary system) on the left; on "
-    "the right dollars paid by Medicare (`MEDREIMB`) and owed by the beneficiary (`BENRES`) for "
-    "inpatient (`IP`), outpatient (`OP`) and physicians' (`CAR`) services, and sums over "
-    "inpatient claims (`IPCLM`). The data is synthetic.",
-    "RWAS": "Background on the left (education from 1, less than high school, to 4, graduate "
-    "degree), answers on the right: `Q1` to `Q22` are statements about authority and tradition, "
-    "rated from 1, strongly disagree, to 9, strongly agree; `VCL1` to `VCL16` are words that a "
-    "respondent claims to know, of which three do not exist; `TIPI` are ten items about "
-    "personality, rated from 1 to 7.",
+# What a reader has to know about the data, besides the titles of its columns.
+ABOUT: Final = {
+    "MAMMAL": "Which species live in a cell of a map of Europe on the left, its climate on the "
+    "right. Two taxa are called house mouse.",
+    "CMS2": "Chronic conditions by year, and diagnoses during stays in hospital, on the left; on "
+    "the right, who paid how much. Medicare pays for most; the patient has to pay the rest. The "
+    "data is synthetic.",
+    "RWAS": "Background on the left, answers to an online test on the right: 22 statements about "
+    "authority and tradition, ten traits, and sixteen words, three of which do not exist.",
 }
 
 
 def listed(result: redveil.Result) -> str:
     """Return a result's list as a Markdown table, and what it says of all entries."""
+    numbered = list(enumerate(result.redescriptions, start=1))
+    lines = _rows([(number, one) for number, one in numbered if not one.detail])
+    if details := [(number, one) for number, one in numbered if one.detail]:
+        lines += ["", "These add detail to the entries above:", "", *_rows(details)]
+    confirmed = sum(bool(one.confirmed) for one in result.redescriptions)
+    total = len(result.redescriptions)
+    others = "" if confirmed == total else "; the others are in brackets"
+    return "\n".join([*lines, "", f"{confirmed} of {total} are confirmed{others}."])
+
+
+def _rows(numbered: Iterable[tuple[int, Any]]) -> list[str]:
+    """Return the lines of a table of redescriptions."""
     heads = "# | left | right | left, both, right | Jaccard [95 %] | corrected [95 %]"
     lines = [f"| {heads} |", "| ---: | --- | --- | ---: | ---: | ---: |"]
-    for number, one in enumerate(result.redescriptions, start=1):
+    for number, one in numbered:
         sizes = one.support.left, one.support.both, one.support.right
         cells = [
             str(number) if one.confirmed else f"({number})",
@@ -52,10 +58,19 @@ def listed(result: redveil.Result) -> str:
             _interval(one.corrected.estimate, one.corrected.low, one.corrected.high),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    confirmed = sum(bool(one.confirmed) for one in result.redescriptions)
-    total = len(result.redescriptions)
-    others = "" if confirmed == total else "; the others are in brackets"
-    return "\n".join([*lines, "", f"{confirmed} of {total} are confirmed{others}."])
+    return lines
+
+
+def legend(result: redveil.Result) -> str:
+    """Return what the names in a list mean, as far as the schema says."""
+    listed = " ".join(f"{one.left.text} {one.right.text}" for one in result.redescriptions)
+    attributes = result.document.attributes
+    told = [
+        f"- `{one.name}`: {one.title}"
+        for one in (*attributes.left, *attributes.right)
+        if one.title and (f"[{one.name}]" in listed or f"[{one.name} " in listed)
+    ]
+    return "\n".join(["What the names mean:", "", *told]) if told else ""
 
 
 def _interval(estimate: float, low: float, high: float) -> str:
@@ -76,9 +91,10 @@ def section(data: PublicData, result: redveil.Result) -> str:
     """Return a data set's list under its name."""
     size = result.document.entities
     about = f"About {size.estimate:,.0f} entities (noisy)" if size else "Entities"
-    names = NAMES.get(data.name, "")
-    intro = "\n".join(wrap(f"{about}, each one {data.unit}. {names}".rstrip(), 100))
-    return f"## {data.name}\n\n{intro}\n\n{listed(result)}\n"
+    about_it = ABOUT.get(data.name, "")
+    intro = "\n".join(wrap(f"{about}, each one {data.unit}. {about_it}".rstrip(), 100))
+    parts = [f"## {data.name}", intro, listed(result), legend(result)]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def page(sections: Sequence[str], epsilon: str) -> str:
@@ -91,7 +107,11 @@ def page(sections: Sequence[str], epsilon: str) -> str:
         f"# Lists that the default prints at ε = {epsilon}\n\n"
         "One run each, with a schema declared without looking at the data. Every run draws fresh "
         "noise, so\nanother run lists other pairs. Entries come in the order of what they add to "
-        "those before them.\n\n" + "\n".join(sections)
+        "those before them.\n\n"
+        "`!` is *not*, `&` is *and*, `|` is *or*. *left, both, right*: how many entities satisfy the "
+        "left query,\nboth queries, and the right one. *Jaccard*: of those who satisfy either query, "
+        "the share who satisfy\nboth. *corrected*: the same, but 0 if the queries have nothing to do "
+        "with each other.\n\n" + "\n".join(sections)
     )
 
 

@@ -32,6 +32,7 @@ STRENGTHS: Final = {
     "gradients": (None, 0.4),
     "survey": (None, 0.35),
     "claims": (None, 0.4),
+    "markers": (None, 0.5),
 }
 SIZES: Final = "300,700,1500,3000,6000,12000,30000"
 SHAPES: Final = {
@@ -210,7 +211,7 @@ def tasks_of(
     """Return the work, world by world, so that each is generated once.
 
     >>> len(tasks_of("twin", ["1x1"], [300], ("1",), 1, Path("a.jsonl")))
-    24
+    32
     """
     kinds = [(name, one) for name, strengths in STRENGTHS.items() for one in strengths]
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb
@@ -27,12 +26,11 @@ from redveil.query.formula import (
 from redveil.query.leaves import term_ends, term_nodes, terms_query
 from redveil.query.simplify import simplified
 from redveil.query.text import to_text
+from redveil.schema.naming import without_years
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
-# A year, as in the name of an attribute that is measured every year.
-YEAR: Final = re.compile(r"(?<!\d)(19|20)\d\d(?!\d)")
 # The largest number of disjunctions that are tried on one side.
 MOST_DISJUNCTIONS: Final = 2**13
 # How many wordings of a union are simplified to find the best.
@@ -173,7 +171,7 @@ def mentioned(query: Query) -> frozenset[str]:
     ['cost ']
     """
     about = {one.attribute for one in literals(query) if not isinstance(one, Known)}
-    return frozenset(YEAR.sub("", name) for name in about or attributes(query))
+    return frozenset(map(without_years, about or attributes(query)))
 
 
 def _reading(query: Query) -> tuple[int, int, int, int]:

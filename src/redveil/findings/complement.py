@@ -102,6 +102,7 @@ def _complement(
         one.table,
         left,
         right,
+        detail=one.detail,
     )
     if one.confirmed is None:
         return made

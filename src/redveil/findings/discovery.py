@@ -48,9 +48,25 @@ def is_confirmed(
 
     choices: as for `false_discoveries`
     """
-    log_tables = math.log10(max(len(tables), 1))
-    pairs = _comparable(one, tables[one.table], splits, log_tables + choices)
-    return _log_p(one) + pairs <= math.log10(FAMILY_WISE_ERROR)
+    shapes = math.log10(max(len(tables), 1)) + choices
+    return survives(one.left, one.right, _log_p(one), tables[one.table], splits, shapes)
+
+
+def survives(
+    left: Query,
+    right: Query,
+    log_p: float,
+    table: LeafTable,
+    splits: SplitCounts,
+    shapes: float,
+) -> bool:
+    """Return whether a p-value stays below 1 % when multiplied by the number of comparable pairs.
+
+    log_p:  its decimal logarithm
+    shapes: the decimal logarithm of the number of tables, and of what their roots were chosen from
+            before
+    """
+    return log_p + _comparable(left, right, table, splits, shapes) <= math.log10(FAMILY_WISE_ERROR)
 
 
 def with_confirmation(
@@ -105,7 +121,9 @@ def false_discoveries(
     confirmed = sum(bool(one.confirmed) for one in found)
     error = 1 - CONFIRMING_CONFIDENCE + FAMILY_WISE_ERROR
     return Discovery(
-        comparable=max(_comparable(one, tables[one.table], splits, shapes) for one in found),
+        comparable=max(
+            _comparable(one.left, one.right, tables[one.table], splits, shapes) for one in found
+        ),
         confirmed=confirmed,
         bound=min(1.0, 1 - confirmed / len(found) + error),
     )
@@ -117,7 +135,9 @@ def _log_p(one: Redescription) -> float:
     return math.log10(p_value) if p_value > 0 else -math.inf
 
 
-def _comparable(one: Redescription, table: LeafTable, splits: SplitCounts, shapes: float) -> float:
+def _comparable(
+    left: Query, right: Query, table: LeafTable, splits: SplitCounts, shapes: float
+) -> float:
     """Return the decimal logarithm of the number of comparable pairs.
 
     Both ways of counting share the 1 %. Each table has a shape of its own.
@@ -125,7 +145,7 @@ def _comparable(one: Redescription, table: LeafTable, splits: SplitCounts, shape
     shapes: the decimal logarithm of the number of shapes, and of what their roots were chosen from
             before. Counting by length, the words of the roots are among those that are counted
     """
-    sides = (one.left, table.left, Side.LEFT), (one.right, table.right, Side.RIGHT)
+    sides = (left, table.left, Side.LEFT), (right, table.right, Side.RIGHT)
     by_length = sum(_alike(query, tree, max(splits[side], 1)) for query, tree, side in sides)
     by_shape = sum(_shaped_like(tree, max(splits[side], 1)) for _, tree, side in sides)
     # Logarithms: there are more pairs than a float can count.

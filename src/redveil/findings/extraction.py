@@ -9,7 +9,7 @@ the estimates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -56,6 +56,9 @@ class Candidate:
     value: the chance-corrected index, one standard error below its estimate, discounted for every
            literal
     half:  the larger of the two supports, as a share of all entities
+    log_p: the natural logarithm of the p-value by which it is confirmed, or not
+    confirmed: whether it is, if somebody has compared it with all others
+    detail: whether an entry above it has begun its story, if it is listed
     """
 
     table: int
@@ -64,7 +67,10 @@ class Candidate:
     left_ends: tuple[int, ...]
     right_ends: tuple[int, ...]
     value: float
-    half: float
+    half: float = 0.0
+    log_p: float = 0.0
+    confirmed: bool = False
+    detail: bool = False
 
 
 class Extractor:
@@ -105,9 +111,15 @@ class Extractor:
         fine = np.flatnonzero(log_p <= np.log(self._constraints.max_p_value))
         order = fine[np.argsort(-value[lefts[fine], rights[fine]], kind="stable")]
         halves = np.maximum(m.left, m.right) / max(self.estimate.size, 1.0)
+        order = order[:MOST_CANDIDATES]
+        confirming = largest_log_p(m.of(order), self.critical.confirming)
         found = [
-            self._candidate(int(lefts[i]), int(rights[i]), m.of(np.array([i])), float(halves[i]))
-            for i in order[:MOST_CANDIDATES]
+            replace(
+                self._candidate(int(lefts[i]), int(rights[i]), m.of(np.array([i]))),
+                half=float(halves[i]),
+                log_p=float(log_p),
+            )
+            for i, log_p in zip(order, confirming, strict=True)
         ]
         return sorted(found, key=lambda one: -one.value)
 
@@ -119,7 +131,7 @@ class Extractor:
             for count, covered in zip(self.estimate.cells.shape, ends, strict=True)
         )
         statistics = statistics_of(self.estimate.moments(*flags), self.estimate, self.critical)
-        return Redescription(one.left, one.right, statistics, one.table, *ends)
+        return Redescription(one.left, one.right, statistics, one.table, *ends, detail=one.detail)
 
     def _values(self) -> tuple[Floats, Flags]:
         """Return what pairs of unions are worth, and whether they may be listed, [left, right]."""
@@ -164,13 +176,13 @@ class Extractor:
             dtype=np.bool_,
         ).reshape(len(left), len(right))
 
-    def _candidate(self, left: int, right: int, m: Moments, half: float) -> Candidate:
+    def _candidate(self, left: int, right: int, m: Moments) -> Candidate:
         queries = self._sides[0].query(left), self._sides[1].query(right)
         literals = sum(map(literal_count, queries))
         covered = self._sides[0].covered[left], self._sides[1].covered[right]
         left_ends, right_ends = (tuple(np.flatnonzero(one).tolist()) for one in covered)
         value = float(cautious_corrected(m)[0]) * LITERAL_DISCOUNT**literals
-        return Candidate(self._number, *queries, left_ends, right_ends, value, half)
+        return Candidate(self._number, *queries, left_ends, right_ends, value)
 
 
 def _affordable(table: ReleasedTable, max_disjuncts: int, taste: Taste) -> tuple[Unions, Unions]:

@@ -6,6 +6,7 @@ would have taken: all of it is post-processing, so it costs nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -13,11 +14,11 @@ from typing import TypeAlias
 from redveil.findings.discovery import (
     Discovery,
     false_discoveries,
-    is_confirmed,
+    survives,
     with_confirmation,
 )
 from redveil.findings.estimate import Estimate, estimate
-from redveil.findings.extraction import Extractor
+from redveil.findings.extraction import Candidate, Extractor
 from redveil.findings.paper_extraction import PaperExtractor
 from redveil.findings.pruning import pruned_by_support
 from redveil.findings.ranking import ranked, ranked_by_novelty
@@ -156,24 +157,29 @@ def _hardened(
         for number, table in enumerate(tables)
     ]
     estimates = tuple(one.estimate for one in extractors)
-    candidates = [one for extractor in extractors for one in extractor.candidates()]
-    if reporting.prune is None and not selection.confirmed:
+    shapes = math.log10(max(len(tables), 1)) + choices
+    candidates = [
+        replace(one, confirmed=_is_confirmed(one, tables[one.table], splits, shapes))
+        for extractor in extractors
+        for one in extractor.candidates()
+    ]
+    if selection.confirmed:
+        candidates = [one for one in candidates if one.confirmed]
+    if reporting.prune is None:
         chosen = ranked_by_novelty(candidates, estimates, tables)
         return estimates, [extractors[one.table].describe(one) for one in chosen], []
     # What is not listed must not make other entries less novel, so it goes before they are ranked.
     described = {one: extractors[one.table].describe(one) for one in candidates}
-    if selection.confirmed:
-        counts = [table.counts for table in tables]
-        described = {
-            one: found
-            for one, found in described.items()
-            if is_confirmed(found, counts, splits, choices)
-        }
     kept, pruned = pruned_by_support(described.values(), reporting.prune)
     fine = {id(one) for one in kept}
     left = [one for one, found in described.items() if id(found) in fine]
     chosen = ranked_by_novelty(left, estimates, tables)
-    return estimates, [described[one] for one in chosen], pruned
+    return estimates, [extractors[one.table].describe(one) for one in chosen], pruned
+
+
+def _is_confirmed(one: Candidate, table: ReleasedTable, splits: SplitCounts, shapes: float) -> bool:
+    log_p = one.log_p / math.log(10)
+    return survives(one.left, one.right, log_p, table.counts, splits, shapes)
 
 
 def _published(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from enum import Enum, auto
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,20 @@ from redveil.findings.extraction import Candidate
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.query.coverage import ReleasedTree, coverage
-from redveil.query.formula import Query
+from redveil.query.formula import Query, literal_count
 from redveil.query.text import to_text
 
+Flags = NDArray[np.bool_]
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # The least novelty that is worth a reader's time, and the least value relative to the first entry.
 LEAST_NOVELTY: Final = 0.1
 LEAST_RELATIVE_VALUE: Final = 0.1
+LEAST_IF_NOT_CONFIRMED: Final = 0.3
+# The share of its value that the first entry of a story keeps with every literal, besides the usual
+# discount: a simple rule before its refinements.
+STORY_DISCOUNT: Final = 0.8
 # What is left of the value of a pair that covers more than half of the entities, that negates a
 # group, or that asks whether a value is known: mostly another pair says the same about fewer, or
 # more plainly.
@@ -63,6 +70,10 @@ def ranked_by_novelty(
     no entry of another table has. The same attributes with other cut points are one fact. The list
     ends where the value falls below a tenth of the first entry's.
 
+    First come stories, one of each table that has something new to tell, in few words. Then come
+    the details that the tables add to them. Both have to be confirmed; of what is not, only the
+    most valuable is listed, at the end.
+
     tables: those that the candidates are from, in words, if their trees are to decide
 
     A pair that covers more than half of the entities, or negates a group, counts for less, so that
@@ -77,18 +88,44 @@ def ranked_by_novelty(
         for number, estimate in enumerate(estimates)
     ]
     chosen: list[Candidate] = []
-    least = 0.0
-    while True:
-        offers = [(group.best(), group) for group in groups]
-        (value, best), group = max(offers, key=lambda offer: offer[0][0], default=((0.0, -1), None))
-        if group is None or value <= 0 or value < least:
-            return chosen
-        least = least or LEAST_RELATIVE_VALUE * value
-        entry = group.take(best)
-        chosen.append(entry)
-        for other in groups:
-            if other is not group:
-                other.learn_of(entry)
+    first = 0.0
+    for turn in _Turn:
+        while True:
+            offers = [(group.best(turn, turn.least * first), group) for group in groups]
+            best, group = max(offers, key=lambda one: one[0].rank, default=(NO_OFFER, None))
+            if group is None or best.rank <= 0:
+                break
+            first = first or best.value
+            entry = group.take(best.place)
+            chosen.append(entry)
+            for other in groups:
+                if other is not group:
+                    other.learn_of(entry)
+    return chosen
+
+
+class _Offer(NamedTuple):
+    """A candidate that a table offers: its value times novelty, and by what it is preferred."""
+
+    rank: float
+    value: float
+    place: int
+
+
+NO_OFFER: Final = _Offer(-1.0, 0.0, -1)
+
+
+class _Turn(Enum):
+    """The parts of a list, in their order: stories, what adds to them, and what is in doubt."""
+
+    STORIES = auto()
+    DETAILS = auto()
+    DOUBTS = auto()
+
+    @property
+    def least(self) -> float:
+        """The least value of an entry, relative to the first."""
+        return LEAST_IF_NOT_CONFIRMED if self is _Turn.DOUBTS else LEAST_RELATIVE_VALUE
 
 
 def appeal(one: Candidate) -> float:
@@ -122,28 +159,49 @@ class _Group:
         self._codes = np.array(
             [_codes(one, cells.shape) for one in candidates], dtype=np.int64
         ).reshape(len(candidates), cells.size)
+        self._confirmed = np.array([one.confirmed for one in candidates], np.bool_)
         self._appeal = np.array([appeal(one) for one in candidates])
+        self._literals = np.array(
+            [literal_count(one.left) + literal_count(one.right) for one in candidates]
+        )
         self._names = [(mentioned(one.left), mentioned(one.right)) for one in candidates]
         self._alone = self._entropies(self._codes)
         # The pairs of attributes that the entries of other tables have.
         self._told: set[tuple[str, str]] = set()
+        self._listed = False
         self._novelty = self._within()
 
-    def best(self) -> tuple[float, int]:
-        """Return the largest value times novelty, and whose it is."""
+    def best(self, turn: _Turn, least: float) -> _Offer:
+        """Return what the list should take next of this table, if it is worth at least so much."""
         if not self._candidates:
-            return 0.0, -1
+            return NO_OFFER
         novelty = np.minimum(self._novelty, self._elsewhere())
-        values = np.where(novelty >= LEAST_NOVELTY, self._appeal * novelty, -1.0)
-        place = int(values.argmax())
-        return float(values[place]), place
+        values = self._appeal * novelty
+        offered = (novelty >= LEAST_NOVELTY) & (self._confirmed == (turn is not _Turn.DOUBTS))
+        offered &= values >= least
+        ranks = values
+        if turn is _Turn.STORIES:
+            offered &= self._begins()
+            ranks = values * STORY_DISCOUNT**self._literals
+        ranks = np.where(offered, ranks, -1.0)
+        place = int(ranks.argmax())
+        return _Offer(float(ranks[place]), float(values[place]), place)
+
+    def _begins(self) -> Flags:
+        """Return which candidates would begin a story, bool[candidates].
+
+        It is the first entry of its table, and no other table's has told any of it.
+        """
+        return np.asarray((self._elsewhere() >= 1.0) & (not self._listed))
 
     def take(self, place: int) -> Candidate:
         """Add a candidate to what is known, and return it."""
+        entry = replace(self._candidates[place], detail=not self._begins()[place])
         joined = self._known * 4 + self._codes[place]
         self._known = np.unique(joined, return_inverse=True)[1].reshape(-1)
         self._novelty = self._within()
-        return self._candidates[place]
+        self._listed = True
+        return entry
 
     def learn_of(self, entry: Candidate) -> None:
         """Take note of an entry of another table."""

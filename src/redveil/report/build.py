@@ -165,6 +165,7 @@ def _redescription(one: Redescription) -> RedescriptionPart:
         p_value_confirming=statistics.p_value_confirming,
         p_value_estimate=statistics.p_value_estimate,
         confirmed=one.confirmed,
+        detail=one.detail,
         source=SourcePart(tree_pair=one.table, left_ends=one.left_ends, right_ends=one.right_ends),
     )
 

@@ -300,6 +300,9 @@ class RedescriptionPart(Part):
     confirmed: bool | None = Field(
         default=None, description="whether it survives correction for all comparable pairs"
     )
+    detail: bool = Field(
+        default=False, description="whether it adds to the story of an entry above it"
+    )
     source: SourcePart
     before: BeforePart | None = Field(
         default=None, description="what an earlier result said, in a confirmation"

@@ -157,6 +157,7 @@ def _redescription(one: RedescriptionPart) -> Redescription:
         left_ends=one.source.left_ends,
         right_ends=one.source.right_ends,
         confirmed=one.confirmed,
+        detail=one.detail,
     )
 
 

@@ -19,8 +19,10 @@ from redveil.report.document import (
 from redveil.report.wording import (
     all_confirmed,
     confirmation_text,
+    detail_text,
     is_confirmed,
     listing_text,
+    marked,
 )
 from redveil.schema.view import plural
 
@@ -52,6 +54,8 @@ def result_view(
     if document.redescriptions:
         listed = redescription_list if narrow else redescription_table
         parts.append(listed(document))
+    if (details := detail_text(document)) is not None:
+        parts.append(Text(details))
     if document.message:
         parts.append(Text(document.message, style="yellow"))
     if document.false_discoveries:
@@ -90,7 +94,7 @@ def redescription_list(document: ResultDocument) -> Table:
         if one.true:
             true = f"J {one.true.jaccard:.3f}, p {p_text(one.true.p_value)}"
             facts.append(("true", Text(true, "red")))
-        facts += [("left", Text(one.left.text)), ("right", Text(one.right.text))]
+        facts += [("left", Text(f"{marked(one)}{one.left.text}")), ("right", Text(one.right.text))]
         for place, (label, fact) in enumerate(facts):
             # Text, not str: the unit may look like markup.
             listed.add_row("" if place else str(number), Text(label), fact)
@@ -128,7 +132,7 @@ def redescription_table(document: ResultDocument) -> Table:
         # Text, not str: attribute names may look like markup.
         fields = [
             Text(str(number)),
-            Text(one.left.text),
+            Text(f"{marked(one)}{one.left.text}"),
             Text(one.right.text),
             Text(interval_text(one.jaccard, 2)),
             *(_before(one) if repeated else ()),

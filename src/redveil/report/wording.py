@@ -7,8 +7,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from redveil.findings.selection import Selection
-from redveil.report.document import DiscoveryPart, ResultDocument
+from redveil.report.document import DiscoveryPart, RedescriptionPart, ResultDocument
 
+#: Stands before a redescription that adds detail to another.
+DETAIL: Final = "↳"
 #: Keeps what a run or an earlier filter would prune.
 KEEP_ALL: Final = "none"
 
@@ -21,6 +23,18 @@ def is_confirmed(document: ResultDocument, number: int) -> bool:
 def all_confirmed(document: ResultDocument) -> bool:
     """Return whether no redescription is marked as not confirmed."""
     return all(one.confirmed is not False for one in document.redescriptions)
+
+
+def marked(one: RedescriptionPart) -> str:
+    """Return what stands before a redescription that adds detail to another, or nothing."""
+    return f"{DETAIL} " if one.detail else ""
+
+
+def detail_text(document: ResultDocument) -> str | None:
+    """Return what the mark of details means, in a line; None if there are no details."""
+    if not any(one.detail for one in document.redescriptions):
+        return None
+    return f"{DETAIL} adds detail to another entry"
 
 
 def confirmation_text(known: DiscoveryPart, reported: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from redveil.schema.view import Side, View
 
@@ -12,6 +13,7 @@ Name: TypeAlias = tuple[Side, str]
 #: What is wrong with a text, and the remedy.
 Fault: TypeAlias = tuple[str, str]
 _MOST_LISTED = 8
+_YEAR: Final = re.compile(r"(?<!\d)(19|20)\d\d(?!\d)")
 
 
 def find_attribute(text: str, left: View, right: View) -> Name | Fault:
@@ -76,3 +78,14 @@ def _suggestion(text: str, left: View, right: View) -> str:
         return f"did you mean {' or '.join(listed)}?"
     listed = [shortest(one, left, right) for one in names[:_MOST_LISTED]]
     return f"use one of {', '.join(listed)}{', …' if len(names) > _MOST_LISTED else ''}"
+
+
+def without_years(name: str) -> str:
+    """Return an attribute's name without years: what is measured every year is one thing to say.
+
+    >>> without_years("cost 2008") == without_years("cost 2009")
+    True
+    >>> without_years("room 20081")
+    'room 20081'
+    """
+    return _YEAR.sub("", name)

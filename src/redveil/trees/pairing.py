@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.schema import Schema, Side
+from redveil.schema.naming import without_years
 from redveil.trees.splits import Splits
 
 Flags = NDArray[np.bool_]
@@ -102,8 +103,15 @@ class Pairing:
         return found if found.any() else self._apart_from(paths, roots)
 
     def _fresh(self, side: Side, roots: Flags, avoid: Collection[int]) -> Flags:
-        others = roots & ~np.isin(self.splits[side].attribute, list(avoid))
-        return others if others.any() else roots
+        """Return the roots that ask something else than earlier ones, not even in another year."""
+        splits = self.splits[side]
+        names = np.array([without_years(name) for name in splits.view.names])
+        alike = np.flatnonzero(np.isin(names, names[list(avoid)]))
+        for used in (alike, list(avoid)):
+            others = roots & ~np.isin(splits.attribute, used)
+            if others.any():
+                return others
+        return roots
 
     def _matched(self, earlier: Earlier) -> Flags:
         """Return the pairs of splits whose attributes were matched before, bool[left, right]."""

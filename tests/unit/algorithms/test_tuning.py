@@ -92,7 +92,7 @@ def test_what_is_given_stays_and_the_rest_is_set_by_the_thresholds(
         assert tuned.depth == (2 if worth / tuned.trials >= needed(2, USUAL) else 1)
     if set(given) == {"depth"}:
         need, numbers = needed(tuned.depth, USUAL), range(1, MOST_PAIRS + 1)
-        more = [max(n / 6, 1) if tuned.depth > 1 else 1 for n in numbers]
+        more = [max(n / 5, 1) for n in numbers]
         enough = [n for n, x in zip(numbers, more, strict=True) if worth / n >= need * x]
         assert tuned.trials == max(enough, default=1)
     if not given:
@@ -411,6 +411,8 @@ def test_no_more_pairs_are_bought_than_there_are_fresh_attributes(
         assert (tuned.depth, tuned.trials) == ((2, most + 1) if deep else (1, 2))
 
 
-@pytest.mark.parametrize(("strength", "pairs"), [(2_100, 6), (2_850, 6), (2_900, 7), (8_400, 12)])
-def test_many_pairs_of_depth_2_need_more_each(strength: float, pairs: int) -> None:
-    assert affordable(2, 0.2, lambda _, number: strength / number, 20) == pairs
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(("times", "pairs"), [(5, 5), (7.1, 5), (7.3, 6), (9.9, 7), (29, 12)])
+def test_many_pairs_need_more_each(depth: int, times: float, pairs: int) -> None:
+    strength = times * needed(depth, 0.2)
+    assert affordable(depth, 0.2, lambda _, number: strength / number, 20) == pairs

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from redveil.algorithms.catalogue import make_algorithm
-from redveil.findings.discovery import false_discoveries, with_confirmation
+from redveil.findings.discovery import false_discoveries, survives, with_confirmation
 from redveil.findings.estimate import Estimate, Fit, estimate
-from redveil.findings.extraction import Extractor
+from redveil.findings.extraction import Candidate, Extractor
 from redveil.findings.findings import (
     Findings,
     NothingFound,
@@ -68,6 +70,19 @@ def counts(released: Sequence[ReleasedTable]) -> list[LeafTable]:
     return [table.counts for table in released]
 
 
+def judged(
+    candidates: Sequence[Candidate], table: ReleasedTable, tables: int = 1
+) -> list[Candidate]:
+    """Return candidates that know whether they are confirmed."""
+    shapes = math.log10(tables)
+
+    def is_sure(one: Candidate) -> bool:
+        log_p = one.log_p / math.log(10)
+        return survives(one.left, one.right, log_p, table.counts, SPLITS, shapes)
+
+    return [replace(one, confirmed=is_sure(one)) for one in candidates]
+
+
 def test_findings_are_extracted_from_all_tables_together_and_ranked_by_novelty() -> None:
     released = tables()
     findings = found(released)
@@ -75,7 +90,11 @@ def test_findings_are_extracted_from_all_tables_together_and_ranked_by_novelty()
         Extractor(table, Constraints(), number=number, tables=2)
         for number, table in enumerate(released)
     ]
-    candidates = [one for extractor in extractors for one in extractor.candidates()]
+    candidates = [
+        one
+        for extractor, table in zip(extractors, released, strict=True)
+        for one in judged(extractor.candidates(), table, tables=2)
+    ]
     estimates = [extractor.estimate for extractor in extractors]
     chosen = ranked_by_novelty(candidates, estimates, released)
     described = [extractors[one.table].describe(one) for one in chosen]
@@ -95,7 +114,7 @@ def test_findings_are_extracted_from_all_tables_together_and_ranked_by_novelty()
 def test_what_is_pruned_does_not_hide_what_others_could_tell() -> None:
     released = tables(number=1)
     extractor = Extractor(released[0], Constraints())
-    candidates = extractor.candidates()
+    candidates = judged(extractor.candidates(), released[0])
     described = [extractor.describe(one) for one in candidates]
     threshold = float(np.median([one.statistics.support_both.estimate for one in described]))
     findings = found(released, Reporting(prune=threshold))

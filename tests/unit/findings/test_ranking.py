@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -23,7 +24,7 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval, Statistics
 from redveil.query.coverage import ReleasedTree, coverage
-from redveil.query.formula import Literal, Or, Query, attributes
+from redveil.query.formula import Literal, Or, Query, attributes, literal_count
 from redveil.query.text import parse_text, to_text
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
@@ -42,13 +43,21 @@ def one(
     left: str | None = None,
     right: str | None = None,
     half: float = 0.3,
+    confirmed: bool = True,
 ) -> Candidate:
     """Return what ranking looks at; its attributes are its own if no queries are given."""
     queries = [
         parse_text(text) if text else Literal(f"a{next(NUMBERS)}", "<=", 1)
         for text in (left, right)
     ]
-    return Candidate(table, queries[0], queries[1], *covered, value, half)
+    return Candidate(table, queries[0], queries[1], *covered, value, half, confirmed=confirmed)
+
+
+def listing(
+    found: Sequence[Candidate], fits: Sequence[Fit], tables: Sequence[ReleasedTable] = ()
+) -> list[Candidate]:
+    """Return the list, without which of its entries are details."""
+    return [replace(entry, detail=False) for entry in ranked_by_novelty(found, fits, tables)]
 
 
 def fit_of(cells: np.ndarray | list[list[float]]) -> Fit:
@@ -64,39 +73,39 @@ FIRST, SECOND, THIRD, FOURTH = (((i,), (i,)) for i in range(4))
 
 def test_the_most_valuable_comes_first() -> None:
     best, middling, last = one(0.6, FIRST), one(0.58, SECOND), one(0.56, THIRD)
-    assert ranked_by_novelty([last, middling, best], [APART]) == [best, middling, last]
+    assert listing([last, middling, best], [APART]) == [best, middling, last]
 
 
 def test_the_same_coverages_in_other_words_say_nothing_new() -> None:
     first, again = one(0.6, FIRST), one(0.6 - 1e-9, FIRST)
-    assert ranked_by_novelty([first, again], [APART]) == [first]
+    assert listing([first, again], [APART]) == [first]
 
 
 def test_a_complement_says_nothing_new() -> None:
     first, complement = one(0.6, FIRST), one(0.59, ((1, 2, 3), (1, 2, 3)))
-    assert ranked_by_novelty([first, complement], [APART]) == [first]
+    assert listing([first, complement], [APART]) == [first]
 
 
 def test_half_a_complement_is_nearly_as_little() -> None:
     # Where left and right agree perfectly, so do a query on one side and the other's complement.
     first, crossed = one(0.6, FIRST), one(0.59, ((0,), (1, 2, 3)))
-    assert ranked_by_novelty([first, crossed], [APART]) == [first]
+    assert listing([first, crossed], [APART]) == [first]
 
 
 def test_a_union_of_what_is_known_says_nothing_new() -> None:
     first, second = one(0.6, FIRST), one(0.59, SECOND)
     union = one(0.58, ((0, 1), (0, 1)))
-    assert ranked_by_novelty([first, second, union], [APART]) == [first, second]
+    assert listing([first, second, union], [APART]) == [first, second]
     # Nor does a part of a union whose other part is known.
     wide = one(0.7, ((0, 1), (0, 1)))
-    assert ranked_by_novelty([wide, first, second], [APART]) == [wide, first]
+    assert listing([wide, first, second], [APART]) == [wide, first]
 
 
 def test_novelty_counts_as_much_as_value() -> None:
     # The second overlaps with the first, the third is a little weaker but covers other entities.
     first = one(0.6, ((0, 1), (0, 1)))
     overlapping, apart = one(0.55, ((0, 1, 2), (0, 1, 2))), one(0.5, ((0, 2), (0, 2)))
-    listed = ranked_by_novelty([overlapping, apart, first], [APART])
+    listed = listing([overlapping, apart, first], [APART])
     assert listed[:2] == [first, apart]
 
 
@@ -104,20 +113,20 @@ def test_novelty_counts_as_much_as_value() -> None:
 def test_a_few_entities_more_or_less_are_not_novel(shifted: int, is_kept: bool) -> None:  # noqa: FBT001
     table = fit_of([[100, 0, 0], [0, shifted, 0], [0, 0, 100]])
     narrow, wide = one(0.7, FIRST), one(0.69, ((0, 1), (0, 1)))
-    assert (wide in ranked_by_novelty([narrow, wide], [table])) is is_kept
+    assert (wide in listing([narrow, wide], [table])) is is_kept
 
 
 def test_an_empty_table_tells_nothing() -> None:
     # A negative count is noise: no entity is there.
     empty = fit_of([[-5, 0], [0, -3]])
-    assert ranked_by_novelty([one(0.5, FIRST)], [empty]) == []
-    assert ranked_by_novelty([one(0.5, FIRST)], [fit_of([[50, -9], [-9, -2]])]) == []
+    assert listing([one(0.5, FIRST)], [empty]) == []
+    assert listing([one(0.5, FIRST)], [fit_of([[50, -9], [-9, -2]])]) == []
 
 
 def test_nothing_in_nothing_out() -> None:
     assert ranked([]) == ()
-    assert ranked_by_novelty([], []) == []
-    assert ranked_by_novelty([], [APART]) == []
+    assert listing([], []) == []
+    assert listing([], [APART]) == []
 
 
 @pytest.mark.parametrize(("value", "is_kept"), [(0.059, False), (0.061, True)])
@@ -126,7 +135,7 @@ def test_the_list_ends_where_the_value_falls_below_a_tenth_of_the_first_entry_s(
     is_kept: bool,  # noqa: FBT001
 ) -> None:
     first, other = one(0.6, table=0), one(value, table=1)
-    assert (other in ranked_by_novelty([first, other], [APART, APART])) is is_kept
+    assert (other in listing([first, other], [APART, APART])) is is_kept
 
 
 # ——— Between tables ———
@@ -146,8 +155,8 @@ def test_the_list_ends_where_the_value_falls_below_a_tenth_of_the_first_entry_s(
 )
 def test_another_table_s_pair_of_the_same_attributes_is_left_out(left: str, right: str) -> None:
     first = one(0.9, left="[a] & [b <= 2]", right="[c]")
-    again = one(0.8, left=left, right=right, table=1)
-    assert ranked_by_novelty([first, again], [APART, APART]) == [first]
+    again = one(0.7, left=left, right=right, table=1)
+    assert listing([first, again], [APART, APART]) == [first]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +172,7 @@ def test_another_table_s_pair_of_the_same_attributes_is_left_out(left: str, righ
 def test_another_table_s_pair_of_other_attributes_is_kept(left: str, right: str) -> None:
     first = one(0.9, left="[a] & [b <= 2]", right="[c]")
     other = one(0.8, left=left, right=right, table=1)
-    assert ranked_by_novelty([first, other], [APART, APART]) == [first, other]
+    assert set(listing([first, other], [APART, APART])) == {first, other}
 
 
 def test_what_two_entries_say_together_is_not_what_a_pair_of_their_queries_says() -> None:
@@ -171,14 +180,62 @@ def test_what_two_entries_say_together_is_not_what_a_pair_of_their_queries_says(
     second = one(0.85, SECOND, left="[b]", right="[d]")
     # Half of its pairs of attributes, a and c, b and d, are known.
     both = one(0.8, left="[a] & [b]", right="[c] & [d]", table=1)
-    assert ranked_by_novelty([first, second, both], [APART, APART])[-1] == both
+    assert listing([first, second, both], [APART, APART])[-1] == both
 
 
 def test_between_tables_coverages_do_not_matter_and_within_a_table_attributes_do_not() -> None:
     here, there = one(0.6, FIRST, table=0), one(0.5, FIRST, table=1)
-    assert ranked_by_novelty([here, there], [APART, APART]) == [here, there]
+    assert listing([here, there], [APART, APART]) == [here, there]
     same = [one(0.6, FIRST, left="[a]", right="[b]"), one(0.5, SECOND, left="[a]", right="[b]")]
-    assert ranked_by_novelty(same, [APART]) == same
+    assert listing(same, [APART]) == same
+
+
+# ——— Stories, details and doubts ———
+
+
+def test_a_simple_rule_comes_before_its_refinement() -> None:
+    simple = one(0.5, ((0, 1), (0, 1)), left="[a]", right="[c]")
+    refined = one(0.6, FIRST, left="[a] & [b]", right="[c] & [d]")
+    entries = ranked_by_novelty([refined, simple], [APART])
+    assert entries == [simple, replace(refined, detail=True)]
+    # Unless it says far less.
+    far_less = replace(simple, value=0.3)
+    assert listing([refined, far_less], [APART])[0] == refined
+
+
+def test_every_table_s_story_comes_before_all_details() -> None:
+    stories = [one(0.6, FIRST), one(0.2, FIRST, table=1)]
+    details = [one(0.5, SECOND), one(0.19, SECOND, table=1)]
+    entries = ranked_by_novelty([*details, *stories], [APART, APART])
+    assert entries == [*stories, *(replace(detail, detail=True) for detail in details)]
+
+
+def test_what_another_table_has_told_in_part_is_a_detail() -> None:
+    story = one(0.6, left="[a]", right="[c]")
+    partly = one(0.7, left="[a] & [b]", right="[c] & [d]", table=1)
+    assert ranked_by_novelty([partly, story], [APART, APART]) == [
+        story,
+        replace(partly, detail=True),
+    ]
+
+
+def test_what_is_confirmed_comes_first() -> None:
+    sure, doubtful = one(0.5, FIRST), one(0.9, SECOND, confirmed=False)
+    assert listing([doubtful, sure], [APART]) == [sure, doubtful]
+    # In other words, it has told what the other would.
+    same = one(0.9, FIRST, confirmed=False)
+    assert listing([same, sure], [APART]) == [sure]
+
+
+@pytest.mark.parametrize(("value", "is_kept"), [(0.179, False), (0.181, True)])
+def test_of_what_is_not_confirmed_only_the_most_valuable_is_listed(
+    value: float,
+    is_kept: bool,  # noqa: FBT001
+) -> None:
+    sure, doubtful = one(0.6, table=0), one(value, table=1, confirmed=False)
+    assert (doubtful in listing([sure, doubtful], [APART, APART])) is is_kept
+    # If nothing is confirmed, the rest is all there is.
+    assert listing([doubtful], [APART, APART]) == [doubtful]
 
 
 # ——— What reads well ———
@@ -213,29 +270,29 @@ def test_what_another_table_s_entry_says_is_known_where_the_trees_can_decide_it(
             tuple(np.flatnonzero(coverage(query, tree).covered).tolist())
             for query, tree in zip(queries, trees[table], strict=True)
         )
-        return Candidate(table, *queries, lefts, rights, value, 0.3)
+        return Candidate(table, *queries, lefts, rights, value, 0.3, confirmed=True)
 
     first = found(0.9, "[a]", "[c]", 0)
     part = found(0.8, "[a] & [b]", "[c] & [d]", 1)
     rest = found(0.7, "[a] & ![b]", "[c] & ![d]", 1)
     fits = [fit_of(np.diag([200.0, 100.0])), fit_of(counts)]
-    assert ranked_by_novelty([first, part, rest], fits, tables) == [first, part]
-    assert ranked_by_novelty([first, part, rest], fits) == [first, part, rest]
+    assert listing([first, part, rest], fits, tables) == [first, part]
+    assert listing([first, part, rest], fits) == [first, part, rest]
 
 
 def test_of_a_pair_and_its_complement_the_smaller_half_is_listed() -> None:
     large = one(0.6, ((1, 2, 3), (1, 2, 3)), half=0.75)
     small = one(0.5, FIRST, half=0.25)
-    assert ranked_by_novelty([large, small], [APART]) == [small]
+    assert listing([large, small], [APART]) == [small]
     # Unless the larger half says far more.
     far_better = one(0.7, ((1, 2, 3), (1, 2, 3)), half=0.75)
-    assert ranked_by_novelty([far_better, small], [APART]) == [far_better]
+    assert listing([far_better, small], [APART]) == [far_better]
 
 
 def test_a_plain_query_is_listed_rather_than_a_negated_group() -> None:
     negated = one(0.55, FIRST, left="!([a] & [b])")
     plain = one(0.5, FIRST, left="![a] | ![b]")
-    assert ranked_by_novelty([negated, plain], [APART]) == [plain]
+    assert listing([negated, plain], [APART]) == [plain]
 
 
 @pytest.mark.parametrize(
@@ -289,31 +346,62 @@ def left_by(found: Candidate, entries: Sequence[Candidate]) -> float:
 
 
 def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[Candidate]:
-    """Take whatever is worth most, if it is novel and a tenth as valuable as the first."""
+    """Take, in three turns, whatever is worth most if it is novel and valuable enough."""
     kept: list[Candidate] = []
     first = 0.0
-    while True:
-        values = {}
-        for r in found:
-            here = [k for k in kept if k.table == r.table]
-            new = novelty(r, here, tables[r.table])
-            assert -1e-9 <= new <= 1 + 1e-9
-            new = min(new, left_by(r, [k for k in kept if k.table != r.table]))
-            assume(not math.isclose(new, 0.1, rel_tol=1e-9) or r in kept)
-            if r not in kept and new >= 0.1:
-                joined = to_text(r.left).count("|") + to_text(r.right).count("|")
-                plain = 0.6**joined * (0.75 if r.half > 0.5 else 1.0)
-                values[r] = r.value * plain * new
-        best = max(values, key=lambda r: values[r], default=None)
-        if best is None or values[best] <= 0:
-            return kept
-        # Rounding decides ties, which are not what is compared here.
-        others = [first / 10, *(values[r] for r in values if r is not best)]
-        assume(not any(math.isclose(values[best], other, rel_tol=1e-9) for other in others))
-        if values[best] < first / 10:
-            return kept
-        first = first or values[best]
-        kept.append(best)
+    for turn, least in (("stories", 0.1), ("details", 0.1), ("doubts", 0.3)):
+        while True:
+            values = values_now(
+                [r for r in found if r.confirmed != (turn == "doubts")], kept, tables
+            )
+            if turn == "stories":
+                values = {r: value for r, value in values.items() if begins(r, kept)}
+            # Rounding decides ties, which are not what is compared here.
+            distinct([least * first, *values.values()])
+            offers = [r for r, value in values.items() if value >= least * first]
+            ranks = {
+                r: values[r] * (0.8 ** words_of(r) if turn == "stories" else 1) for r in offers
+            }
+            distinct(ranks.values())
+            taken = max(offers, key=lambda r: ranks[r], default=None)
+            if taken is None or ranks[taken] <= 0:
+                break
+            first = first or values[taken]
+            kept.append(taken)
+    return kept
+
+
+def values_now(
+    found: Sequence[Candidate], kept: Sequence[Candidate], tables: Sequence[np.ndarray]
+) -> dict[Candidate, float]:
+    """Return what each candidate that is novel enough would add."""
+    values = {}
+    for r in found:
+        here = [k for k in kept if k.table == r.table]
+        new = novelty(r, here, tables[r.table])
+        assert -1e-9 <= new <= 1 + 1e-9
+        new = min(new, left_by(r, [k for k in kept if k.table != r.table]))
+        assume(not math.isclose(new, 0.1, rel_tol=1e-9) or r in kept)
+        if r not in kept and new >= 0.1:
+            joined = to_text(r.left).count("|") + to_text(r.right).count("|")
+            plain = 0.6**joined * (0.75 if r.half > 0.5 else 1.0)
+            values[r] = r.value * plain * new
+    return values
+
+
+def begins(found: Candidate, kept: Sequence[Candidate]) -> bool:
+    """Return whether nobody has begun to tell what a candidate is about."""
+    others = [k for k in kept if k.table != found.table]
+    return len(others) == len(kept) and left_by(found, others) == 1
+
+
+def words_of(found: Candidate) -> int:
+    return literal_count(found.left) + literal_count(found.right)
+
+
+def distinct(numbers: Iterable[float]) -> None:
+    ordered = sorted(numbers)
+    assume(not any(math.isclose(a, b, rel_tol=1e-9) for a, b in itertools.pairwise(ordered)))
 
 
 coverages = st.tuples(
@@ -340,15 +428,16 @@ def test_what_is_kept_is_what_counting_entities_would_keep(
             left=data.draw(words),
             right=data.draw(words),
             half=data.draw(st.sampled_from([0.3, 0.6])),
+            confirmed=data.draw(st.booleans()),
         )
         for value in values
     ]
     fits = [fit_of(cells) for cells in tables]
-    kept = ranked_by_novelty(found, fits)
+    kept = listing(found, fits)
     assert kept == greedily(found, tables)
     shuffled = Random(1).sample(found, len(found))
-    assert ranked_by_novelty(shuffled, fits) == kept, "the order of the input matters"
-    assert ranked_by_novelty(kept, fits) == kept
+    assert listing(shuffled, fits) == kept, "the order of the input matters"
+    assert listing(kept, fits) == kept
 
 
 # ——— The published list ———

@@ -116,6 +116,23 @@ def test_what_may_be_chosen_follows_from_the_definition(
     assert found == by_definition(schema, required, paths, earlier)
 
 
+def test_roots_leave_other_years_of_earlier_roots_alone_while_there_is_anything_else() -> None:
+    names = "cost 2008", "cost 2009", "age"
+    flags = tuple(Attribute(name, Kind.BOOLEAN, required=True) for name in names)
+    schema = Schema("years", View("left", "id", flags), View("right", "id", flags))
+    pairing = Pairing.of(schema, {side: Splits.of(schema.view(side)) for side in Side}, {})
+
+    def lefts(*used: int) -> list[int]:
+        allowed = pairing.allowed((), (), Earlier({Side.LEFT: frozenset(used)}))
+        return np.flatnonzero(allowed.any(axis=1)).tolist()
+
+    assert lefts() == [0, 1, 2]
+    assert lefts(0) == lefts(1) == [2]
+    assert lefts(2) == [0, 1]
+    # Rather another year than the same attribute again.
+    assert lefts(0, 2) == [1]
+
+
 def grown(schema: Schema, required: Required, seed: int, depth: int = 3) -> Twins:
     generator = np.random.default_rng(seed)
     sides = [
