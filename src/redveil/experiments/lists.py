@@ -20,6 +20,10 @@ from redveil.experiments.console import parts, run, say, tracked
 from redveil.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"
+HOW_TO_READ: Final = """\
+`!` is *not*, `&` is *and*, `|` is *or*. *left, both, right*: how many entities satisfy the left query,
+both queries, and the right one. *Jaccard*: of those who satisfy either query, the share who satisfy
+both. *corrected*: the same, but 0 if the queries have nothing to do with each other."""
 # What a reader has to know about the data, besides the titles of its columns.
 ABOUT: Final = {
     "MAMMAL": "Which species live in a cell of a map of Europe on the left, its climate on the "
@@ -108,10 +112,7 @@ def page(sections: Sequence[str], epsilon: str) -> str:
         "One run each, with a schema declared without looking at the data. Every run draws fresh "
         "noise, so\nanother run lists other pairs. Entries come in the order of what they add to "
         "those before them.\n\n"
-        "`!` is *not*, `&` is *and*, `|` is *or*. *left, both, right*: how many entities satisfy the "
-        "left query,\nboth queries, and the right one. *Jaccard*: of those who satisfy either query, "
-        "the share who satisfy\nboth. *corrected*: the same, but 0 if the queries have nothing to do "
-        "with each other.\n\n" + "\n".join(sections)
+        f"{HOW_TO_READ}\n\n" + "\n".join(sections)
     )
 
 
