@@ -74,7 +74,8 @@ class PublicData:
     def schema(self, folder: Path) -> redveil.Schema:
         """Declare the columns in the two headers. No row is read."""
         known = labels(folder / self.labels) if self.labels else {}
-        return self.schema_of(*(header(path) for path in self.files(folder)), known)
+        left, right = (header(path) for path in self.files(folder))
+        return self.schema_of(left, right, known)
 
     def schema_of(
         self, left: Sequence[str], right: Sequence[str], known: Mapping[str, str] = NOT_LABELLED

@@ -21,9 +21,9 @@ from redveil.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"
 HOW_TO_READ: Final = """\
-`!` is *not*, `&` is *and*, `|` is *or*. *left, both, right*: how many entities satisfy the left query,
-both queries, and the right one. *Jaccard*: of those who satisfy either query, the share who satisfy
-both. *corrected*: the same, but 0 if the queries have nothing to do with each other."""
+`!` is *not*, `&` is *and*, `|` is *or*. *left, both, right*: how many entities satisfy the left
+query, both queries, and the right one. *Jaccard*: of those who satisfy either query, the share who
+satisfy both. *corrected*: the same, but 0 if the queries have nothing to do with each other."""
 # What a reader has to know about the data, besides the titles of its columns.
 ABOUT: Final = {
     "MAMMAL": "Which species live in a cell of a map of Europe on the left, its climate on the "
