@@ -108,6 +108,26 @@ def test_it_prints_on_two_pages(browser: Any, file: Path) -> None:
         assert page.locator("#promised").is_visible()
 
 
+def test_a_long_list_prints_whole_findings_only(browser: Any, file: Path) -> None:
+    result = changed(redescriptions=(found().document.redescriptions * 40)[:40])
+    with opened(browser, written(file, result), viewport={"width": 688, "height": 900}) as page:
+        assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 2
+        page.emulate_media(media="print")
+        boxes = page.evaluate(
+            """() => {
+              const box = (one) => one.getBoundingClientRect();
+              const [list, ...cards] = ["#findings", ".finding"].flatMap((name) =>
+                [...document.querySelectorAll(name)].map(box));
+              const seen = cards.filter((card) => card.right > list.left);
+              return [seen.length, Math.max(...seen.map((card) => card.bottom)) - list.bottom];
+            }"""
+        )
+        assert 2 < boxes[0] < 40
+        assert boxes[1] < 1
+        assert width_of(page) == 688
+        assert "the file has all 40" in page.locator(".on-paper").inner_text()
+
+
 def test_it_can_be_read_without_scripts(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found()), java_script_enabled=False) as page:
         assert page.locator(".finding .sentence").first.is_visible()

@@ -41,7 +41,8 @@ class PublicData:
 
     `large` data sets get the parameters that the paper uses for its larger ones. `prune` is the
     paper's pruning threshold for the data set, if it has one: the authors read it off a plot.
-    `labels` is the provider's file of what columns mean, if there is one.
+    `labels` is the provider's file of what columns mean, if there is one. `views` are what readers
+    call the two tables.
 
     >>> find("MAMMAL").left, find("MAMMAL").prune
     ('mammals/left.csv', 500)
@@ -58,6 +59,7 @@ class PublicData:
     left_titles: Titles = ()
     right_titles: Titles = ()
     labels: str = ""
+    views: tuple[str, str] = ("left", "right")
 
     def files(self, folder: Path) -> tuple[Path, Path]:
         """Return the paths of the two files in a folder."""
@@ -95,7 +97,7 @@ class PublicData:
             [_titled(one, titles, known) for one in fields(names, rules)]
             for names, rules, titles in sides
         ]
-        return declared.schema(self.name, self.unit, *views)
+        return declared.schema(self.name, self.unit, *views, self.views)
 
     def load(self, folder: Path, schema: redveil.Schema | None = None) -> redveil.Dataset:
         """Load the two files with the declared schema, or with another.
@@ -130,6 +132,7 @@ DATA_SETS = (
         unit="grid cell",
         prune=500,
         right_titles=CLIMATE_TITLES,
+        views=("species", "climate"),
     ),
     PublicData(
         "CMS2",
@@ -143,6 +146,7 @@ DATA_SETS = (
         left_titles=BENEFICIARY_TITLES,
         right_titles=CLAIM_TITLES,
         labels="cms_desynpuf/dx_labels.csv",
+        views=("health", "costs"),
     ),
     PublicData(
         "CMS-ALL",
@@ -156,6 +160,7 @@ DATA_SETS = (
         left_titles=BENEFICIARY_TITLES,
         right_titles=CLAIM_TITLES,
         labels="cms_desynpuf/dx_labels.csv",
+        views=("health", "costs"),
     ),
     PublicData(
         "NPAS",
@@ -167,6 +172,7 @@ DATA_SETS = (
         prune=200,
         left_titles=RESPONDENT_TITLES,
         right_titles=NPAS_TITLES,
+        views=("background", "answers"),
     ),
     PublicData(
         "NPAS-2016",
@@ -178,6 +184,7 @@ DATA_SETS = (
         prune=200,
         left_titles=RESPONDENT_TITLES,
         right_titles=NPAS_TITLES,
+        views=("background", "answers"),
     ),
     PublicData(
         "RWAS",
@@ -188,6 +195,7 @@ DATA_SETS = (
         unit="respondent",
         left_titles=RESPONDENT_TITLES,
         right_titles=RWAS_TITLES,
+        views=("background", "answers"),
     ),
     PublicData(
         "DBLP",
@@ -207,6 +215,7 @@ DATA_SETS = (
         large=True,
         left_titles=PATIENT_TITLES,
         right_titles=STAY_TITLES,
+        views=("patients", "stays"),
     ),
     PublicData(
         "MIMIC",

@@ -36,7 +36,13 @@ def _declare(name: str, rules: Rules) -> Field:
     raise redveil.InputError(f"column {name}: no rule declares it; add one to declarations.py")
 
 
-def schema(name: str, unit: str, left: Sequence[Field], right: Sequence[Field]) -> redveil.Schema:
+def schema(
+    name: str,
+    unit: str,
+    left: Sequence[Field],
+    right: Sequence[Field],
+    views: tuple[str, str] = ("left", "right"),
+) -> redveil.Schema:
     """Return the schema of two views with these fields and the key `id`.
 
     >>> schema("fauna", "grid cell", fields(["Moose"], SPECIES), fields(["t1~"], CLIMATE)).unit
@@ -44,10 +50,10 @@ def schema(name: str, unit: str, left: Sequence[Field], right: Sequence[Field]) 
     """
     resources = [
         {
-            "name": side,
+            "name": view,
             "schema": {"primaryKey": KEY, "fields": [{"name": KEY, "type": "string"}, *declared]},
         }
-        for side, declared in (("left", left), ("right", right))
+        for view, declared in zip(views, (left, right), strict=True)
     ]
     descriptor = {"name": name, "resources": resources, "redveil": {"unit": unit}}
     return redveil.Schema.from_dict(descriptor)

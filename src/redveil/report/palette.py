@@ -12,7 +12,7 @@ from typing import Final
 from redveil.schema import Side
 
 LEFT: Final = "#1f6f8b"
-RIGHT: Final = "#c14f37"
+RIGHT: Final = "#b5452e"
 #: The overlap of two queries, and everything that is said of both tables.
 BOTH: Final = "#56457f"
 INK: Final = "#1b2328"

@@ -44,9 +44,8 @@ def page(document: ResultDocument, digest: str | None = None) -> str:
     )
     main = element(
         "main",
-        *banners(teller),
-        _header(teller),
-        findings_section(teller),
+        # On paper, the first page.
+        element("div", *banners(teller), _header(teller), findings_section(teller), class_="front"),
         element("div", id="workbench", hidden=True),
         promise_section(teller),
         glossary_section(teller.unit, teller.units),
@@ -70,6 +69,7 @@ def _header(teller: Teller) -> Html:
         "header",
         element("h1", "What ", left, " and ", right, " have in common"),
         element("p", *_spaced([spoken(one) for one in teller.lead()]), class_="lead"),
+        element("p", *_spaced([spoken(one) for one in teller.caution()]), class_="caution"),
         element("ul", *_facts(teller), class_="summary"),
     )
 

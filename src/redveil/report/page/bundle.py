@@ -38,8 +38,8 @@ def script(first: str = "main", package: str = __package__) -> str:
 
 
 def styles(name: str = "page.css", package: str = __package__) -> str:
-    """Return a style sheet."""
-    return _read(name, package)
+    """Return a style sheet, after the one that all pages share."""
+    return f"{_read('base.css', __package__)}{_read(name, package)}"
 
 
 def policy(script_text: str, style_text: str) -> str:

@@ -3,7 +3,7 @@
  */
 
 import { answer } from "./answers.js";
-import { button, h } from "./dom.js";
+import { breakable, button, h } from "./dom.js";
 import { isWithin, pointing, roleOf } from "./linking.js";
 import { endOrder } from "./trees.js";
 import { rangeText, thousands } from "./wording.js";
@@ -80,11 +80,11 @@ function made(result, link, table, note) {
     const count = thousands(Math.max(pair.fitted[row][column], 0));
     note.textContent = `${words}: ${count}${range ? ` (${rangeText(range, 0)})` : ""}`;
   };
-  const caption = `${result.units} by their group in ${result.views[0]} (rows) and ${result.views[1]} (columns)`;
+  const caption = `Number of ${result.units} by their group in ${result.views[0]} (rows) and ${result.views[1]} (columns)`;
   const element = h(
     "table",
     { class: detailed && columns.length <= 8 ? "heat" : "heat dense" },
-    h("caption", {}, caption),
+    h("caption", {}, h("span", {}, caption)),
     h("thead", {}, h("tr", {}, h("td"), ...columns.map((place) => head("right", place)))),
     h(
       "tbody",
@@ -122,12 +122,14 @@ function headButton(pair, side, place, link, number) {
     link.choose(number, chosen.left, chosen.right);
   };
   const { words } = pair[side].ends[place];
-  return button(words, toggle, {
+  const made = button("", toggle, {
     class: "head",
     title: words,
     "aria-pressed": "false",
     ...pointing(link, { pair: number, left: null, right: null, [side]: new Set([place]) }),
   });
+  made.append(...breakable(words));
+  return made;
 }
 
 function cellButton({ result, pair, link, number, count, range, row, column, at }) {
@@ -139,17 +141,16 @@ function cellButton({ result, pair, link, number, count, range, row, column, at 
     else link.choose(number, [row], [column]);
   };
   const words = `${pair.left.ends[row].words}; ${pair.right.ends[column].words}`;
-  const between = range === null ? "" : `, between ${rangeText(range, 0).replace("–", " and ")}`;
   const place = { pair: number, left: new Set([row]), right: new Set([column]) };
   const made = button("", choose, {
     class: count < 0.5 ? "cell none" : "cell",
     tabindex: at === 0 ? 0 : -1,
-    "aria-label": `${words}: ${thousands(count)} ${result.units}${between}`,
     "aria-pressed": "false",
     ...pointing(link, place),
   });
-  made.append(h("b", {}, thousands(count)));
-  if (range !== null) made.append(h("small", {}, rangeText(range, 0)));
+  const aloud = (text) => h("span", { class: "unseen" }, text);
+  made.append(aloud(`${words}: `), h("b", {}, thousands(count)), aloud(` ${result.units}`));
+  if (range !== null) made.append(aloud(", range "), h("small", {}, rangeText(range, 0)));
   return made;
 }
 

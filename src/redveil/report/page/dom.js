@@ -22,6 +22,11 @@ function filled(element, attributes, children) {
   return element;
 }
 
+/** Return a text that may be broken after underscores, as names in code must be. */
+export function breakable(text) {
+  return text.split(/(?<=_)/).flatMap((part, at) => (at ? [h("wbr"), part] : [part]));
+}
+
 /** Return a button that does something. */
 export function button(text, act, attributes) {
   return h("button", { type: "button", click: act, ...attributes }, text);

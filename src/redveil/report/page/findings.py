@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from redveil.findings.wording import interval_text, p_text
-from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
+from redveil.report.document import (
+    DiscoveryPart,
+    IntervalPart,
+    RedescriptionPart,
+    ResultDocument,
+)
 from redveil.report.page.counts import Counts
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
-from redveil.report.page.sentences import Sentence, Teller, Words
-from redveil.report.wording import confirmation_text, listing_text
+from redveil.report.page.sentences import SPACE, Sentence, Teller, Words
+from redveil.report.wording import listing_text
 from redveil.schema import Side
 
 # Longer lists are drawn only where one looks.
 MANY: Final = 30
+# So many fit on paper, however long their names are.
+FEW: Final = 2
 #: Said where the printed counts could not follow the estimates; `question.js` says it, too.
 ADJUSTED: Final = (
-    "Noise made the overlap larger than a whole. The counts are adjusted for it, the index is not."
+    "With the noise, the overlap came out larger than one of the groups that it is part of. The "
+    "counts here are adjusted for it; the index is not."
 )
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HEIGHTS: Final = {
@@ -49,6 +56,8 @@ def findings_section(teller: Teller) -> Html:
         many = "many" if len(found) > MANY else None
         parts.append(element("div", *cards, id="findings", class_=many))
         parts.append(element("p", "", id="none-left", class_="message", hidden=True))
+    if len(found) > FEW:
+        parts.append(element("p", _paper(len(found)), class_="aside on-paper"))
     parts += [element("p", note, class_="aside") for note in _notes(document)]
     return element("section", *parts, id="found", aria_labelledby="found-title")
 
@@ -75,7 +84,7 @@ def finding(teller: Teller, number: int) -> Html:
     )
     return element(
         "article",
-        element("h3", str(number), aria_label=f"Finding {number}"),
+        element("h3", element("span", "Finding ", class_="unseen"), str(number)),
         body,
         element("div", *_measure(teller.document, one), class_="measure"),
         id=f"finding-{number}",
@@ -104,10 +113,32 @@ def range_text(interval: IntervalPart, digits: int = 2) -> str:
 
 def _notes(document: ResultDocument) -> Iterator[str]:
     if document.false_discoveries:
-        known = confirmation_text(document.false_discoveries, len(document.redescriptions))
-        yield re.sub(r"10\^(\d+)", lambda found: ten_to(int(found[1])), f"{known}.")
+        yield _confirmation(document.false_discoveries, len(document.redescriptions))
     if (how := listing_text(document)) is not None:
         yield f"{how}."
+
+
+def _confirmation(known: DiscoveryPart, reported: int) -> str:
+    """Return how many findings are confirmed, and what that means."""
+    pairs = f"{ten_to(known.comparable)} comparable pairs of descriptions"
+    if known.confirmed == 0:
+        which = "The finding" if reported == 1 else f"None of the {reported} findings"
+        isnt = "is not confirmed" if reported == 1 else "is confirmed"
+        return (
+            f"{which} {isnt}: with this much noise, coincidence among up to {pairs} cannot be "
+            "excluded. What is not confirmed may still be real."
+        )
+    which = f"{known.confirmed} of the {reported} findings are"
+    if known.confirmed == reported:
+        which = "The finding is" if reported == 1 else f"All {reported} findings are"
+    said = f"{which} confirmed: too strong for a coincidence, even among up to {pairs}."
+    if known.confirmed < reported:
+        return f"{said} The others are not confirmed, and may still be real."
+    return f"{said} At most {100 * known.bound:.0f}{SPACE}% false ones are expected in the list."
+
+
+def _paper(found: int) -> str:
+    return f"On paper there are as many findings as fit on this page; the file has all {found:,}."
 
 
 def _bar(teller: Teller, one: RedescriptionPart) -> Html:
@@ -165,7 +196,7 @@ def _measure(document: ResultDocument, one: RedescriptionPart) -> Iterator[Html]
 def _doubt(document: ResultDocument) -> str:
     known = document.false_discoveries
     among = "all" if known is None else ten_to(known.comparable)
-    return f": could still be chance among {among} comparable pairs, given the noise"
+    return f": given the noise, it could be a coincidence among {among} comparable pairs"
 
 
 def ten_to(exponent: float) -> str:

@@ -26,20 +26,22 @@ GLOSSARY: Final = {
     "corrected": (
         "corrected index",
         "How far the Jaccard index is above chance: 0 if the descriptions are unrelated, 1 if they "
-        "fit the same {units}. Use it to compare findings. Its ranges hold with "
-        "95\N{NO-BREAK SPACE}% confidence among themselves, not together with the others.",
+        "fit the same {units}. Use it to compare findings. With 95\N{NO-BREAK SPACE}% confidence, "
+        "all of its ranges are right at once; that is not counted together with other ranges.",
     ),
     "support": ("support", "How many {units} fit a description, or fit both."),
     "range": (
         "range",
         "Where the value would be without the noise. Chance in which {units} happen to be in the "
-        "data is not included. The ranges of all counts, shares and Jaccard indices hold together "
-        "with 95\N{NO-BREAK SPACE}% confidence, and those of free questions do.",
+        "data is not included. With 95\N{NO-BREAK SPACE}% confidence, the ranges of all counts, "
+        "shares and Jaccard indices in the findings are right at once. So are those in answers to "
+        "free questions.",
     ),
     "confirmed": (
         "confirmed",
         "Too strong to be a coincidence, even considering how many pairs of descriptions could "
-        "have been compared. What is not confirmed may still be real.",
+        "have been compared. It does not say that one causes the other. What is not confirmed may "
+        "still be real.",
     ),
     "p": (
         "p at most",

@@ -15,9 +15,6 @@ const ORDERS = {
   support: (a, b) => b.support.both.estimate - a.support.both.estimate,
   p: (a, b) => a.p_value - b.p_value || a.number - b.number,
 };
-// The first page of paper has room for so many letters; so many more go to bars and rules.
-const ROOM_IN_PRINT = 3300;
-const FRAME_IN_PRINT = 200;
 const FORMATS = { text: "text", LaTeX: "latex", JSON: "json" };
 
 /** Build the tools above the list; return what other views need of it. */
@@ -36,15 +33,9 @@ export function findingsList(result, link) {
     const numbers = new Set(visible.map((one) => one.number));
     for (const [number, article] of articles) article.hidden = !numbers.has(number);
     place.append(...visible.map((one) => articles.get(one.number)));
-    const printed = visible.slice(0, printable(visible));
-    for (const one of visible) {
-      articles.get(one.number).classList.toggle("printed", printed.includes(one));
-    }
     count.textContent = `${visible.length} of ${findings.length} shown`;
     none.hidden = visible.length > 0;
     none.textContent = "No finding is left. Lower a threshold, or clear the filter.";
-    const rest = visible.length - printed.length;
-    place.dataset.left = rest > 0 ? `${rest} more in the page itself.` : "";
     for (const watch of watchers) watch(numbers, wanted);
   };
   const set = (changes) => {
@@ -53,7 +44,8 @@ export function findingsList(result, link) {
     announce(count.textContent);
   };
   const tools = toolbar(result, wanted, set, shown);
-  document.getElementById("tools").append(...tools.elements, count);
+  const tally = h("div", { class: "tally" }, count, tools.copying);
+  document.getElementById("tools").append(...tools.elements, tally);
   const toolbox = document.getElementById("toolbox");
   const wide = matchMedia("(min-width: 861px)");
   const unfold = () => (toolbox.open = wide.matches);
@@ -68,13 +60,6 @@ export function findingsList(result, link) {
     }
   });
   return { update, set, watch: (watcher) => watchers.push(watcher), wanted };
-}
-
-/** Return how many findings fit on the first page of paper. */
-function printable(findings) {
-  let room = ROOM_IN_PRINT;
-  const fits = findings.findIndex((one) => (room -= one.text.length + FRAME_IN_PRINT) < 0);
-  return fits === -1 ? findings.length : Math.max(fits, 1);
 }
 
 function elementOf(one) {
@@ -132,9 +117,9 @@ function toolbar(result, wanted, set, shown) {
     field("In both at least", support, outputs[0]),
     field("Corrected index at least", corrected, outputs[1]),
     some ? h("label", { class: "check" }, confirmed, " confirmed only") : null,
-    h("span", { class: "copying" }, field("Copy as", format), all),
   ];
-  return { elements: elements.filter((one) => one !== null), show, format: chosen };
+  const copying = h("span", { class: "copying" }, field("Copy as", format), all);
+  return { elements: elements.filter((one) => one !== null), copying, show, format: chosen };
 }
 
 function field(text, input, output = null) {
@@ -170,7 +155,7 @@ function addActions(one, article, format, link) {
   const actions = h(
     "p",
     { class: "actions" },
-    button("Show below", show, { "aria-label": `Show finding ${one.number} in the tables below` }),
+    button("Show below", show, { "aria-label": `Show below: finding ${one.number}` }),
     button("Copy", () => copy(written([one], format()), `Finding ${one.number}`), {
       "aria-label": `Copy finding ${one.number}`,
     }),

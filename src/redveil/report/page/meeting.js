@@ -100,10 +100,10 @@ function drawn(result, link, width) {
   const sides = ["left", "right"].map((side) => laidOut(pair, side));
   const total = sides[0].sizes.reduce((sum, size) => sum + size, 0) || 1;
   const room = RIBBONS / total;
-  const slot = narrow ? 66 : 50;
-  const height = 2 * MARGIN + Math.max(...sides.map((side) => needed(side, room, slot)));
-  for (const side of sides) stack(side, room, slot, height);
   const region = treeWidth(Math.max(...sides.map((side) => side.depth)), width, narrow);
+  for (const side of sides) label(side, region, narrow);
+  const height = 2 * MARGIN + Math.max(...sides.map((side) => needed(side, room)));
+  for (const side of sides) stack(side, room, height);
   const [start, end] = [region, width - region];
   const matches = matched(result, number);
   const ribbons = makeRibbons(pair, sides, room, start, end, matches, link, number, result.units);
@@ -112,10 +112,11 @@ function drawn(result, link, width) {
     const draw = { link, number, narrow, region, width, units, views };
     return at === 0 ? treeOf(side, "left", start, -1, draw) : treeOf(side, "right", end, 1, draw);
   });
-  const label = `Two trees with ${sides[0].order.length} and ${sides[1].order.length} groups`;
+  const name = `Two trees with ${sides[0].order.length} and ${sides[1].order.length} groups`;
+  const size = { viewBox: `0 0 ${width} ${height}`, width, height };
   const element = s(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label },
+    { ...size, class: narrow ? "narrow" : null, role: "group", "aria-label": name },
     s("g", { class: "ribbons" }, ...ribbons.map((one) => one.element)),
     ...groups.map((group) => group.element),
   );
@@ -152,19 +153,45 @@ function laidOut(pair, side) {
   return { tree, printed, order: endOrder(tree), sizes, depth, tops: [], heights: [], used: [] };
 }
 
+/** Break the labels of a side's ends into lines that fit beside its tree. */
+function label(side, region, narrow) {
+  const { tree, depth } = side;
+  const outer = Math.max(depth - 1, 0);
+  const [size, line, most] = narrow ? [11, 13, 14] : [12.5, 15, 3];
+  const only = region - (narrow ? 20 : 36);
+  const leafRoom = narrow || outer === 0 ? only : Math.min(180, region * 0.56);
+  const innerRoom = outer === 0 ? 0 : (only - leafRoom) / outer;
+  const showInner = !narrow && innerRoom >= 64;
+  const words = new Map(tree.nodes.map((one) => [one.node, one.words]));
+  const lines = tree.ends.map((end) => {
+    // If inner nodes have labels, too, they say the rest of the path.
+    const own = end.stuck ? end.short : (words.get(end.node) ?? end.words);
+    return broken(showInner ? own : end.words, Math.max(leafRoom - 12, 40), most, size);
+  });
+  Object.assign(side, { words, lines, size, line, leafRoom, innerRoom, showInner });
+}
+
+/** Return how high the label of an end is. */
+function slotOf(side, place) {
+  return side.lines[place].length * side.line + 12;
+}
+
 /** Return how high a side is: each end as its size says, but with room for its label. */
-function needed(side, room, slot) {
-  const slots = side.order.map((place) => Math.max(side.sizes[place] * room, slot) + GAP);
+function needed(side, room) {
+  const slots = side.order.map(
+    (place) => Math.max(side.sizes[place] * room, slotOf(side, place)) + GAP,
+  );
   return slots.reduce((sum, one) => sum + one, -GAP);
 }
 
 /** Place the ends of a side below each other, over the whole height. */
-function stack(side, room, slot, height) {
-  const spare = height - 2 * MARGIN - needed(side, room, slot);
+function stack(side, room, height) {
+  const spare = height - 2 * MARGIN - needed(side, room);
   const gap = GAP + spare / Math.max(side.order.length - 1, 1);
   let top = MARGIN;
   for (const place of side.order) {
     const tall = Math.max(side.sizes[place] * room, 1.5);
+    const slot = slotOf(side, place);
     side.tops[place] = top + Math.max(slot - tall, 0) / 2;
     side.heights[place] = tall;
     side.used[place] = 0;
@@ -173,7 +200,7 @@ function stack(side, room, slot, height) {
 }
 
 function treeWidth(depth, width, narrow) {
-  if (narrow) return Math.round(width * 0.32);
+  if (narrow) return Math.round(width * 0.36);
   return Math.min(220 + 110 * (depth - 1), Math.round(width * 0.38));
 }
 
@@ -218,21 +245,13 @@ function makeRibbons(pair, [left, right], room, start, end, matches, link, numbe
 
 /** Return one tree: bars for its ends, labels, and branches. `out` is the direction of its root. */
 function treeOf(side, name, edge, out, draw) {
-  const { tree, order } = side;
+  const { tree, order, words, leafRoom, innerRoom, showInner } = side;
   const inner = innerNodes(tree);
-  const words = new Map(tree.nodes.map((one) => [one.node, one.words]));
   const middleOf = new Map();
   const centre = (place) => side.tops[place] + side.heights[place] / 2;
-  const leafDepth = side.depth;
-  const outer = Math.max(leafDepth - 1, 0);
-  const leafRoom = draw.narrow || outer === 0 ? draw.region - 26 : Math.min(180, draw.region * 0.56);
-  const innerRoom = outer === 0 ? 0 : (draw.region - leafRoom - 30) / outer;
-  const showInner = !draw.narrow && innerRoom >= 64;
   const labels = [];
   const branches = [];
-  const buttons = order.map((place) =>
-    endButton(side, place, name, edge, out, leafRoom, showInner ? words : null, draw),
-  );
+  const buttons = order.map((place) => endButton(side, place, name, edge, out, draw));
   // Where a node's label begins, seen from its parent.
   const anchors = new Map();
   buttons.forEach((one, at) => {
@@ -248,13 +267,13 @@ function treeOf(side, name, edge, out, draw) {
     if (middleOf.has(`stuck${node}`)) ys.push(middleOf.get(`stuck${node}`));
     const y = ys.reduce((sum, one) => sum + one, 0) / ys.length;
     middleOf.set(node, y);
-    const level = leafDepth - depthOf(node);
+    const level = side.depth - depthOf(node);
     const x = edge + out * (BAR + leafRoom + 22 + innerRoom * (level - 1));
     let begins = x;
     if (showInner && node > 0) {
-      const lines = broken(words.get(node), Math.max(innerRoom - 28, 40), 5);
-      const length = Math.max(...lines.map(widthOf));
-      labels.push(textBlock(lines, x + out * 4, y, out, words.get(node), "inner"));
+      const lines = broken(words.get(node), Math.max(innerRoom - 24, 40), 8);
+      const length = Math.max(...lines.map((one) => widthOf(one)));
+      labels.push(textBlock(side, lines, x + out * 4, y, out, words.get(node), "inner"));
       begins = x + out * (length + 8);
     }
     anchors.set(node, begins);
@@ -287,18 +306,16 @@ function treeOf(side, name, edge, out, draw) {
 }
 
 /** Return an end as a button: its bar and its label. */
-function endButton(side, place, name, edge, out, room, words, draw) {
+function endButton(side, place, name, edge, out, draw) {
   const end = side.tree.ends[place];
   const { link, number, units } = draw;
-  // Inner labels say the rest of the path.
-  const own = end.stuck ? end.short : (words?.get(end.node) ?? end.words);
-  const short = words === null ? end.words : own;
   const [top, tall] = [side.tops[place], side.heights[place]];
-  const most = draw.narrow ? 4 : 3;
-  const lines = broken(short, Math.max(room - 14, 40), most);
-  const high = lines.length * 15 + 12;
+  const [lines, room, high] = [side.lines[place], side.leafRoom, slotOf(side, place)];
   const count = `about ${thousands(side.printed[place])} ${units}`;
   const full = `${end.words}: ${count}`;
+  // The name begins with what is seen; "neither a nor b" does not contain "no b".
+  const seen = lines.join(" ");
+  const spoken = end.words.includes(seen) ? full : `${seen}; ${full}`;
   const toggle = () => {
     const chosen = { left: new Set(link.state.left), right: new Set(link.state.right) };
     if (!chosen[name].delete(place)) chosen[name].add(place);
@@ -316,7 +333,7 @@ function endButton(side, place, name, edge, out, room, words, draw) {
       role: "button",
       tabindex: 0,
       "aria-pressed": "false",
-      "aria-label": `Group in ${draw.views[name === "left" ? 0 : 1]}: ${full}`,
+      "aria-label": `${spoken}, in ${draw.views[name === "left" ? 0 : 1]}`,
       click: toggle,
       keydown: key,
       ...pointing(link, { pair: number, left: null, right: null, [name]: new Set([place]) }),
@@ -331,19 +348,24 @@ function endButton(side, place, name, edge, out, room, words, draw) {
       class: "reach",
     }),
     s("rect", { x: out < 0 ? edge - BAR : edge, y: top, width: BAR, height: tall, class: "stem" }),
-    textBlock(lines, edge + out * (BAR + 8), top + tall / 2, out, null, "leaf"),
+    textBlock(side, lines, edge + out * (BAR + 7), top + tall / 2, out, null, "leaf"),
   );
-  return { element, place, length: Math.max(...lines.map(widthOf)) };
+  const length = Math.max(...lines.map((one) => widthOf(one, side.size)));
+  return { element, place, length };
 }
 
 /** Return lines of text around a height, ending or beginning at a place. */
-function textBlock(lines, x, y, out, title, name) {
+function textBlock(side, lines, x, y, out, title, name) {
   const anchor = out < 0 ? "end" : "start";
-  const first = y - ((lines.length - 1) * 15) / 2 + 4;
+  const first = y - ((lines.length - 1) * side.line) / 2 + 4;
   return s(
     "text",
     { class: name, "text-anchor": anchor },
     title === null ? null : s("title", {}, title),
-    ...lines.map((line, at) => s("tspan", { x, y: first + at * 15 }, line)),
+    // Spaces without a width keep the words apart for those who listen.
+    ...lines.flatMap((line, at) => [
+      at ? s("tspan", { "font-size": 0 }, " ") : null,
+      s("tspan", { x, y: first + at * side.line }, line),
+    ]),
   );
 }

@@ -85,7 +85,7 @@ class Phrases:
             case Literal():
                 return self.phrase(complement(query))
             case Known():
-                return f"no known {self.label(query.attribute)}"
+                return f"no known value of {self.label(query.attribute)}"
             case Not(operand):
                 return self.phrase(operand)
             case And(operands):
@@ -110,7 +110,7 @@ class Phrases:
                     else:
                         held.append(word)
                 case (Not(Known() as known),):
-                    missing.append(f"known {self.label(known.attribute)}")
+                    missing.append(f"known value of {self.label(known.attribute)}")
                 case (one, *_):
                     held.append(self._enclosed(one))
         return _listed([*held, *_without(missing)], "and")
@@ -135,11 +135,15 @@ class Phrases:
     def _positive(self, literal: AnyLiteral) -> str | None:
         """Return a literal that says what there is; None if it says what there is not."""
         if isinstance(literal, Known):
-            return f"a known {self.label(literal.attribute)}"
+            return f"a known value of {self.label(literal.attribute)}"
         name, value = literal.attribute, literal.value
         if isinstance(value, bool):
             return self.label(name) if value else None
         if isinstance(value, float):
+            least = self.attributes[name].minimum if name in self.attributes else None
+            # "costs of $0" instead of "costs up to $0"
+            if literal.op == "<=" and value == least:
+                return f"{self.label(name)} of {self._number(name, value)}"
             words = f"{self.label(name)} {_WORDS[literal.op]}"
             return f"{words} {self._number(name, value)}"
         if literal.op in ("=", "!="):

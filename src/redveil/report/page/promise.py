@@ -37,18 +37,18 @@ _SHADES: Final = {
 # Conditions of certificates, and what they mean to those who read this page.
 _PLAIN_CONDITIONS: Final = {
     r"each (.+) has one row in each view.*": (
-        r"each \1 has one row in each table; one who is listed under several keys is not protected "
-        r"as one"
+        r"each \1 has one row in each table; one that is listed under several keys is not "
+        r"protected as one"
     ),
     r"nothing in the schema was learned from these rows.*": (
-        r"what the tables may contain was described without looking at these rows, unless paid "
-        r"for"
+        r"what the columns of the tables may contain was stated without looking at these rows, "
+        r"or the look was paid for with a part of the budget"
     ),
     r"parameters, and the decision to publish this run, .*": (
         r"nobody looked at the data to choose the settings, or to decide whether to publish this"
     ),
     r"other results about the same entities add their own (.+) to .*": (
-        r"you count other results about the same data on top: the \1 of all of them add up"
+        r"this is the only result about the same data; otherwise, the \1 of all of them add up"
     ),
     r"the assumptions of the privacy guarantee hold for loading, .*": (
         r"the files could be read to the end whoever is in them, the computer's random numbers "
@@ -86,7 +86,8 @@ def plain_condition(condition: str) -> str:
     """Return a condition of a certificate in plain words; the certificate keeps its own.
 
     >>> plain_condition("nothing in the schema was learned from these rows without being paid for")
-    'what the tables may contain was described without looking at these rows, unless paid for'
+    'what the columns of the tables may contain was stated without looking at these rows, or the \
+look was paid for with a part of the budget'
     """
     for known, plain in _PLAIN_CONDITIONS.items():
         if (found := re.fullmatch(known, condition)) is not None:
@@ -116,8 +117,8 @@ def _sentence(document: ResultDocument) -> list[str]:
             ", but as published it does not in practice.",
         ]
     said: list[str] = [
-        f"{_start(document)} any one {unit} had been left out of the data, this very page would "
-        f"have been {_likely(certificate)} (",
+        f"{_start(document)} any one {unit} had been left out of the data, this very page could "
+        f"have come out as well, at most {_factor(certificate)} times more or less likely (",
         term("epsilon", certificate.promise),
         f"). {_consequence(certificate)}",
     ]
@@ -144,13 +145,6 @@ def _consequence(certificate: CertificatePart) -> str:
     if Fraction(certificate.epsilon) > MODERATE:
         return f"What it reveals about a single one of the {units} is limited by this factor alone."
     return f"So it tells about {units} in general, and little about a single one."
-
-
-def _likely(certificate: CertificatePart) -> str:
-    factor = _factor(certificate)
-    if Fraction(certificate.epsilon) <= MODERATE:
-        return f"about as likely: at most {factor} times more or less so"
-    return f"at most {factor} times more or less likely"
 
 
 def _factor(certificate: CertificatePart) -> str:
@@ -204,8 +198,15 @@ def _certificate(teller: Teller) -> Html:
     """Return the certificate and the steps, folded up."""
     certificate = teller.document.certificate
     rows = certificate.listing(teller.document.entities).rows
+    # A row without a name goes on with the one before.
+    named: list[tuple[str, list[Html]]] = []
+    for name, fact in rows:
+        if name or not named:
+            named.append((name, []))
+        named[-1][1].append(element("div", fact))
     facts = [
-        element("tr", element("th", name, scope="row"), element("td", fact)) for name, fact in rows
+        element("tr", element("th", name, scope="row"), element("td", *said))
+        for name, said in named
     ]
     steps = steps_listing(certificate.steps)
     shown = list(steps.rows[:_MANY])

@@ -12,7 +12,8 @@ import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "
 
 // As in `findings.py`.
 const ADJUSTED =
-  "Noise made the overlap larger than a whole. The counts are adjusted for it, the index is not.";
+  "With the noise, the overlap came out larger than one of the groups that it is part of. The " +
+  "counts here are adjusted for it; the index is not.";
 
 /** Return a section with the heat map, the answer, and what cannot be asked. */
 export function questionSection(result, link, tableOf) {
@@ -33,7 +34,8 @@ export function questionSection(result, link, tableOf) {
       "p",
       { class: "intro" },
       "Everything here has been released already, so questions about it cost no privacy. Choose " +
-        "a cell, or any groups by their names; hold Shift to add a cell to what is chosen.",
+        "a cell, or any groups by their names.",
+      h("span", { class: "by-hand" }, " Hold Shift to add a cell to what is chosen."),
     ),
     h("div", { class: "asking" }, heatMap(result, link, tableOf), panel),
     otherQuestions(result, link),

@@ -85,8 +85,8 @@ class Teller:
         pairs = document.tree_pairs
         left, right = (pairs[0].left.view, pairs[0].right.view) if pairs else ("", "")
         self.views = {
-            Side.LEFT: left or "the left table",
-            Side.RIGHT: right or "the right table",
+            Side.LEFT: "the left table" if left in ("", "left") else left,
+            Side.RIGHT: "the right table" if right in ("", "right") else right,
         }
 
     @property
@@ -150,18 +150,21 @@ class Teller:
         return [*sentence, Words(".")]
 
     def lead(self) -> Iterator[Sentence]:
-        """Yield what was asked, of how many, and how to take the numbers."""
+        """Yield what was asked, of how many, and how much was found."""
         certificate, found = self.document.certificate, len(self.document.redescriptions)
         yield [*self._task(), *self._outcome(found)]
         if certificate.within is not None:
             within = self.given(certificate.within)
             yield [Words(f"It is only about {self.units} with "), *within, Words(".")]
-        if found:
+
+    def caution(self) -> Iterator[Sentence]:
+        """Yield how to take the numbers."""
+        if self.document.redescriptions:
             yield self._noise()
             yield [Words(self._ranges())]
 
     def _noise(self) -> Sentence:
-        sentence = [Words("All numbers carry random noise on purpose")]
+        sentence = [Words("Random noise was added to all counts, on purpose")]
         if self.is_private:
             sentence.append(Words(f": it protects every single {self.unit}, "))
             sentence.append(Words("on the conditions below", link=CONDITIONS))
@@ -171,9 +174,9 @@ class Teller:
         """Return what ranges claim, and no more than that."""
         depth = "" if self.ranges_are_proved else " (for trees as deep as these, as measured)"
         return (
-            f"Ranges allow for this noise only, not for chance in which {self.units} happen to be "
-            f"in the data. Those of counts, shares and Jaccard indices all hold together with "
-            f"95{SPACE}% confidence{depth}."
+            f"So each finding says in which range the value without noise lies: with 95{SPACE}% "
+            f"confidence, all of these ranges are right{depth}. They do not allow for chance in "
+            f"which {self.units} happen to be in the data."
         )
 
     @property

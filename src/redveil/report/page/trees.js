@@ -28,36 +28,38 @@ export function depthOf(node) {
   return Math.floor(Math.log2(node + 1));
 }
 
-/** Return how wide a text is in the trees' font, in pixels. */
-export function widthOf(text) {
+/** Return how wide a text is in the trees' font, in pixels; `size` is that of its letters. */
+export function widthOf(text, size = 12.5) {
   if (widthOf.pen === undefined) {
     widthOf.pen = document.createElement("canvas").getContext("2d");
     // Bold, as labels of what is chosen are.
-    widthOf.pen.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
+    widthOf.pen.font = `600 100px ${getComputedStyle(document.body).fontFamily}`;
   }
-  return widthOf.pen.measureText(text).width;
+  return (size / 100) * widthOf.pen.measureText(text).width;
 }
 
 /** Return a text in lines of some width; what does not fit is left out. */
-export function broken(text, width, most) {
+export function broken(text, width, most, size) {
   const lines = [];
   let line = "";
-  for (const word of text.split(/ +/)) {
-    const longer = line ? `${line} ${word}` : word;
-    if (line && widthOf(longer) > width) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
+  // Names in code are long; they are broken after underscores, too.
+  for (const [piece] of text.matchAll(/ *[^ _-]*[_-]*/g)) {
+    if (line.trim() && widthOf(line + piece, size) > width) {
+      lines.push(line.trim());
+      line = piece;
+    } else line += piece;
   }
-  lines.push(line);
+  lines.push(line.trim());
   const kept = lines.slice(0, most);
   if (lines.length > most) kept[most - 1] += "…";
-  return kept.map((one) => cut(one, width));
+  return kept.map((one) => cut(one, width, size));
 }
 
-function cut(text, width) {
-  if (widthOf(text) <= width) return text;
-  let length = text.length;
-  while (length > 1 && widthOf(`${text.slice(0, length)}…`) > width) length = Math.floor(length * 0.95);
-  return `${text.slice(0, length)}…`;
+function cut(text, width, size) {
+  if (widthOf(text, size) <= width) return text;
+  const bare = text.replace(/…$/, "");
+  let length = bare.length;
+  const shorter = () => `${bare.slice(0, length).trimEnd()}…`;
+  while (length > 1 && widthOf(shorter(), size) > width) length -= Math.ceil(length / 50);
+  return shorter();
 }

@@ -39,7 +39,8 @@ export function countRange({ low, high }, unit) {
 
 /** Return the ends of an interval. */
 export function rangeText({ low, high }, digits = 2) {
-  return `${fixed(low, digits)}–${fixed(high, digits)}`;
+  const [first, last] = [low, high].map((end) => fixed(end, digits).replace("-", "−"));
+  return low < 0 ? `${first} to ${last}` : `${first}–${last}`;
 }
 
 /** Return an estimate with the ends of its interval in brackets. */

@@ -122,7 +122,7 @@ def test_the_numbers_of_a_card_add_up() -> None:
     assert "Of about 700 patients with gout , about 100 %" in text
     assert "of about 740 patients with acid , about 95 %" in text
     assert "diagnoses only 0 symptoms only 40 both 700" in text
-    assert "Noise made the overlap larger than a whole." in text
+    assert "the overlap came out larger than one of the groups that it is part of" in text
     (bar,) = re.findall(r'<svg class="bar">(.*?)</svg>', page(document(one)))
     assert re.findall(r'<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"', bar) == [
         ("both", "0.00", "94.19"),
@@ -181,7 +181,7 @@ def test_embedded_json_is_the_same_json() -> None:
 
 
 def test_the_promise_says_no_more_than_it_can() -> None:
-    assert "at most 2.7 times more or less so" in told()
+    assert "at most 2.7 times more or less likely" in told()
     assert "and little about a single one" in told()
     assert "and little about a single one" not in told(epsilon="2")
     strong = told(epsilon="20")
@@ -260,10 +260,10 @@ def test_ranges_claim_what_is_proved() -> None:
     shallow = mined_clinic(algorithm="twin", depth=1, trials=2).report()
     deep = mined_clinic(algorithm="twin", depth=3, trials=1).report()
     for text in map(text_of, (shallow, deep)):
-        assert "not for chance in which patients happen to be in the data" in text
-        assert "counts, shares and Jaccard indices all hold together with 95 % confidence" in text
+        assert "do not allow for chance in which patients happen to be in the data" in text
+        assert "with 95 % confidence, all of these ranges are right" in text
     assert "as measured" not in text_of(shallow)
-    assert "95 % confidence (for trees as deep as these, as measured)." in text_of(deep)
+    assert "are right (for trees as deep as these, as measured)." in text_of(deep)
 
 
 def test_the_footer_names_the_promise_and_the_file(tmp_path: Path) -> None:
@@ -320,10 +320,35 @@ def test_what_is_confirmed_and_how_the_list_was_made_is_said() -> None:
     text = text_of(page(made))
     assert "Confirmed 1 of 2" in text
     assert "✓ confirmed" in text
-    assert "○ not confirmed : could still be chance among 10³² comparable pairs, given" in text
-    assert "1 of 2 confirmed after correcting" in text
+    assert "○ not confirmed : given the noise, it could be a coincidence among 10³²" in text
+    assert "1 of the 2 findings are confirmed: too strong for a coincidence" in text
     again = mined_clinic(algorithm="twin", trials=3).filter(max_support=0.5)
     assert "Listed again from released tables, at no cost" in text_of(again.report())
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "reported", "said"),
+    [
+        (2, 2, "All 2 findings are confirmed: too strong for a coincidence, even among up to 10³²"),
+        (1, 1, "The finding is confirmed: too strong"),
+        (0, 2, "None of the 2 findings is confirmed: with this much noise, coincidence among up"),
+        (0, 1, "The finding is not confirmed: with this much noise"),
+    ],
+)
+def test_how_many_are_confirmed_is_a_sentence(confirmed: int, reported: int, said: str) -> None:
+    known = DiscoveryPart(bound=0.02, confirmed=confirmed, comparable=32.0)
+    made = document(*(redescription() for _ in range(reported)))
+    text = text_of(page(made.model_copy(update={"false_discoveries": known})))
+    assert said in text
+    assert ("At most 2 % false ones are expected" in text) == (confirmed == reported)
+
+
+def test_facts_of_the_certificate_have_one_name_each() -> None:
+    html = page(document(redescription()))
+    table = html.partition('class="facts"')[2].partition("</table>")[0]
+    names = re.findall(r'<th scope="row">(.*?)</th>', table)
+    assert all(names)
+    assert len(names) == len(set(names))
 
 
 def test_without_a_noisy_number_of_entities_the_table_tells_it() -> None:
