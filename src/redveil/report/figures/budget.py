@@ -111,7 +111,7 @@ def _bar(
         wide = width * float(cost / full)
         fill = colours[name]
         sheet.box((x, y), wide, height, fill, edge=PAPER, line=0.8)
-        text = f"{float(cost / full):.0%}"
+        text = f"{float(100 * cost / full):.0f} %"
         if height >= BAR and wide > measured(text) + 0.1:
             colour = PAPER if lightness(fill) < 0.3 else INK
             sheet.text(x + wide / 2, y + height / 2, text, across="center", colour=colour)

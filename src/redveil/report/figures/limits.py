@@ -60,7 +60,9 @@ def _line(axes: Any, detections: Sequence[Detection], word: str) -> None:
             if (match := getattr(one.limits[word], what)) is not None
         ]
         if points:
-            label = f"{word}: each covers {SHARES[word]:.0%}" if what == "confirmed" else None
+            label = (
+                f"{word}: each covers {100 * SHARES[word]:.0f} %" if what == "confirmed" else None
+            )
             axes.plot(
                 *zip(*points, strict=True), linestyle=line, color=colour, label=label,
                 marker=mark, markersize=4.5, linewidth=1.2,

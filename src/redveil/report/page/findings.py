@@ -128,7 +128,9 @@ def _confirmation(known: DiscoveryPart, reported: int) -> str:
             f"{which} {isnt}: with this much noise, coincidence among up to {pairs} cannot be "
             "excluded. What is not confirmed may still be real."
         )
-    which = f"{known.confirmed} of the {reported} findings are"
+    which = (
+        f"{known.confirmed} of the {reported} findings {'is' if known.confirmed == 1 else 'are'}"
+    )
     if known.confirmed == reported:
         which = "The finding is" if reported == 1 else f"All {reported} findings are"
     said = f"{which} confirmed: too strong for a coincidence, even among up to {pairs}."

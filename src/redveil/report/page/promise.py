@@ -54,6 +54,7 @@ _PLAIN_CONDITIONS: Final = {
         r"the files could be read to the end whoever is in them, the computer's random numbers "
         r"cannot be guessed, and nobody outside saw how long it ran, or any messages of the run"
     ),
+    r"(an ε above .+ protects hardly anyone)": r"you keep in mind that \1",
     r"the Markov chains have converged after (.+) steps; .*": (
         r"the random walks that chose the trees ran long enough, with \1 steps; nobody can prove it"
     ),
@@ -118,7 +119,7 @@ def _sentence(document: ResultDocument) -> list[str]:
         ]
     said: list[str] = [
         f"{_start(document)} any one {unit} had been left out of the data, this very page could "
-        f"have come out as well, at most {_factor(certificate)} times more or less likely (",
+        f"have come out as well, {_factor(certificate)} times more or less likely (",
         term("epsilon", certificate.promise),
         f"). {_consequence(certificate)}",
     ]
@@ -151,9 +152,9 @@ def _factor(certificate: CertificatePart) -> str:
     """Return e^ε in words."""
     epsilon = float(Fraction(certificate.epsilon))
     if epsilon > math.log(1e12):
-        return "more than a million million"
+        return "possibly more than a million million"
     factor = math.exp(epsilon)
-    return f"{factor:,.0f}" if factor >= 10 else f"{factor:.2g}"
+    return f"at most {factor:,.0f}" if factor >= 10 else f"at most {factor:.2g}"
 
 
 def _budget(certificate: CertificatePart, units: str) -> Html:

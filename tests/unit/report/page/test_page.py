@@ -187,7 +187,9 @@ def test_the_promise_says_no_more_than_it_can() -> None:
     strong = told(epsilon="20")
     assert "limited by this factor alone" in strong
     assert "485,165,195 times" in strong
-    assert "more than a million million" in told(epsilon="99")
+    assert "as well, possibly more than a million million times" in told(epsilon="99")
+    bad = told(conditions=("an ε above 10 protects hardly anyone",))
+    assert "This holds if you keep in mind that an ε above 10 protects hardly anyone" in bad
     assert "ran long enough, which cannot be proved" in told(guarantee="asymptotic")
     assert "probability that this fails" in told(delta="1/1000000")
 
@@ -321,7 +323,7 @@ def test_what_is_confirmed_and_how_the_list_was_made_is_said() -> None:
     assert "Confirmed 1 of 2" in text
     assert "✓ confirmed" in text
     assert "○ not confirmed : given the noise, it could be a coincidence among 10³²" in text
-    assert "1 of the 2 findings are confirmed: too strong for a coincidence" in text
+    assert "1 of the 2 findings is confirmed: too strong for a coincidence" in text
     again = mined_clinic(algorithm="twin", trials=3).filter(max_support=0.5)
     assert "Listed again from released tables, at no cost" in text_of(again.report())
 
