@@ -104,12 +104,16 @@ function toolbar(result, wanted, set, shown) {
   const chosen = () => FORMATS[format.value];
   const all = button("Copy list", () => copy(written(shown(), chosen()), "List"));
   const some = findings.some((one) => one.confirmed === false);
-  const outputs = [support, corrected].map((input) => h("output", { for: input.id }));
+  // Sliders say their values themselves.
+  const outputs = [support, corrected].map((input) =>
+    h("output", { for: input.id, "aria-live": "off" }),
+  );
   const show = () => {
     support.value = wanted.support;
     corrected.value = wanted.corrected;
     outputs[0].textContent = `${thousands(wanted.support)} ${units}`;
     outputs[1].textContent = wanted.corrected.toFixed(2);
+    support.setAttribute("aria-valuetext", outputs[0].textContent);
   };
   const elements = [
     field("Sort by", order),
