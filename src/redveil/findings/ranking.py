@@ -25,13 +25,15 @@ Flags = NDArray[np.bool_]
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# The least novelty that is worth a reader's time, and the least value relative to the first entry.
+# The least novelty that is worth a reader's time, and the least values relative to the first entry:
+# of a story, of what adds detail to one, and of what is not confirmed.
 LEAST_NOVELTY: Final = 0.1
-LEAST_RELATIVE_VALUE: Final = 0.1
-LEAST_IF_NOT_CONFIRMED: Final = 0.3
+LEAST_STORY: Final = 0.1
+LEAST_DETAIL: Final = 0.05
+LEAST_DOUBT: Final = 0.3
 # The share of its value that the first entry of a story keeps with every literal, besides the usual
 # discount: a simple rule before its refinements.
-STORY_DISCOUNT: Final = 0.8
+STORY_DISCOUNT: Final = 0.9
 # What is left of the value of a pair that covers more than half of the entities, that negates a
 # group, or that asks whether a value is known: mostly another pair says the same about fewer, or
 # more plainly.
@@ -68,7 +70,7 @@ def ranked_by_novelty(
     decide its queries. Beyond that, coverages cannot be compared between tables for free, so
     attributes are: novelty is at most the share of pairs of attributes, one from each query, that
     no entry of another table has. The same attributes with other cut points are one fact. The list
-    ends where the value falls below a tenth of the first entry's.
+    ends where the value falls too far below the first entry's.
 
     First come stories, one of each table that has something new to tell, in few words. Then come
     the details that the tables add to them. Both have to be confirmed; of what is not, only the
@@ -125,7 +127,11 @@ class _Turn(Enum):
     @property
     def least(self) -> float:
         """The least value of an entry, relative to the first."""
-        return LEAST_IF_NOT_CONFIRMED if self is _Turn.DOUBTS else LEAST_RELATIVE_VALUE
+        return {
+            _Turn.STORIES: LEAST_STORY,
+            _Turn.DETAILS: LEAST_DETAIL,
+            _Turn.DOUBTS: LEAST_DOUBT,
+        }[self]
 
 
 def appeal(one: Candidate) -> float:

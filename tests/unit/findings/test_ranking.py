@@ -129,13 +129,21 @@ def test_nothing_in_nothing_out() -> None:
     assert listing([], [APART]) == []
 
 
-@pytest.mark.parametrize(("value", "is_kept"), [(0.059, False), (0.061, True)])
-def test_the_list_ends_where_the_value_falls_below_a_tenth_of_the_first_entry_s(
+@pytest.mark.parametrize(("value", "is_kept"), [(0.029, False), (0.031, True)])
+def test_the_list_ends_where_the_value_falls_below_a_twentieth_of_the_first_entry_s(
     value: float,
     is_kept: bool,  # noqa: FBT001
 ) -> None:
     first, other = one(0.6, table=0), one(value, table=1)
     assert (other in listing([first, other], [APART, APART])) is is_kept
+
+
+def test_a_story_that_is_worth_less_than_a_tenth_of_the_first_comes_after_details() -> None:
+    first, weak = one(0.6, table=0), one(0.05, table=1)
+    detail = one(0.04, SECOND, table=0)
+    assert listing([detail, weak, first], [APART, APART]) == [first, weak, detail]
+    weaker = one(0.05, SECOND, table=0)
+    assert listing([weaker, one(0.04, table=1), first], [APART, APART])[1] == weaker
 
 
 # ——— Between tables ———
@@ -199,7 +207,7 @@ def test_a_simple_rule_comes_before_its_refinement() -> None:
     entries = ranked_by_novelty([refined, simple], [APART])
     assert entries == [simple, replace(refined, detail=True)]
     # Unless it says far less.
-    far_less = replace(simple, value=0.3)
+    far_less = replace(simple, value=0.4)
     assert listing([refined, far_less], [APART])[0] == refined
 
 
@@ -349,7 +357,7 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
     """Take, in three turns, whatever is worth most if it is novel and valuable enough."""
     kept: list[Candidate] = []
     first = 0.0
-    for turn, least in (("stories", 0.1), ("details", 0.1), ("doubts", 0.3)):
+    for turn, least in (("stories", 0.1), ("details", 0.05), ("doubts", 0.3)):
         while True:
             values = values_now(
                 [r for r in found if r.confirmed != (turn == "doubts")], kept, tables
@@ -360,7 +368,7 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
             distinct([least * first, *values.values()])
             offers = [r for r, value in values.items() if value >= least * first]
             ranks = {
-                r: values[r] * (0.8 ** words_of(r) if turn == "stories" else 1) for r in offers
+                r: values[r] * (0.9 ** words_of(r) if turn == "stories" else 1) for r in offers
             }
             distinct(ranks.values())
             taken = max(offers, key=lambda r: ranks[r], default=None)
