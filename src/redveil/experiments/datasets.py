@@ -97,7 +97,7 @@ class PublicData:
             [_titled(one, titles, known) for one in fields(names, rules)]
             for names, rules, titles in sides
         ]
-        return declared.schema(self.name, self.unit, *views, self.views)
+        return declared.schema(self.name, self.unit, views[0], views[1], self.views)
 
     def load(self, folder: Path, schema: redveil.Schema | None = None) -> redveil.Dataset:
         """Load the two files with the declared schema, or with another.
