@@ -7,6 +7,11 @@ RedveilError
 │   ├── QueryError       a query cannot be parsed or evaluated
 │   └── ResultError      a result file is unreadable or of another version
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
+├── StoreError           the database of a server cannot be used
+│   └── LedgerError      a ledger was changed, cut off or restored from a backup
+├── ConflictError        the state of a server does not allow the request
+│   └── LeaseError       a job is no longer the worker's
+├── NotFoundError        there is no such thing, or it is not for the one who asks
 ├── SealedError          sealed data was accessed, or a computation on it failed
 ├── PlanError            a run tried to spend something that is not in its plan
 └── UnfinishedError      a run failed after the release; it carries what was released
@@ -78,6 +83,46 @@ class OverBudgetError(RedveilError):
     """The privacy budget does not cover the request; nothing was released.
 
     >>> issubclass(OverBudgetError, InputError)
+    False
+    """
+
+
+class StoreError(RedveilError):
+    """The database of a server cannot be used; the message says why and what to do.
+
+    >>> issubclass(LedgerError, StoreError)
+    True
+    """
+
+
+class LedgerError(StoreError):
+    """A ledger is not the one that was written: changed, cut off, or restored from a backup.
+
+    >>> issubclass(LedgerError, InputError)
+    False
+    """
+
+
+class ConflictError(RedveilError):
+    """The state of a server does not allow the request, or no longer.
+
+    >>> issubclass(LeaseError, ConflictError)
+    True
+    """
+
+
+class LeaseError(ConflictError):
+    """A job is no longer the worker's: its lease has run out, or it was cancelled.
+
+    >>> issubclass(LeaseError, RedveilError)
+    True
+    """
+
+
+class NotFoundError(RedveilError):
+    """There is no such thing, or it is not for the one who asks: the two look the same.
+
+    >>> issubclass(NotFoundError, InputError)
     False
     """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sqlite3
@@ -15,15 +14,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from redveil.budget.book import append, check_chain, overdraft
+from redveil.budget.chain import NOTHING
 from redveil.budget.charges import (
     Charge,
     PaidFor,
     charges_to,
     latest_of_each,
     missing_purchases,
-    storable,
     total,
 )
+from redveil.budget.entry import CHARGE, Entry, NotAnEntryError, read_entry
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.files import followed, is_there
 from redveil.privacy.loss import Loss, legible
@@ -37,19 +38,22 @@ _LATER: Final = {
     "result": "TEXT",
     "algorithm": "TEXT",
     "parameters": "TEXT NOT NULL DEFAULT '{}'",
+    "kind": "TEXT NOT NULL DEFAULT 'charge'",
+    "analyst": "TEXT",
+    "job": "TEXT",
+    "voids": "INTEGER",
+    "previous": "TEXT",
+    "hash": "TEXT",
+    "signature": "TEXT",
 }
 _CREATE: Final = (
     "CREATE TABLE charges (number INTEGER PRIMARY KEY AUTOINCREMENT, dataset TEXT NOT NULL, "
     "epsilon TEXT NOT NULL, purpose TEXT NOT NULL, made_at TEXT NOT NULL)"
 )
-_INSERT: Final = (
-    "INSERT INTO charges (dataset, epsilon, delta, purpose, made_at, identifier, result, "
-    "algorithm, parameters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_LINK: Final = "UPDATE charges SET previous = ?, hash = ? WHERE number = ?"
 _CONTENTS: Final = {("table", "charges"), ("table", "sqlite_sequence")}
 # Names that are no files for SQLite, or for the command line.
 _NO_FILES: Final = ("", "-", ":memory:")
-_AMOUNT: Final = re.compile(r"[0-9]{1,4300}(?:/[0-9]{1,4300})?")
 _SMALLEST_DATABASE: Final = 512
 # What is wrong with the disk or permissions, and not with the ledger: it must not be replaced
 # by an earlier copy.
@@ -236,20 +240,16 @@ datapackage.ledger.sqlite
     def _refuse_overdraft(
         self, loss: Loss, cap: Loss, charges: Sequence[Charge], identifier: str | None
     ) -> None:
-        spent = total(charges)
-        for key, asked, used, whole in (
-            ("budget", loss.epsilon, spent.epsilon, cap.epsilon),
-            ("budget_delta", loss.delta, spent.delta, cap.delta),
-        ):
-            if asked and used + asked > whole:
-                others = any(one.identifier not in (None, identifier) for one in charges)
-                left = legible(max(whole - used, Fraction(0)))
-                raise OverBudgetError(
-                    f"{self._path}: {asked} requested, {left} left of the {key} of "
-                    f"{legible(whole)}; spend less, or let the owner raise redveil.{key}"
-                    + " (charges to other data sets of the same name count)"
-                    * others
-                )
+        found = overdraft(loss, total(charges), cap)
+        if found is not None:
+            others = any(one.identifier not in (None, identifier) for one in charges)
+            raise OverBudgetError(
+                f"{self._path}: {found.asked} requested, {legible(found.left)} left of the "
+                f"{found.key} of {legible(found.cap)}; spend less, or let the owner raise "
+                f"redveil.{found.key}"
+                + " (charges to other data sets of the same name count)"
+                * others
+            )
 
     def _announce(self, name: str, *, new: bool) -> None:
         what, other = "new ledger begun", "to another ledger, use that one"
@@ -314,7 +314,7 @@ datapackage.ledger.sqlite
         """Turn whatever is wrong with the file into one line that names it."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, NotAnEntryError) as error:
             # The lowest byte is the kind of error, the others say more about it.
             code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
             problem = _PROBLEMS.get(
@@ -340,13 +340,19 @@ def _is_mounted(path: Path) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Create the table, or add the columns that a table of an earlier version lacks."""
+    """Create the table, or bring one of an earlier version up to date: columns, then the chain."""
     names = _columns(connection)
     if not names:
         connection.execute(_CREATE)
     for column, declaration in _LATER.items():
         if column not in names:
             connection.execute(f"ALTER TABLE charges ADD COLUMN {column} {declaration}")
+    if "hash" not in names:
+        last = NOTHING
+        for entry in _entries(connection):
+            linked = entry.linked(entry.number, last)
+            connection.execute(_LINK, (linked.previous, linked.hash, linked.number))
+            last = str(linked.hash)
 
 
 def _columns(connection: sqlite3.Connection) -> list[str]:
@@ -361,42 +367,21 @@ def _columns(connection: sqlite3.Connection) -> list[str]:
 
 def _read(connection: sqlite3.Connection) -> list[Charge]:
     """Return all charges in the file, oldest first."""
-    if not _columns(connection):
-        return []
+    names = _columns(connection)
+    entries = _entries(connection) if names else []
+    # A ledger of an earlier version has no chain until it is charged again.
+    if "hash" in names:
+        check_chain(entries)
+    return [one.charge for one in entries]
+
+
+def _entries(connection: sqlite3.Connection) -> list[Entry]:
     rows = connection.execute("SELECT * FROM charges ORDER BY number")
     names = [column[0] for column in rows.description]
-    return [_charge(**dict(zip(names, row, strict=True))) for row in rows]
-
-
-def _charge(
-    *,
-    dataset: str,
-    epsilon: str,
-    purpose: str,
-    made_at: str,
-    delta: str = "0",
-    identifier: str | None = None,
-    result: str | None = None,
-    algorithm: str | None = None,
-    parameters: str = "{}",
-    **_: object,
-) -> Charge:
-    """Return the charge in a row."""
-    if not isinstance(dataset, str) or not isinstance(identifier, str | None):
-        raise sqlite3.DatabaseError("not a charge")
-    try:
-        loss = Loss(_amount(epsilon), _amount(delta))
-        paid_for = PaidFor(purpose, result, algorithm, dict(json.loads(parameters)))
-    except (ValueError, TypeError, ZeroDivisionError, RecursionError):
-        raise sqlite3.DatabaseError("not a charge") from None
-    return Charge(dataset, loss, paid_for, made_at, identifier)
-
-
-def _amount(text: str) -> Fraction:
-    """Return an amount; it is never negative, so that no row can give anything back."""
-    if not _AMOUNT.fullmatch(text):
-        raise ValueError("not an amount")
-    return Fraction(text)
+    entries = [read_entry(dict(zip(names, row, strict=True))) for row in rows]
+    if any(one.kind != CHARGE for one in entries):
+        raise NotAnEntryError("not a charge")
+    return entries
 
 
 def _write(
@@ -406,12 +391,7 @@ def _write(
     loss: Loss,
     paid_for: PaidFor,
 ) -> None:
-    """Insert a charge."""
+    """Append a charge."""
     # To the second and no finer: how long a run takes depends on the rows.
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    parameters = json.dumps(dict(paid_for.parameters))
-    values = (
-        *(name, str(loss.epsilon), str(loss.delta), paid_for.purpose, made_at, identifier),
-        *(paid_for.result, paid_for.algorithm, parameters),
-    )
-    connection.execute(_INSERT, [None if one is None else storable(one) for one in values])
+    append(connection, Entry(Charge(name, loss, paid_for, made_at, identifier)))

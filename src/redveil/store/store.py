@@ -1,0 +1,100 @@
+"""A server's store: everything that is in its database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from redveil.signing.keys import Signer
+from redveil.store.accounts import Accounts, Clock
+from redveil.store.audit import AuditLog
+from redveil.store.database import Database
+from redveil.store.datasets import DataSets
+from redveil.store.jobs import Jobs
+from redveil.store.ledger import ServerLedger, SignedHead
+from redveil.store.migrations import migrate, must_be_current
+from redveil.store.texts import moment
+from redveil.store.witness import Witness
+from redveil.store.work import Work
+
+
+def utc_now() -> datetime:
+    """Return the time of the system's clock."""
+    return datetime.now(UTC)
+
+
+class Store:
+    """The store of a server: accounts, data sets, jobs, what workers do, the ledger, the log.
+
+    Every public operation is one transaction. Several processes, on several machines, may have the
+    same database open.
+
+    database:  where it is
+    signer:    the server's key
+    witness:   a file on another disk that keeps the entries of the ledger
+    clock:     tells the time
+    most_open: how many unfinished jobs an analyst may have
+    lease:     how long a worker keeps a job without a heartbeat
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store.open(f"{folder}/server.sqlite", Signer.generate())
+    ...     owner = store.accounts.create("olga", "owner", actor="console")
+    ...     store.accounts.all() == [owner]
+    True
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        signer: Signer,
+        witness: Witness | None = None,
+        *,
+        clock: Clock = utc_now,
+        most_open: int = 20,
+        lease: timedelta = timedelta(seconds=60),
+    ) -> None:
+        self.database = database
+        self.signer = signer
+        self.ledger = ServerLedger(database, signer, witness)
+        self.accounts = Accounts(database, clock)
+        self.datasets = DataSets(database, clock, self.ledger)
+        self.jobs = Jobs(database, clock, self.ledger, most_open=most_open)
+        self.work = Work(database, clock, self.ledger, signer, lease=lease)
+        self.audit = AuditLog(database)
+
+    @classmethod
+    def open(
+        cls,
+        address: str | Path,
+        signer: Signer,
+        witness: str | Path | None = None,
+        *,
+        clock: Clock = utc_now,
+        most_open: int = 20,
+        lease: timedelta = timedelta(seconds=60),
+    ) -> Store:
+        """Return the store in a database, which is created or brought up to date.
+
+        Raises LedgerError if the database lacks what its witness has seen.
+        """
+        database = Database(address)
+        migrate(database, moment(clock()))
+        kept = None if witness is None else Witness(witness)
+        store = cls(database, signer, kept, clock=clock, most_open=most_open, lease=lease)
+        with database.transaction() as transaction:
+            must_be_current(transaction)
+            store.ledger.lock(transaction)
+        store.ledger.keep()
+        return store
+
+    def head(self) -> SignedHead | None:
+        """Return the ledger's signed head, None if it is empty."""
+        with self.database.reading() as transaction:
+            return self.ledger.head(transaction)
+
+    def is_ready(self) -> bool:
+        """Return whether the database answers and is of this version."""
+        with self.database.reading() as transaction:
+            must_be_current(transaction)
+        return True

@@ -1,0 +1,246 @@
+"""Jobs as workers see them: claim, reserve, touch the data, commit. A crash never un-spends.
+
+A worker has a job under a lease that it renews. When the lease of a dead worker has run out, its
+job goes back to the queue if the data was not touched, and has failed, charged, if it may have
+been. `touching` is written before the data is opened, so what is not written was not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from redveil.budget.charges import Charge, PaidFor
+from redveil.budget.entry import COMMIT, VOID, Entry
+from redveil.errors import ConflictError, InputError, LeaseError, OverBudgetError
+from redveil.signing.canonical import canonical, digest
+from redveil.signing.certificate import sign_result
+from redveil.signing.keys import Signer
+from redveil.store.accounts import Clock
+from redveil.store.audit import record
+from redveil.store.database import Database, Transaction
+from redveil.store.datasets import find_dataset, find_version, limits_of
+from redveil.store.job import COLUMNS, LEASED, Job, State, job_in
+from redveil.store.jobs import SELECT, find_job
+from redveil.store.ledger import ServerLedger, SignedHead, entry, spent
+from redveil.store.limits import NOTHING, in_words
+from redveil.store.texts import moment
+
+SERVER: Final = "server"
+# A job that has lost so many workers before it was run is given up.
+MOST_TRIES: Final = 3
+_LEASED: Final = ", ".join(f"'{one.value}'" for one in LEASED)
+_FREE: Final = "worker = NULL, lease_until = NULL"
+# First the analyst whose jobs were taken up longest ago, then the oldest job.
+_NEXT: Final = (
+    f"SELECT {', '.join(COLUMNS)} FROM jobs WHERE state = 'queued' ORDER BY COALESCE("
+    "(SELECT served FROM turns WHERE turns.analyst = jobs.analyst), 0), number LIMIT 1"
+)
+
+
+class Work:
+    """What workers do to jobs. Every method is one transaction.
+
+    lease: how long a job stays a worker's without a heartbeat
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        ledger: ServerLedger,
+        signer: Signer,
+        *,
+        lease: timedelta = timedelta(seconds=60),
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._ledger = ledger
+        self._signer = signer
+        self._lease = lease
+
+    def claim(self, worker: str) -> Job | None:
+        """Return a job for a worker, fair between analysts; None if nothing is queued."""
+        with self._database.transaction() as transaction:
+            row = transaction.row(_NEXT + transaction.skip_locked)
+            if row is None:
+                return None
+            job = job_in(row)
+            transaction.execute(
+                "INSERT INTO turns (analyst, served) VALUES (?, "
+                "(SELECT COALESCE(MAX(served), 0) + 1 FROM turns)) "
+                "ON CONFLICT (analyst) DO UPDATE SET served = excluded.served",
+                [job.analyst],
+            )
+            version = find_version(transaction, job.dataset)
+            transaction.execute(
+                "UPDATE jobs SET state = ?, worker = ?, lease_until = ?, version = ?, "
+                "tries = tries + 1 WHERE id = ?",
+                [State.CLAIMED, worker, self._until(), version.number, job.id],
+            )
+            return find_job(transaction, job.id)
+
+    def heartbeat(self, job: str, worker: str, progress: float | None = None) -> bool:
+        """Renew a lease, and say how far the job is; False if it is no longer the worker's."""
+        given = [] if progress is None else [str(min(max(progress, 0.0), 1.0))]
+        with self._database.transaction() as transaction:
+            changed = transaction.change(
+                f"UPDATE jobs SET lease_until = ?{', progress = ?' * bool(given)} "
+                f"WHERE id = ? AND worker = ? AND state IN ({_LEASED})",
+                *(self._until(), *given, job, worker),
+            )
+        return changed == 1
+
+    def reserve(self, job: str, worker: str) -> SignedHead:
+        """Charge a job, and return the receipt. Call it before anything is computed.
+
+        Raises OverBudgetError if a limit would be exceeded: the job is over_budget, and nothing was
+        charged. Raises LeaseError if the job is not the worker's any more.
+        """
+        with self._database.transaction() as transaction:
+            found = self._mine(transaction, job, worker, State.CLAIMED)
+            # From here on nobody else can charge, so what is read now is what is compared.
+            self._ledger.lock(transaction)
+            limits = limits_of(transaction, found.dataset)
+            used = spent(transaction, found.dataset)
+            over = limits.overdraft(found.analyst, found.price, used)
+            if over is None:
+                charge = self._ledger.append(transaction, self._entry(transaction, found))
+                transaction.execute(
+                    "UPDATE jobs SET state = ?, charge = ?, lease_until = ? WHERE id = ?",
+                    [State.RESERVED, charge.number, self._until(), job],
+                )
+                self._record(transaction, found, "job charged", charge=charge.number)
+                receipt = self._ledger.receipt(transaction, charge)
+            else:
+                self._finish(transaction, found, State.OVER_BUDGET, "job over budget")
+        if over is not None:
+            raise OverBudgetError(in_words(over))
+        self._ledger.keep()
+        return receipt
+
+    def touching(self, job: str, worker: str) -> None:
+        """Write down that the data will be opened. Open it only after this has returned."""
+        with self._database.transaction() as transaction:
+            self._mine(transaction, job, worker, State.RESERVED)
+            transaction.execute(
+                "UPDATE jobs SET state = ?, lease_until = ? WHERE id = ?",
+                [State.RUNNING, self._until(), job],
+            )
+
+    def commit(self, job: str, worker: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Sign a result document, store it, and return it as it is stored."""
+        if "signature" in document:
+            raise InputError("the result is signed already")
+        with self._database.transaction() as transaction:
+            found = self._mine(transaction, job, worker, State.RUNNING)
+            if found.charge is None:
+                raise ConflictError("the job was not charged")
+            paid = self._ledger.receipt(transaction, entry(transaction, found.charge))
+            charged = {"ledger": paid.ledger, "number": paid.number, "hash": paid.hash}
+            signed = sign_result(
+                document, {"job": job, "dataset": found.dataset, **charged}, self._signer
+            )
+            self._ledger.append(
+                transaction,
+                self._entry(transaction, found, COMMIT, result=digest(signed)),
+            )
+            transaction.execute(
+                f"UPDATE jobs SET state = ?, result = ?, finished_at = ?, progress = '1', {_FREE} "
+                "WHERE id = ?",
+                [State.DONE, canonical(signed).decode(), moment(self._clock()), job],
+            )
+            self._record(transaction, found, "job done", charge=found.charge)
+        self._ledger.keep()
+        return signed
+
+    def fail(self, job: str, worker: str) -> None:
+        """Give up a job. What was charged stays charged."""
+        with self._database.transaction() as transaction:
+            found = self._mine(transaction, job, worker, *LEASED)
+            self._finish(transaction, found, State.FAILED, "job failed")
+
+    def give_back(self, job: str, worker: str) -> None:
+        """Put a job back into the queue whose data was not touched, and void its charge."""
+        with self._database.transaction() as transaction:
+            found = self._mine(transaction, job, worker, State.CLAIMED, State.RESERVED)
+            self._requeue(transaction, found)
+        self._ledger.keep()
+
+    def expire(self) -> list[Job]:
+        """Deal with the jobs of workers whose leases have run out; return them as they are now."""
+        now = moment(self._clock())
+        with self._database.transaction() as transaction:
+            rows = transaction.rows(
+                f"{SELECT} WHERE state IN ({_LEASED}) AND lease_until < ? ORDER BY number"
+                + transaction.skip_locked,
+                now,
+            )
+            for found in map(job_in, rows):
+                if found.state is State.RUNNING:
+                    self._finish(transaction, found, State.FAILED, "worker lost")
+                else:
+                    self._requeue(transaction, found)
+            expired = [find_job(transaction, row["id"]) for row in rows]
+        if expired:
+            self._ledger.keep()
+        return expired
+
+    def _until(self) -> str:
+        return moment(self._clock() + self._lease)
+
+    def _mine(self, transaction: Transaction, job: str, worker: str, *states: State) -> Job:
+        """Return a worker's job, locked, in one of the states; refuse it otherwise."""
+        found = find_job(transaction, job, lock=True)
+        if found.worker != worker or found.state not in states:
+            raise LeaseError(f"the job is {found.state}, or another worker's")
+        return found
+
+    def _requeue(self, transaction: Transaction, job: Job) -> None:
+        """Void what was charged for data that was not touched, and let another worker try."""
+        if job.charge is not None:
+            self._ledger.append(transaction, self._entry(transaction, job, VOID))
+        transaction.execute(
+            f"UPDATE jobs SET state = ?, charge = NULL, {_FREE} WHERE id = ?",
+            [State.QUEUED, job.id],
+        )
+        self._record(transaction, job, "job queued again", voided=job.charge)
+        if job.tries >= MOST_TRIES:
+            free = find_job(transaction, job.id)
+            self._finish(transaction, free, State.FAILED, "job given up")
+
+    def _finish(self, transaction: Transaction, job: Job, state: State, action: str) -> None:
+        transaction.execute(
+            f"UPDATE jobs SET state = ?, finished_at = ?, {_FREE} WHERE id = ?",
+            [state, moment(self._clock()), job.id],
+        )
+        self._record(transaction, job, action, charge=job.charge)
+
+    def _entry(
+        self, transaction: Transaction, job: Job, kind: str | None = None, result: str | None = None
+    ) -> Entry:
+        """Return the entry for a job: its charge or, if a kind is given, what became of that."""
+        name = find_dataset(transaction, job.dataset, closed=True).name
+        made_at = moment(self._clock())
+        algorithm = job.question.get("algorithm")
+        if kind is None:
+            paid_for = PaidFor(
+                job.purpose,
+                None,
+                algorithm if isinstance(algorithm, str) else None,
+                job.question,
+            )
+            charge = Charge(name, job.price, paid_for, made_at, job.dataset)
+            return Entry(charge, analyst=job.analyst, job=job.id)
+        after = Charge(name, NOTHING, PaidFor(job.purpose, result), made_at, job.dataset)
+        voids = job.charge if kind == VOID else None
+        return Entry(after, kind, job.analyst, job.id, voids)
+
+    def _record(self, transaction: Transaction, job: Job, action: str, **details: Any) -> None:
+        record(
+            *(transaction, self._clock(), SERVER, action),
+            dataset=job.dataset,
+            job=job.id,
+            **details,
+        )
