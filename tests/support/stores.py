@@ -50,6 +50,7 @@ class Place:
     owner: Account
     analysts: list[Account]
     counter: Any = field(default_factory=itertools.count)
+    opened: list[Store] = field(default_factory=list)
 
     @classmethod
     def make(
@@ -81,7 +82,14 @@ class Place:
 
     def again(self) -> Store:
         """Open the same database as another process would."""
-        return Store.open(self.address, self.signer, self.witness, clock=self.clock)
+        store = Store.open(self.address, self.signer, self.witness, clock=self.clock)
+        self.opened.append(store)
+        return store
+
+    def close(self) -> None:
+        """Close everything that was opened."""
+        for store in (self.store, *self.opened):
+            store.close()
 
     def submit(
         self, epsilon: str = "1", *, key: str | None = None, analyst: Account | None = None

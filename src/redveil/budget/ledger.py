@@ -190,6 +190,13 @@ datapackage.ledger.sqlite
         """
         return tuple((one.name, one.identifier) for one in latest_of_each(self._all()))
 
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all entries, oldest first, chained or not. Writes nothing, and creates no file."""
+        if self._is_new():
+            return ()
+        with self._named_errors(), closing(self._connect("rw")) as connection:
+            return tuple(_entries(connection) if _columns(connection) else ())
+
     def _all(self) -> list[Charge]:
         """Return all charges, oldest first. Writes nothing, and creates no file."""
         if self._is_new():

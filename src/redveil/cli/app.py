@@ -16,6 +16,7 @@ from redveil.cli.demo import demo
 from redveil.cli.describe import describe
 from redveil.cli.diagnose import diagnose
 from redveil.cli.help import WIDEST, ReadableCommand, ReadableGroup
+from redveil.cli.ledgers import ledger
 from redveil.cli.mine import NOTES, mine
 from redveil.cli.plan import plan
 from redveil.cli.plot import plot
@@ -25,12 +26,13 @@ from redveil.cli.report import report
 from redveil.cli.schema import schema
 from redveil.cli.show import show
 from redveil.cli.truth import truth
+from redveil.cli.verify import verify
 
 TAGLINE: Final = "Find out what two tables have in common, without releasing a row."
 # As one uses them.
 ORDER: Final = (
     *("schema", "plan", "mine", "describe", "refine", "confirm"),
-    *("show", "report", "ask", "compare", "budget", "truth"),
+    *("show", "report", "ask", "compare", "verify", "budget", "ledger", "truth"),
     *("baseline", "diagnose", "audit", "plot", "prepare", "demo"),
 )
 
@@ -60,6 +62,7 @@ for command in (
     report,
     ask,
     compare,
+    verify,
     plan,
     budget,
     truth,
@@ -72,6 +75,7 @@ for command in (
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")
+app.add_typer(ledger, name="ledger")
 
 
 def _version(wanted: bool) -> None:

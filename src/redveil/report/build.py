@@ -86,6 +86,8 @@ def with_list(
         "false_discoveries": _discovery(discovery),
         "message": None,
         "listing": listing,
+        # The server signed another list.
+        "signature": None,
     }
     return document.model_copy(update=update)
 

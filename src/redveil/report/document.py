@@ -413,6 +413,19 @@ class ListingPart(Part):
     )
 
 
+class SignaturePart(Part):
+    """A server's signature of the whole document, without `value` itself: redveil/signing."""
+
+    algorithm: Literal["ed25519"]
+    key: str = Field(description="the name of the server's key: part of its SHA-256")
+    job: str = Field(description="the server's job")
+    dataset: str = Field(description="the id of the data set")
+    ledger: str = Field(description="the identity of the server's ledger")
+    number: int = Field(description="the place of the charge in the ledger")
+    hash: str = Field(description="the hash of the charge in the ledger")
+    value: str = Field(description="the signature, in base 64")
+
+
 class ResultDocument(Part):
     """A whole result file."""
 
@@ -435,6 +448,7 @@ class ResultDocument(Part):
     unfinished: bool = Field(
         default=False, description="whether the run ended before a list was made from the tables"
     )
+    signature: SignaturePart | None = Field(default=None, description="of a server")
 
     @model_validator(mode="after")
     def _ranks_each_entry(self) -> Self:

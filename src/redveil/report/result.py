@@ -306,10 +306,9 @@ class Result:
     def to_json(self) -> str:
         """Return the result file's text."""
         plain = self.document.model_dump(mode="json", by_alias=True, exclude_none=False)
-        if plain["listing"] is None:
-            del plain["listing"]
-        if not plain["unfinished"]:
-            del plain["unfinished"]
+        for name in ("listing", "unfinished", "signature"):
+            if not plain[name]:
+                del plain[name]
         for redescription in plain["redescriptions"]:
             # Only an owner's evaluation has true values; a private file does not mention them.
             if redescription["true"] is None:

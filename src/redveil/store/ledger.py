@@ -85,10 +85,10 @@ class ServerLedger:
 
     def lock(self, transaction: Transaction) -> str:
         """Lock the ledger, and return its identity; refuse one that must be recovered first."""
-        ((identity, state),) = transaction.execute(
-            f"SELECT id, state FROM ledgers{transaction.for_update}"
+        ((identity, state, place),) = transaction.execute(
+            f"SELECT id, state, place FROM ledgers{transaction.for_update}"
         )
-        if state != IN_USE:
+        if state != IN_USE or place != place_of(transaction):
             raise LedgerError(
                 "this database is a copy or was restored; run `redveil ledger recover` first"
             )
@@ -151,6 +151,19 @@ def signed_head(identity: str, head: Head) -> dict[str, Any]:
     {'redveil': 'ledger head', 'ledger': '7e57', 'number': 1, 'hash': 'ab'}
     """
     return {"redveil": "ledger head", "ledger": identity, "number": head.number, "hash": head.hash}
+
+
+def place_of(transaction: Transaction) -> str:
+    """Return where the ledger's table is; a table that was restored from a dump is another one.
+
+    A file of SQLite can be moved, so it has no place of its own.
+    """
+    if not transaction.is_postgresql:
+        return ""
+    ((found,),) = transaction.execute(
+        "SELECT system_identifier || ':' || 'charges'::regclass::oid FROM pg_control_system()"
+    )
+    return str(found)
 
 
 def identity(transaction: Transaction) -> str:

@@ -12,9 +12,13 @@ from typing import Final
 
 from redveil.errors import StoreError
 from redveil.store.database import Database, Transaction
+from redveil.store.ledger import IN_USE, place_of
 
 _FIRST: Final = (
-    "CREATE TABLE ledgers (id TEXT PRIMARY KEY, made_at TEXT NOT NULL, state TEXT NOT NULL)",
+    # One row. The ledger is in use, or a copy that must be recovered first, and so is one whose
+    # table is at another place than it was.
+    """CREATE TABLE ledgers (
+        id TEXT PRIMARY KEY, made_at TEXT NOT NULL, state TEXT NOT NULL, place TEXT NOT NULL)""",
     # The entries of the ledger: charges, and also the budgets and grants in force, so that they are
     # signed, and come back with a witness. That `previous` is unique keeps the chain from forking,
     # and that `voids` is keeps a charge from being given back twice.
@@ -90,8 +94,8 @@ def migrate(database: Database, now: str) -> int:
             transaction.execute("INSERT INTO migrations (version) VALUES (?)", [version])
         if not transaction.execute("SELECT id FROM ledgers"):
             transaction.execute(
-                "INSERT INTO ledgers (id, made_at, state) VALUES (?, ?, 'in use')",
-                [secrets.token_hex(16), now],
+                "INSERT INTO ledgers (id, made_at, state, place) VALUES (?, ?, ?, ?)",
+                [secrets.token_hex(16), now, IN_USE, place_of(transaction)],
             )
         return len(MIGRATIONS)
 

@@ -41,6 +41,7 @@ class Store:
     ...     store = Store.open(f"{folder}/server.sqlite", Signer.generate())
     ...     owner = store.accounts.create("olga", "owner", actor="console")
     ...     store.accounts.all() == [owner]
+    ...     store.close()
     True
     """
 
@@ -78,15 +79,22 @@ class Store:
 
         Raises LedgerError if the database lacks what its witness has seen.
         """
-        database = Database(address)
-        migrate(database, moment(clock()))
         kept = None if witness is None else Witness(witness)
+        database = Database(address)
         store = cls(database, signer, kept, clock=clock, most_open=most_open, lease=lease)
-        with database.transaction() as transaction:
-            must_be_current(transaction)
-            store.ledger.lock(transaction)
-        store.ledger.keep()
+        try:
+            migrate(database, moment(clock()))
+            with database.transaction() as transaction:
+                store.ledger.lock(transaction)
+            store.ledger.keep()
+        except BaseException:
+            store.close()
+            raise
         return store
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        self.database.close()
 
     def head(self) -> SignedHead | None:
         """Return the ledger's signed head, None if it is empty."""

@@ -31,7 +31,7 @@ def make_place(address: str) -> Iterator[Callable[..., Place]]:
 
     yield make
     for place in made:
-        place.store.database.close()
+        place.close()
 
 
 @pytest.fixture

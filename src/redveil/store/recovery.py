@@ -1,0 +1,181 @@
+"""Backups of a server's database, and how one goes on after it was restored.
+
+A restored database has forgotten what was spent since the backup. So nothing is charged to it until
+the missing entries are back from a witness, or whatever is left of every budget is written off.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from redveil.budget import book
+from redveil.budget.book import Head
+from redveil.budget.charges import Charge, PaidFor
+from redveil.budget.entry import Entry
+from redveil.errors import InputError, LedgerError
+from redveil.files import is_there
+from redveil.privacy.loss import Loss
+from redveil.signing.keys import Signer
+from redveil.store.accounts import Clock
+from redveil.store.audit import record
+from redveil.store.checking import check_database, check_entries
+from redveil.store.database import Database, Transaction
+from redveil.store.datasets import limits_of
+from redveil.store.job import OPEN, State
+from redveil.store.ledger import (
+    COPY,
+    IN_USE,
+    entries,
+    identity,
+    place_of,
+    signed_head,
+    spent,
+)
+from redveil.store.texts import moment
+from redveil.store.witness import Witness
+
+WRITTEN_OFF: Final = "written off"
+_OPERATOR: Final = "operator"
+_OPEN: Final = ", ".join(f"'{one.value}'" for one in OPEN)
+_OUTSTANDING: Final = (
+    "(SELECT MAX(number) FROM charges WHERE charges.job = jobs.id AND kind = 'charge' AND number "
+    "NOT IN (SELECT voids FROM charges WHERE voids IS NOT NULL))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was done to a database that was restored.
+
+    replayed:    how many entries came back from witnesses
+    written_off: what was left of budgets and is counted as spent, by data set
+    """
+
+    replayed: int
+    written_off: dict[str, Loss]
+
+
+def backup(database: Database, target: Path) -> None:
+    """Copy a SQLite database while it is in use. The copy is marked: it must be recovered."""
+    source = database.path
+    if source is None:
+        raise InputError("PostgreSQL: back it up with pg_dump or a base backup")
+    if is_there(target):
+        raise InputError(f"{target}: not replaced; name a new file")
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as live,
+            closing(sqlite3.connect(target, isolation_level=None)) as copy,
+        ):
+            live.backup(copy)
+            copy.execute("UPDATE ledgers SET state = ?", [COPY])
+            # One file, without others beside it.
+            copy.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error:
+        target.unlink(missing_ok=True)
+        raise InputError(f"{source}: cannot be copied; check the files and the disk") from None
+
+
+def recover(
+    database: Database,
+    signer: Signer,
+    clock: Clock,
+    *,
+    witnesses: Sequence[Witness] = (),
+    head: str | None = None,
+    write_off: bool = False,
+) -> Recovered:
+    """Make a restored database usable again without giving back what was spent since its backup.
+
+    witnesses: files from which missing entries are taken
+    head:      the last hash of the ledger as it is known from elsewhere, in place of a witness
+    write_off: count whatever is left of every budget as spent, if neither is known
+
+    All tokens are revoked, because some may have been revoked since the backup. Jobs that were
+    charged since, and whose answers are lost, have failed.
+    """
+    if not witnesses and head is None and not write_off:
+        raise InputError("recover: give a witness or the last hash, or write off what is left")
+    with database.transaction() as transaction:
+        ledger = identity(transaction)
+        transaction.execute(f"SELECT id FROM ledgers{transaction.for_update}")
+        replayed = sum(_replay(transaction, ledger, one, signer) for one in witnesses)
+        last = book.head(transaction, ledger)
+        if head is not None and last.hash != head:
+            raise LedgerError("the ledger does not end with this hash; entries are missing")
+        lost = _write_off(transaction, ledger, signer, clock) if write_off else {}
+        _settle(transaction, clock)
+        transaction.execute(
+            "UPDATE ledgers SET state = ?, place = ?", [IN_USE, place_of(transaction)]
+        )
+        record(
+            *(transaction, clock(), _OPERATOR, "database recovered"),
+            replayed=replayed,
+            written_off=sorted(lost),
+        )
+    check_database(database, signer.public)
+    return Recovered(replayed, lost)
+
+
+def _replay(transaction: Transaction, ledger: str, witness: Witness, signer: Signer) -> int:
+    """Append the entries of a witness that the database lacks; return how many."""
+    known, kept = list(entries(transaction)), witness.entries(ledger)
+    last = Head(0, "") if not known else Head(known[-1].number, str(known[-1].hash))
+    if kept:
+        check_entries(kept, ledger, signer.public)
+        common = min(last.number, kept[-1].number)
+        if common and known[common - 1].hash != kept[common - 1].hash:
+            raise LedgerError(
+                f"{witness.path}: the witness and the database have different entries at number "
+                f"{common}; one of them was changed"
+            )
+    missing = kept[last.number :]
+    for entry in missing:
+        book.insert(transaction, entry)
+    return len(missing)
+
+
+def _write_off(
+    transaction: Transaction, ledger: str, signer: Signer, clock: Clock
+) -> dict[str, Loss]:
+    """Charge what is left of every budget."""
+    lost: dict[str, Loss] = {}
+    for name, dataset in transaction.execute("SELECT name, id FROM datasets ORDER BY name"):
+        budget, used = limits_of(transaction, dataset).budget, spent(transaction, dataset).of_all
+        rest = Loss(
+            max(budget.epsilon - used.epsilon, Fraction(0)),
+            max(budget.delta - used.delta, Fraction(0)),
+        )
+        if rest != Loss(Fraction(0)):
+            charge = Charge(name, rest, PaidFor(WRITTEN_OFF), moment(clock()), dataset)
+            book.append(
+                transaction,
+                Entry(charge),
+                ledger,
+                lambda head: signer.sign(signed_head(ledger, head)),
+            )
+            lost[name] = rest
+    return lost
+
+
+def _settle(transaction: Transaction, clock: Clock) -> None:
+    """Let jobs agree with the ledger, and revoke all tokens."""
+    now = moment(clock())
+    transaction.execute(f"UPDATE jobs SET charge = {_OUTSTANDING}")
+    transaction.execute(
+        "UPDATE jobs SET state = ?, finished_at = ?, worker = NULL, lease_until = NULL "
+        f"WHERE charge IS NOT NULL AND state IN ({_OPEN})",
+        [State.FAILED, now],
+    )
+    transaction.execute(
+        "UPDATE jobs SET state = ?, worker = NULL, lease_until = NULL "
+        "WHERE charge IS NULL AND state IN ('claimed', 'reserved', 'running')",
+        [State.QUEUED],
+    )
+    transaction.execute("UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL", [now])

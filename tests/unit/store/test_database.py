@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from redveil.errors import InputError, StoreError
+from redveil.store import migrations
+from redveil.store.database import Database
+from redveil.store.migrations import MIGRATIONS, migrate, must_be_current
+from support.other_user import unobserved
+from support.stores import Place
+
+NOW = "2026-01-01T00:00:00+00:00"
+
+
+def test_a_new_database_is_made_once(address: str) -> None:
+    database = Database(address)
+    assert migrate(database, NOW) == migrate(database, NOW) == len(MIGRATIONS)
+    with database.reading() as transaction:
+        must_be_current(transaction)
+        assert len(transaction.rows("SELECT id FROM ledgers")) == 1
+    database.close()
+
+
+def test_several_processes_may_migrate_at_once(address: str) -> None:
+    faults: list[BaseException] = []
+
+    def run() -> None:
+        database = Database(address)
+        try:
+            migrate(database, NOW)
+        except BaseException as error:
+            faults.append(error)
+        finally:
+            database.close()
+
+    threads = [threading.Thread(target=run) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert faults == []
+
+
+def test_later_migrations_are_added_to_what_there_is(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.done("1")
+    later = ("ALTER TABLE accounts ADD COLUMN mail TEXT",)
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, later))
+    with place.store.database.reading() as transaction, pytest.raises(StoreError, match="migrate"):
+        must_be_current(transaction)
+    assert migrate(place.store.database, NOW) == len(MIGRATIONS) + 1
+    with place.store.database.reading() as transaction:
+        assert transaction.rows("SELECT mail FROM accounts WHERE name = 'olga'") == [{"mail": None}]
+    assert place.spent() == 1
+
+
+def test_a_migration_that_fails_changes_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = ("ALTER TABLE accounts ADD COLUMN mail TEXT", "CREATE TABLE accounts (id TEXT)")
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, later))
+    with pytest.raises(StoreError):
+        migrate(place.store.database, NOW)
+    with place.store.database.reading() as transaction, pytest.raises(StoreError, match="migrate"):
+        must_be_current(transaction)
+    with (
+        pytest.raises(StoreError, match="cannot be used"),
+        place.store.database.reading() as transaction,
+    ):
+        transaction.rows("SELECT mail FROM accounts")
+
+
+def test_a_database_of_a_newer_version_is_refused(place: Place) -> None:
+    with place.store.database.transaction() as transaction:
+        transaction.execute("INSERT INTO migrations (version) VALUES (99)")
+    with pytest.raises(StoreError, match="newer than this redveil"):
+        place.again()
+
+
+def test_a_transaction_takes_effect_as_a_whole_or_not_at_all(address: str) -> None:
+    database = Database(address)
+    with database.transaction() as transaction:
+        transaction.execute("CREATE TABLE things (name TEXT)")
+
+    def insert() -> None:
+        with database.transaction() as transaction:
+            for table in ("things", "nowhere"):
+                transaction.execute(f"INSERT INTO {table} (name) VALUES ('one')")
+
+    with pytest.raises(StoreError):
+        insert()
+    with database.reading() as transaction:
+        assert transaction.rows("SELECT * FROM things") == []
+    database.close()
+
+
+def test_errors_are_one_line_without_values(address: str) -> None:
+    database = Database(address)
+    with pytest.raises(StoreError) as caught, database.transaction() as transaction:
+        transaction.execute("INSERT INTO nowhere (name) VALUES (?)", ["secret"])
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert str(caught.value.__cause__) == "None"
+    database.close()
+
+
+@pytest.mark.parametrize("address", ["", ":memory:", "sqlite:///", "mysql://u:secret@host/x"])
+def test_what_is_no_database_is_named_without_its_password(address: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Database(address)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_password_is_not_shown() -> None:
+    assert "secret" not in repr(Database("postgresql://u:secret@nowhere/x"))
+
+
+def test_a_server_that_is_not_there_is_one_line() -> None:
+    database = Database("postgresql://u:secret@/x?host=/nowhere")
+    with pytest.raises(StoreError) as caught, database.transaction():
+        pass
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "server.sqlite"
+    path.write_text("not a database, and long enough to be sure of it " * 30)
+    with pytest.raises(StoreError, match="cannot be used"):
+        migrate(Database(path), NOW)
+
+
+def test_a_child_opens_connections_of_its_own(address: str) -> None:
+    """Two processes that share a connection would mix up their transactions."""
+    program = """
+import os, sys
+from redveil.store.database import Database
+database = Database(sys.argv[1])
+ask = "SELECT pg_backend_pid() AS it" if database.is_postgresql else "SELECT 1 AS it"
+def asked():
+    with database.reading() as transaction:
+        return transaction.row(ask)["it"]
+before = asked()
+child = os.fork()
+if child == 0:
+    same = asked() == before
+    os._exit(1 if database.is_postgresql and same else 0)
+assert os.waitpid(child, 0)[1] == 0
+assert asked() == before
+database.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, address], env=unobserved(), timeout=60, check=False
+    )
+    assert done.returncode == 0
+
+
+def test_the_server_is_ready_if_its_database_is(place: Place) -> None:
+    assert place.store.is_ready()
