@@ -62,9 +62,11 @@ class Place:
         analysts: int = 1,
         witness: Path | None = None,
         needs_approval: bool = False,
+        signer: Signer | None = None,
+        most_open: int = 20,
     ) -> Place:
-        clock, signer = SetClock(), Signer.generate()
-        store = Store.open(address, signer, witness, clock=clock)
+        clock, key = SetClock(), signer or Signer.generate()
+        store = Store.open(address, key, witness, clock=clock, most_open=most_open)
         owner = store.accounts.create("olga", Role.OWNER, NOBODY)
         store.datasets.register(CLINIC, "clinic", owner.id, {"name": "clinic"}, loss(budget))
         store.datasets.new_version(CLINIC, "clinic.packed", "ab" * 32, owner.id)
@@ -74,7 +76,7 @@ class Place:
             store.datasets.grant(
                 CLINIC, people[-1].id, loss(cap), owner.id, needs_approval=needs_approval
             )
-        return cls(address, signer, witness, store, clock, owner, people)
+        return cls(address, key, witness, store, clock, owner, people)
 
     @property
     def ana(self) -> Account:

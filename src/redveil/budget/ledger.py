@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import stat
 import warnings
@@ -25,6 +24,7 @@ from redveil.budget.charges import (
     total,
 )
 from redveil.budget.entry import CHARGE, Entry, NotAnEntryError, read_entry
+from redveil.budget.one_name import must_have_one_name
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.files import followed, is_there
 from redveil.privacy.loss import Loss, legible
@@ -67,9 +67,6 @@ _PROBLEMS: Final = {
     sqlite3.SQLITE_IOERR: "cannot be read or written; check the disk, and that there is room",
 }
 _SECONDS_TO_WAIT: Final = 60
-# What is mounted where, on Linux, and what is written in octal digits there.
-_MOUNTS: Final = Path("/proc/self/mountinfo")
-_SPELLED: Final = re.compile(rb"[ \t\n\\]")
 
 
 class Ledger:
@@ -270,18 +267,7 @@ datapackage.ledger.sqlite
         )
 
     def _connect(self, mode: str) -> sqlite3.Connection:
-        # SQLite names the journal of a charge after one of the names. Under the others, it would
-        # not roll back a charge that was cut off, and later roll back more than that.
-        if self._path.exists() and self._path.stat().st_nlink > 1:
-            raise InputError(
-                f"{self._path}: a ledger with several names (hard links); delete all but one, and "
-                "keep the one with a -journal file, if there is any"
-            )
-        if _is_mounted(self._path):
-            raise InputError(
-                f"{self._path}: a ledger that is mounted without its folder, in which charges keep "
-                "a journal; mount the folder"
-            )
+        must_have_one_name(self._path)
         # SQLite would replace a file of one byte. (Not by its first bytes: closing a file that
         # was opened for reading would release the locks that other threads have on it.)
         if not self._is_new() and self._path.stat().st_size < _SMALLEST_DATABASE:
@@ -330,22 +316,6 @@ datapackage.ledger.sqlite
             raise InputError(f"{self._path}: {problem}") from None
 
 
-def _is_mounted(path: Path) -> bool:
-    """Return whether a file is mounted on its own, which gives it a second name.
-
-    >>> _is_mounted(Path("nowhere.sqlite"))
-    False
-    """
-    try:
-        mounts = _MOUNTS.read_bytes()
-    except OSError:
-        # Not every system has such a list.
-        return False
-    place = _SPELLED.sub(lambda found: b"\\%03o" % found[0][0], os.fsencode(followed(path)))
-    # The fifth field of each line is where something is mounted.
-    return any(line.split(b" ", 5)[4:5] == [place] for line in mounts.split(b"\n"))
-
-
 def _prepare(connection: sqlite3.Connection) -> None:
     """Create the table, or bring one of an earlier version up to date: columns, then the chain."""
     names = _columns(connection)
@@ -377,9 +347,15 @@ def _read(connection: sqlite3.Connection) -> list[Charge]:
     names = _columns(connection)
     entries = _entries(connection) if names else []
     # A ledger of an earlier version has no chain until it is charged again.
-    if "hash" in names:
-        check_chain(entries)
+    if "hash" in names and check_chain(entries).number != _most(connection):
+        raise NotAnEntryError("the last charges were removed")
     return [one.charge for one in entries]
+
+
+def _most(connection: sqlite3.Connection) -> int:
+    """Return the largest number that SQLite has given to a charge."""
+    rows = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'charges'").fetchall()
+    return int(rows[0][0]) if rows else 0
 
 
 def _entries(connection: sqlite3.Connection) -> list[Entry]:

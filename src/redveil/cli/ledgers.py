@@ -88,7 +88,7 @@ def export(address: Address, output: Export = None) -> None:
     source = Source.read(address)
     text = b"".join(lines(source.ledger, source.found)).decode("ascii")
     if output is None:
-        write_file(text)
+        write_file(text.removesuffix("\n"))
         return
     if is_there(output):
         raise InputError(f"{output}: not replaced; name a new file")

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+from redveil.budget.one_name import must_have_one_name
 from redveil.errors import InputError, StoreError
 
 POSTGRESQL: Final = ("postgresql://", "postgres://")
@@ -175,6 +176,7 @@ postgresql://…
 
     def _connect_sqlite(self) -> sqlite3.Connection:
         path = Path(self._address).absolute()
+        must_have_one_name(path)
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rwc",
             uri=True,

@@ -95,9 +95,15 @@ class ServerLedger:
         self._must_be_witnessed(transaction, identity)
         return str(identity)
 
+    def must_be_ours(self, transaction: Transaction) -> str:
+        """Lock the ledger, and refuse one whose last entry another key has signed."""
+        identity = self.lock(transaction)
+        self._must_be_signed(transaction, identity)
+        return identity
+
     def append(self, transaction: Transaction, entry: Entry) -> Entry:
         """Append an entry. It counts once the transaction is committed and `keep` has returned."""
-        identity = self.lock(transaction)
+        identity = self.must_be_ours(transaction)
         try:
             return book.append(
                 transaction,
@@ -130,6 +136,19 @@ class ServerLedger:
             self._signer.public.name,
             str(entry.signature),
         )
+
+    def _must_be_signed(self, transaction: Transaction, identity: str) -> None:
+        """Refuse a ledger whose last entry this server's key has not signed."""
+        for number, found, signature in transaction.execute(
+            "SELECT number, hash, signature FROM charges ORDER BY number DESC LIMIT 1"
+        ):
+            if not self._signer.public.has_signed(
+                signed_head(identity, Head(number, found)), signature
+            ):
+                raise LedgerError(
+                    f"entry {number} of the ledger was not signed with this server's key; use the "
+                    "key that the ledger was begun with"
+                )
 
     def _must_be_witnessed(self, transaction: Transaction, identity: str) -> None:
         """Refuse a database that lacks what its witness has seen."""

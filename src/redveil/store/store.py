@@ -85,7 +85,7 @@ class Store:
         try:
             migrate(database, moment(clock()))
             with database.transaction() as transaction:
-                store.ledger.lock(transaction)
+                store.ledger.must_be_ours(transaction)
             store.ledger.keep()
         except BaseException:
             store.close()

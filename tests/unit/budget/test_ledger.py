@@ -23,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redveil.budget import ledger as ledger_module
+from redveil.budget.book import check_chain
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
@@ -449,6 +450,86 @@ def test_a_ledger_of_an_earlier_version_goes_on_where_it_was(tmp_path: Path) -> 
     with pytest.raises(OverBudgetError):
         ledger.charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
     assert ledger.spent("clinic") == Loss(ONE)
+
+
+EARLIER = {
+    "the first": ("", ""),
+    "before the chain": (
+        ", delta TEXT NOT NULL DEFAULT '0', identifier TEXT, result TEXT, algorithm TEXT, "
+        "parameters TEXT NOT NULL DEFAULT '{}'",
+        ", '0', '7e57', 'result.json', 'twin', '{\"depth\":   2}'",
+    ),
+}
+
+
+@pytest.mark.parametrize("version", EARLIER)
+def test_ledgers_of_every_version_get_a_chain_when_they_are_charged(
+    version: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    columns, values = EARLIER[version]
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE charges (number INTEGER PRIMARY KEY AUTOINCREMENT, dataset TEXT NOT "
+            f"NULL, epsilon TEXT NOT NULL, purpose TEXT NOT NULL, made_at TEXT NOT NULL{columns})"
+        )
+        for number in (1, 2):
+            connection.execute(
+                f"INSERT INTO charges VALUES ({number}, 'clinic', '1/3', 'mine', 'once'{values})"
+            )
+    connection.close()
+    before = path.read_bytes()
+    ledger = Ledger(path)
+    assert ledger.spent("clinic").epsilon == Fraction(2, 3)
+    with pytest.raises(OverBudgetError):
+        ledger.charge("clinic", Loss(ONE), MINED, Loss(ONE))
+    # Neither looking nor a refusal changes the file.
+    assert path.read_bytes() == before
+    ledger.charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
+    assert check_chain(ledger.entries()).number == 3
+    assert ledger.spent("clinic") == Loss(ONE)
+
+
+CHANGES = {
+    "a smaller amount": "UPDATE charges SET epsilon = '1/10' WHERE number = 1",
+    "another data set": "UPDATE charges SET dataset = 'school', identifier = NULL",
+    "another moment": "UPDATE charges SET made_at = 'never'",
+    "a charge removed": "DELETE FROM charges WHERE number = 1",
+    "the last charge removed": "DELETE FROM charges WHERE number = 3",
+    "all charges removed": "DELETE FROM charges",
+    "a charge moved": "UPDATE charges SET number = 7 WHERE number = 1",
+    "no hash": "UPDATE charges SET hash = NULL WHERE number = 2",
+    "a charge without a hash": "INSERT INTO charges (dataset, epsilon, purpose, made_at) "
+    "VALUES ('school', '1', 'mine', 'now')",
+    "a charge given back": "UPDATE charges SET kind = 'void', voids = 1 WHERE number = 2",
+    "a kind of its own": "UPDATE charges SET kind = 'gift' WHERE number = 2",
+}
+
+
+@pytest.mark.parametrize("sql", CHANGES.values(), ids=CHANGES)
+def test_a_charge_that_was_changed_is_noticed(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    for _ in range(3):
+        Ledger(path).charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE), identifier="7e57")
+    with sqlite3.connect(path) as connection:
+        connection.execute(sql)
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="not a usable ledger"):
+        Ledger(path).spent("clinic")
+    with pytest.raises(InputError, match="not a usable ledger"):
+        Ledger(path).charge("clinic", Loss(Fraction(1, 3)), MINED, None)
+    assert path.read_bytes() == before
+
+
+def test_an_old_copy_of_a_ledger_is_not_noticed(tmp_path: Path) -> None:
+    """A file cannot know of what was never in it. A server has a witness."""
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
+    old = path.read_bytes()
+    Ledger(path).charge("clinic", Loss(Fraction(1, 3)), MINED, Loss(ONE))
+    path.write_bytes(old)
+    assert Ledger(path).spent("clinic").epsilon == Fraction(1, 3)
 
 
 def test_delta_has_a_cap_of_its_own(tmp_path: Path) -> None:

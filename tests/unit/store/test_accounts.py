@@ -25,7 +25,11 @@ def test_a_token_is_known_by_its_secret_which_is_not_stored(place: Place) -> Non
     assert len(secret) == len(PREFIX) + 43  # 256 bits in base 64
     token = place.store.accounts.authenticate(secret)
     assert token is not None
-    assert (token.id, token.account, token.scopes) == (number, place.ana, {"ask", "read"})
+    assert (token.id, token.account, token.scopes) == (
+        number,
+        place.ana,
+        frozenset({"ask", "read"}),
+    )
     with place.store.database.reading() as transaction:
         for table in ("tokens", "events"):
             assert secret not in str(transaction.rows(f"SELECT * FROM {table}"))

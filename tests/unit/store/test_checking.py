@@ -185,11 +185,17 @@ def test_the_chain_cannot_fork_even_without_a_lock(used: Place) -> None:
         change(used, f"INSERT INTO charges ({names}) VALUES ({marks})", *values.values())
 
 
-def test_a_head_without_a_hash_stops_the_ledger(used: Place) -> None:
+def test_nothing_is_appended_to_a_head_that_was_not_signed(used: Place) -> None:
     change(used, "UPDATE charges SET hash = '' WHERE number = 7")
-    used.reserved()
-    with pytest.raises(LedgerError, match="entry 7 was changed"):
-        check_database(used.store.database, used.signer.public)
+    with pytest.raises(LedgerError, match="entry 7 of the ledger was not signed with this server"):
+        used.reserved()
+    assert used.spent() == 1.5
+
+
+def test_a_server_with_another_key_is_refused(used: Place) -> None:
+    used.signer = Signer.generate()
+    with pytest.raises(LedgerError, match="use the key that the ledger was begun with"):
+        used.again()
 
 
 def test_every_receipt_is_the_head_of_its_time(used: Place) -> None:

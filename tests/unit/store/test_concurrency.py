@@ -50,10 +50,10 @@ def test_of_64_clients_exactly_as_many_succeed_as_the_cap_allows(
         budget=str(RUNS) if limited == "budget" else "1000",
         cap=str(RUNS) if limited == "grant" else "1000",
         analysts=1 if limited == "grant" else 4,
+        most_open=CLIENTS,
     )
     if limited == "cap over all":
         place.store.datasets.set_cap(CLINIC, loss(str(RUNS)), place.owner.id)
-    place.store.jobs._most_open = CLIENTS
     outcomes: Counter[str] = Counter()
     lock = threading.Lock()
 

@@ -128,6 +128,16 @@ def test_a_server_that_is_not_there_is_one_line() -> None:
     assert "secret" not in str(caught.value)
 
 
+def test_a_database_has_one_name(tmp_path: Path) -> None:
+    """SQLite keeps what was written last beside the file, under one of the names."""
+    path, other = tmp_path / "server.sqlite", tmp_path / "other.sqlite"
+    migrate(Database(path), NOW)
+    other.hardlink_to(path)
+    for one in (path, other):
+        with pytest.raises(InputError, match="several names"):
+            migrate(Database(one), NOW)
+
+
 def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "server.sqlite"
     path.write_text("not a database, and long enough to be sure of it " * 30)
