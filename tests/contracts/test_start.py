@@ -32,7 +32,7 @@ BUDGETS = {
     "--help": {"redveil": 70, "typer": 32},
     "show": {"redveil": 110, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 110},
     "mine": {
-        "redveil": 215, "typer": 32, "rich": 64, "pydantic": 50, "numpy": 170, "numba": 250,
+        "redveil": 225, "typer": 32, "rich": 64, "pydantic": 50, "numpy": 170, "numba": 250,
         "scipy": 130, "pyarrow": 30, "opendp": 12,
     },
 }  # fmt: skip

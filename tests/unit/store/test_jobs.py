@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,13 @@ def test_the_same_key_is_the_same_job_and_the_same_answer_for_nothing(place: Pla
     assert (again.id, again.state, place.spent()) == (job.id, State.DONE, 1)
     with pytest.raises(ConflictError, match="used for another question"):
         place.submit("2", key="k")
+
+
+def test_a_key_stands_for_one_question(place: Place) -> None:
+    request = place.request("1", key="k")
+    place.store.jobs.submit(request)
+    with pytest.raises(ConflictError, match="used for another question"):
+        place.store.jobs.submit(replace(request, question={"depth": 3}))
 
 
 def test_keys_of_two_analysts_are_two_jobs(make_place: Make) -> None:
