@@ -133,10 +133,9 @@ postgresql://…
     @contextmanager
     def _begun(self, begin: str) -> Iterator[Transaction]:
         with _one_line_errors(self.is_postgresql):
-            connection = self._connection()
+            connection = self._begin(begin)
             is_whole = False
             try:
-                connection.execute(begin)
                 try:
                     yield Transaction(connection, is_postgresql=self.is_postgresql)
                 except BaseException:
@@ -148,14 +147,30 @@ postgresql://…
             finally:
                 self._give_back(connection, is_whole=is_whole)
 
-    def _connection(self) -> Any:
+    def _begin(self, begin: str) -> Any:
+        """Return a connection in which a transaction has begun."""
+        while (connection := self._idle_connection()) is not None:
+            try:
+                connection.execute(begin)
+            except Exception:
+                # The database was restarted since; another connection may be better.
+                connection.close()
+            else:
+                return connection
+        connection = self._connect_postgresql() if self.is_postgresql else self._connect_sqlite()
+        try:
+            connection.execute(begin)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _idle_connection(self) -> Any:
         with self._lock:
             if self._process != os.getpid():
                 # The connections are the parent's; to close them would end its sessions.
                 self._idle, self._process = [], os.getpid()
-            if self._idle:
-                return self._idle.pop()
-        return self._connect_postgresql() if self.is_postgresql else self._connect_sqlite()
+            return self._idle.pop() if self._idle else None
 
     def _give_back(self, connection: Any, *, is_whole: bool) -> None:
         with self._lock:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import secrets
 import subprocess
 import sys
 import threading
@@ -10,8 +11,10 @@ import pytest
 from redveil.errors import InputError, StoreError
 from redveil.store import migrations
 from redveil.store.database import Database
+from redveil.store.job import State
 from redveil.store.migrations import MIGRATIONS, migrate, must_be_current
 from support.other_user import unobserved
+from support.postgresql import drop_schema, new_schema
 from support.stores import Place
 
 NOW = "2026-01-01T00:00:00+00:00"
@@ -168,6 +171,37 @@ database.close()
         [sys.executable, "-c", program, address], env=unobserved(), timeout=60, check=False
     )
     assert done.returncode == 0
+
+
+def test_connections_that_the_database_has_ended_are_replaced() -> None:
+    """PostgreSQL is restarted now and then; the server goes on."""
+    name = f"ended_{secrets.token_hex(8)}"
+    place = Place.make(new_schema(name))
+    other = Database(place.address)
+    with place.store.database.reading() as transaction:
+        ((ended,),) = transaction.execute("SELECT pg_backend_pid()")
+    with other.transaction() as transaction:
+        transaction.execute("SELECT pg_terminate_backend(?, 5000)", [ended])
+    assert place.spent() == 0
+    other.close()
+    place.close()
+    drop_schema(name)
+
+
+def test_a_user_of_postgresql_with_few_rights_is_enough() -> None:
+    name = f"plain_{secrets.token_hex(8)}"
+    address = new_schema(name)
+    admin = Database(address)
+    with admin.transaction() as transaction:
+        transaction.execute(f'CREATE ROLE "{name}" LOGIN')
+        transaction.execute(f'GRANT ALL ON SCHEMA "{name}" TO "{name}"')
+    place = Place.make(address.replace("postgres:@", f"{name}:@"))
+    assert place.done("1").state is State.DONE
+    place.close()
+    drop_schema(name)
+    with admin.transaction() as transaction:
+        transaction.execute(f'DROP ROLE "{name}"')
+    admin.close()
 
 
 def test_the_server_is_ready_if_its_database_is(place: Place) -> None:
