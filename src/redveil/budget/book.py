@@ -58,8 +58,6 @@ class Overdraft:
 def head(statements: Statements, identity: str | None = None) -> Head:
     """Return the end of the chain, in a transaction that has locked the ledger."""
     for number, found in statements.execute(_HEAD):
-        if found is None:
-            raise NotAnEntryError(f"entry {number} has no hash")
         return Head(int(number), str(found))
     return Head(0, beginning(identity))
 

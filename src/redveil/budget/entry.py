@@ -118,7 +118,7 @@ def read_entry(row: Mapping[str, Any]) -> Entry:
     try:
         charge = Charge(
             _text(row["dataset"]),
-            Loss(_amount(row["epsilon"]), _amount(get("delta", "0"))),
+            Loss(read_amount(row["epsilon"]), read_amount(get("delta", "0"))),
             PaidFor(
                 _text(row["purpose"]),
                 _text_or_none(get("result")),
@@ -146,10 +146,15 @@ def read_entry(row: Mapping[str, Any]) -> Entry:
     return entry
 
 
-def _amount(text: str) -> Fraction:
-    """Return an amount; it is never negative, so that no row can give anything back."""
+def read_amount(text: str) -> Fraction:
+    """Return an amount; it is never negative, so that no row can give anything back.
+
+    >>> read_amount("-1")
+    Traceback (most recent call last):
+    redveil.budget.entry.NotAnEntryError: not an amount
+    """
     if not _AMOUNT.fullmatch(text):
-        raise ValueError("not an amount")
+        raise NotAnEntryError("not an amount")
     return Fraction(text)
 
 

@@ -16,7 +16,6 @@ from redveil.errors import InputError, StoreError
 
 POSTGRESQL: Final = ("postgresql://", "postgres://")
 SQLITE: Final = "sqlite:///"
-_SECONDS_TO_WAIT: Final = 60
 _BUSY: Final = "the database is busy; try again later"
 # The most connections that are kept open between transactions.
 _MOST_IDLE: Final = 8
@@ -78,13 +77,15 @@ class Database:
     Threads share it; every transaction has a connection of its own. After a fork, the child opens
     its own connections.
 
+    patience: for how many seconds to wait for others, who hold a lock
+
     >>> Database("mysql://localhost/redveil")
     Traceback (most recent call last):
     redveil.errors.InputError: mysql://…: not a database that redveil knows; give a file, or \
 postgresql://…
     """
 
-    def __init__(self, address: str | Path) -> None:
+    def __init__(self, address: str | Path, *, patience: float = 60) -> None:
         text = str(address)
         self.is_postgresql: Final = text.startswith(POSTGRESQL)
         if not self.is_postgresql and "://" in text and not text.startswith(SQLITE):
@@ -96,6 +97,7 @@ postgresql://…
         self._address = text.removeprefix(SQLITE)
         if self._address in ("", ":memory:"):
             raise InputError("a server's database is a file, or postgresql://…; name one")
+        self._patience = patience
         self._idle: list[Any] = []
         self._lock = Lock()
         self._process = os.getpid()
@@ -187,7 +189,17 @@ postgresql://…
             raise InputError(
                 "PostgreSQL needs a driver; install it with pip install 'redveil[server]'"
             ) from None
-        return psycopg.connect(self._address, autocommit=True, connect_timeout=_SECONDS_TO_WAIT)
+        connection = psycopg.connect(self._address, autocommit=True, connect_timeout=60)
+        try:
+            # Neither wait for ever, nor let others wait for one that was stopped.
+            for setting in ("lock_timeout", "idle_in_transaction_session_timeout"):
+                connection.execute(
+                    "SELECT set_config(%s, %s, false)", [setting, f"{self._patience * 1000:.0f}"]
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _connect_sqlite(self) -> sqlite3.Connection:
         path = Path(self._address).absolute()
@@ -195,7 +207,7 @@ postgresql://…
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rwc",
             uri=True,
-            timeout=_SECONDS_TO_WAIT,
+            timeout=self._patience,
             isolation_level=None,
             check_same_thread=False,
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from redveil.budget.charges import Charge
-from redveil.budget.entry import COLUMNS, Entry, read_entry
+from redveil.budget.entry import COLUMNS, Entry
 from redveil.errors import ConflictError, NotFoundError
 from redveil.privacy.loss import Loss
 from redveil.signing.canonical import canonical
@@ -16,7 +16,7 @@ from redveil.store import limits
 from redveil.store.accounts import Clock, Role, find_account
 from redveil.store.audit import record
 from redveil.store.database import Database, Transaction
-from redveil.store.ledger import ServerLedger, Spent, spent
+from redveil.store.ledger import ServerLedger, Spent, spent, stored_entry
 from redveil.store.limits import NOTHING, Grant, Limits, limit_entry
 from redveil.store.texts import checked_loss, checked_name, moment
 
@@ -283,7 +283,7 @@ def limits_of(transaction: Transaction, dataset: str) -> Limits:
     """Return the limits of a data set that are in force."""
     found = Limits()
     for row in transaction.rows(_LIMITS, dataset):
-        found = found.after(read_entry(row))
+        found = found.after(stored_entry(row))
     return found
 
 

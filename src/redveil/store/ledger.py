@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from redveil.budget import book
 from redveil.budget.book import Head
-from redveil.budget.entry import COLUMNS, Entry, NotAnEntryError, read_entry
+from redveil.budget.entry import COLUMNS, Entry, NotAnEntryError, read_amount, read_entry
 from redveil.errors import LedgerError
 from redveil.privacy.loss import Loss
 from redveil.signing.keys import Signer
@@ -104,15 +104,12 @@ class ServerLedger:
     def append(self, transaction: Transaction, entry: Entry) -> Entry:
         """Append an entry. It counts once the transaction is committed and `keep` has returned."""
         identity = self.must_be_ours(transaction)
-        try:
-            return book.append(
-                transaction,
-                entry,
-                identity,
-                lambda head: self._signer.sign(signed_head(identity, head)),
-            )
-        except NotAnEntryError as error:
-            raise LedgerError(f"the ledger was changed: {error}") from None
+        return book.append(
+            transaction,
+            entry,
+            identity,
+            lambda head: self._signer.sign(signed_head(identity, head)),
+        )
 
     def keep(self) -> None:
         """Bring the witness up to date, after a transaction that has appended."""
@@ -125,7 +122,7 @@ class ServerLedger:
     def head(self, transaction: Transaction) -> SignedHead | None:
         """Return the signed end of the ledger, None if it is empty."""
         row = transaction.row(f"{_SELECT} ORDER BY number DESC LIMIT 1")
-        return None if row is None else self.receipt(transaction, read_entry(row))
+        return None if row is None else self.receipt(transaction, stored_entry(row))
 
     def receipt(self, transaction: Transaction, entry: Entry) -> SignedHead:
         """Return the signed head as it was right after an entry."""
@@ -198,7 +195,7 @@ def entries(transaction: Transaction, later_than: int = 0) -> Iterator[Entry]:
         rows = transaction.rows(
             f"{_SELECT} WHERE number > ? ORDER BY number LIMIT {_AT_ONCE}", last
         )
-        yield from map(read_entry, rows)
+        yield from map(stored_entry, rows)
         if len(rows) < _AT_ONCE:
             return
         last = rows[-1]["number"]
@@ -209,7 +206,15 @@ def entry(transaction: Transaction, number: int) -> Entry:
     row = transaction.row(f"{_SELECT} WHERE number = ?", number)
     if row is None:
         raise LedgerError(f"the ledger lacks entry {number}")
-    return read_entry(row)
+    return stored_entry(row)
+
+
+def stored_entry(row: Mapping[str, Any]) -> Entry:
+    """Return the entry in a row of the database."""
+    try:
+        return read_entry(row)
+    except NotAnEntryError:
+        raise LedgerError(f"entry {row['number']} of the ledger was changed") from None
 
 
 def spent(transaction: Transaction, dataset: str) -> Spent:
@@ -217,9 +222,11 @@ def spent(transaction: Transaction, dataset: str) -> Spent:
     by: dict[str | None, Loss] = {}
     for analyst, epsilon, delta, count in transaction.execute(_SPENT, [dataset]):
         before = by.get(analyst, Loss(Fraction(0)))
-        by[analyst] = Loss(
-            before.epsilon + count * Fraction(epsilon), before.delta + count * Fraction(delta)
-        )
+        try:
+            loss = Loss(read_amount(epsilon), read_amount(delta))
+        except NotAnEntryError:
+            raise LedgerError("a charge in the ledger was changed; verify it") from None
+        by[analyst] = Loss(before.epsilon + count * loss.epsilon, before.delta + count * loss.delta)
     return Spent(by)
 
 

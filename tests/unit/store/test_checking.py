@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,9 @@ TAMPERING = {
     "a forged signature": "UPDATE charges SET signature = 'AAAA' WHERE number = 2",
     "an entry moved": "UPDATE charges SET number = 9 WHERE number = 2",
     "a moment": "UPDATE charges SET made_at = '2020-01-01T00:00:00+00:00' WHERE number = 2",
+    "money back": "UPDATE charges SET epsilon = '-1' WHERE number = 3",
+    "an unknown limit": "UPDATE charges SET purpose = 'gift' WHERE number = 1",
+    "no json": "UPDATE jobs SET result = '{' WHERE number = 1",
     "a result": "UPDATE jobs SET result = '{}' WHERE number = 1",
     "a charge taken from a job": "UPDATE jobs SET charge = NULL WHERE number = 2",
     "a job made done": "UPDATE jobs SET state = 'done', result = '{}' WHERE number = 2",
@@ -67,6 +71,19 @@ def test_whatever_is_changed_in_the_database_shows(sql: str, used: Place) -> Non
     change(used, sql)
     with pytest.raises(LedgerError):
         check_database(used.store.database, used.signer.public)
+
+
+@pytest.mark.parametrize(
+    "what", ["epsilon = '-1' WHERE number = 3", "purpose = 'gift' WHERE number = 1"]
+)
+def test_nothing_is_charged_if_the_ledger_cannot_be_read(what: str, used: Place) -> None:
+    job = used.submit("1")
+    used.store.work.claim("w")
+    change(used, f"UPDATE charges SET {what}")
+    with pytest.raises(LedgerError):
+        used.store.work.reserve(job.id, "w")
+    assert used.store.jobs.get(job.id).state == "claimed"
+    assert used.store.jobs.receipt(job.id) is None
 
 
 def test_a_ledger_that_is_made_anew_needs_the_key(used: Place) -> None:
@@ -128,6 +145,7 @@ WRONG: dict[str, Callable[[list[Entry]], list[Entry]]] = {
     "charges a job twice": lambda all_: [*all_[:3], all_[2]],
     "answers without a charge": lambda all_: [*all_[:2], all_[3]],
     "gives back too much": lambda all_: [*all_[:5], all_[6]],
+    "names no job": lambda all_: [*all_[:3], replace(all_[3], job=None)],
 }
 
 

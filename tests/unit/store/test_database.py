@@ -15,7 +15,7 @@ from redveil.store.job import State
 from redveil.store.migrations import MIGRATIONS, migrate, must_be_current
 from support.other_user import unobserved
 from support.postgresql import drop_schema, new_schema
-from support.stores import Place
+from support.stores import Place, loss
 
 NOW = "2026-01-01T00:00:00+00:00"
 
@@ -171,6 +171,48 @@ database.close()
         [sys.executable, "-c", program, address], env=unobserved(), timeout=60, check=False
     )
     assert done.returncode == 0
+
+
+def test_nobody_waits_for_ever(place: Place) -> None:
+    """Such as for a process that was stopped while it held the lock."""
+    other = Database(place.address, patience=0.05)
+    lock = "UPDATE ledgers SET state = state"
+
+    def wait() -> None:
+        with other.transaction() as transaction:
+            transaction.execute(lock)
+
+    with place.store.database.transaction() as transaction:
+        transaction.execute(lock)
+        with pytest.raises(StoreError, match="busy; try again later"):
+            wait()
+    wait()
+    other.close()
+
+
+def test_a_process_that_was_stopped_loses_its_lock() -> None:
+    name = f"stopped_{secrets.token_hex(8)}"
+    place = Place.make(new_schema(name))
+    stopped = Database(place.address, patience=0.2)
+
+    def hold() -> None:
+        with stopped.transaction() as transaction:
+            transaction.execute("UPDATE ledgers SET state = state")
+            # Gets the lock, because the one who holds it says nothing.
+            place.store.datasets.set_budget("7e57", loss("5"), place.owner.id)
+
+    with pytest.raises(StoreError):
+        hold()
+    assert place.store.datasets.limits("7e57").budget == loss("5")
+    place.close()
+    drop_schema(name)
+
+
+def test_without_its_driver_postgresql_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    database = Database("postgresql://nowhere/x")
+    with pytest.raises(InputError, match=r"install it with pip install 'redveil\[server\]'"):
+        migrate(database, NOW)
 
 
 def test_connections_that_the_database_has_ended_are_replaced() -> None:

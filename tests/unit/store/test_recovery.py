@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from redveil.store.checking import check_database
 from redveil.store.database import Database
 from redveil.store.job import State
 from redveil.store.recovery import backup, recover
+from redveil.store.store import Store
 from redveil.store.witness import Witness
 from support.stores import CLINIC, DOCUMENT, Place, loss
 
@@ -179,6 +181,56 @@ def test_a_witness_of_another_history_is_refused(place: Place, witness: Path) ->
     witness.write_text(text)
     with pytest.raises(LedgerError, match="was changed"):
         recover(place.store.database, place.signer, place.clock, witnesses=[Witness(witness)])
+
+
+def test_a_database_that_went_on_without_its_witness_is_refused(
+    place: Place, witness: Path
+) -> None:
+    restore = snapshot(place)
+    place.done("1")
+    restore()
+    careless = Store(place.store.database, place.signer, clock=place.clock)
+    careless.datasets.set_budget(CLINIC, loss("99"), place.owner.id)
+    with pytest.raises(LedgerError, match="have different entries at number 3"):
+        recover(place.store.database, place.signer, place.clock, witnesses=[Witness(witness)])
+
+
+def test_an_empty_witness_brings_nothing_back(place: Place, tmp_path: Path) -> None:
+    empty = Witness(tmp_path / "empty.jsonl")
+    done = recover(place.store.database, place.signer, place.clock, witnesses=[empty])
+    assert done.replayed == 0
+
+
+def test_a_witness_whose_last_line_is_no_entry_is_refused(place: Place, witness: Path) -> None:
+    with witness.open("a") as file:
+        file.write("{}\n")
+    with pytest.raises(LedgerError, match="the last line is not an entry"):
+        place.again()
+
+
+def test_lines_of_a_witness_may_be_long(place: Place, witness: Path) -> None:
+    question = {"within": "x" * 300_000}
+    for key in ("one", "two"):
+        job = place.store.jobs.submit(replace(place.request("1", key=key), question=question))
+        place.store.work.claim("w")
+        place.store.work.reserve(job.id, "w")
+    assert len(witness.read_text().splitlines()) == 5
+    os.truncate(witness, witness.stat().st_size - 100_000)
+    place.again()
+    assert len(witness.read_text().splitlines()) == 5
+
+
+def test_what_cannot_be_copied_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be copied"):
+        backup(Database(tmp_path / "nowhere.sqlite"), tmp_path / "copy.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_is_left_nothing_is_written_off(make_place: Make) -> None:
+    other = make_place(budget="1", cap="1")
+    other.done("1")
+    done = recover(other.store.database, other.signer, other.clock, write_off=True)
+    assert done.written_off == {}
 
 
 def test_entries_of_a_witness_must_be_signed(place: Place, witness: Path) -> None:
