@@ -19,12 +19,15 @@ from redveil.store.witness import Witness
 IN_USE: Final = "in use"
 COPY: Final = "copy"
 _SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM charges"
-# What was charged and not given back.
-_SPENT: Final = """
-    SELECT analyst, epsilon, delta, COUNT(*) FROM charges AS one
-    WHERE identifier = ? AND kind = 'charge'
-    AND NOT EXISTS (SELECT 1 FROM charges AS other WHERE other.voids = one.number)
-    GROUP BY analyst, epsilon, delta"""
+# What was charged, and what of it was given back; equal charges are counted by the database.
+_CHARGED: Final = """
+    SELECT analyst, epsilon, delta, COUNT(*) FROM charges
+    WHERE identifier = ? AND kind = 'charge' GROUP BY analyst, epsilon, delta"""
+_VOIDED: Final = """
+    SELECT one.analyst, one.epsilon, one.delta, -COUNT(*) FROM charges AS one
+    JOIN charges AS other ON other.voids = one.number
+    WHERE other.identifier = ? AND other.kind = 'void'
+    GROUP BY one.analyst, one.epsilon, one.delta"""
 _AT_ONCE: Final = 1000
 
 
@@ -218,9 +221,10 @@ def stored_entry(row: Mapping[str, Any]) -> Entry:
 
 
 def spent(transaction: Transaction, dataset: str) -> Spent:
-    """Return what was spent of a data set; exact. Equal charges are counted by the database."""
+    """Return what was spent of a data set; exact."""
     by: dict[str | None, Loss] = {}
-    for analyst, epsilon, delta, count in transaction.execute(_SPENT, [dataset]):
+    rows = [row for sql in (_CHARGED, _VOIDED) for row in transaction.execute(sql, [dataset])]
+    for analyst, epsilon, delta, count in rows:
         before = by.get(analyst, Loss(Fraction(0)))
         try:
             loss = Loss(read_amount(epsilon), read_amount(delta))

@@ -28,7 +28,9 @@ _FIRST: Final = (
         identifier TEXT NOT NULL, result TEXT, algorithm TEXT, parameters TEXT NOT NULL,
         kind TEXT NOT NULL, analyst TEXT, job TEXT, voids BIGINT UNIQUE REFERENCES charges (number),
         previous TEXT NOT NULL UNIQUE, hash TEXT NOT NULL UNIQUE, signature TEXT NOT NULL)""",
-    "CREATE INDEX charges_of_a_dataset ON charges (identifier, kind)",
+    # All that is added up is in the index.
+    """CREATE INDEX charges_of_a_dataset
+        ON charges (identifier, kind, analyst, epsilon, delta)""",
     "CREATE INDEX charges_of_a_job ON charges (job)",
     """CREATE TABLE accounts (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL,
