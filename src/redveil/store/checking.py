@@ -14,7 +14,7 @@ from redveil.errors import LedgerError
 from redveil.privacy.loss import Loss
 from redveil.signing.canonical import digest
 from redveil.signing.keys import PublicKey
-from redveil.store.database import Database
+from redveil.store.database import Database, Transaction
 from redveil.store.job import State
 from redveil.store.ledger import Spent, entries, identity, signed_head
 from redveil.store.limits import Limits
@@ -78,9 +78,16 @@ def check_database(
 ) -> Checked:
     """Check the ledger of a server, and that its jobs and results are those of the ledger."""
     with database.reading() as transaction:
-        ledger, found = identity(transaction), list(entries(transaction))
-        jobs = transaction.rows("SELECT id, state, charge, result FROM jobs ORDER BY number")
-    checked = check_entries(found, ledger, key, seen)
+        return check_within(transaction, key, seen)
+
+
+def check_within(
+    transaction: Transaction, key: PublicKey | None = None, seen: Iterable[Head] = ()
+) -> Checked:
+    """Check what a database holds within a transaction."""
+    found = list(entries(transaction))
+    jobs = transaction.rows("SELECT id, state, charge, result FROM jobs ORDER BY number")
+    checked = check_entries(found, identity(transaction), key, seen)
     _check_jobs(found, jobs)
     return checked
 

@@ -24,7 +24,7 @@ from redveil.privacy.loss import Loss
 from redveil.signing.keys import Signer
 from redveil.store.accounts import Clock
 from redveil.store.audit import record
-from redveil.store.checking import check_database, check_entries
+from redveil.store.checking import check_within
 from redveil.store.database import Database, Transaction
 from redveil.store.datasets import limits_of
 from redveil.store.job import OPEN, State
@@ -105,7 +105,7 @@ def recover(
     with database.transaction() as transaction:
         ledger = identity(transaction)
         transaction.execute(f"SELECT id FROM ledgers{transaction.for_update}")
-        replayed = sum(_replay(transaction, ledger, one, signer) for one in witnesses)
+        replayed = sum(_replay(transaction, ledger, one) for one in witnesses)
         last = book.head(transaction, ledger)
         if head is not None and last.hash != head:
             raise LedgerError("the ledger does not end with this hash; entries are missing")
@@ -119,22 +119,21 @@ def recover(
             replayed=replayed,
             written_off=sorted(lost),
         )
-    check_database(database, signer.public)
+        # What came back is not believed because it was in a file; all of it is signed.
+        check_within(transaction, signer.public)
     return Recovered(replayed, lost)
 
 
-def _replay(transaction: Transaction, ledger: str, witness: Witness, signer: Signer) -> int:
+def _replay(transaction: Transaction, ledger: str, witness: Witness) -> int:
     """Append the entries of a witness that the database lacks; return how many."""
     known, kept = list(entries(transaction)), witness.entries(ledger)
     last = Head(0, "") if not known else Head(known[-1].number, str(known[-1].hash))
-    if kept:
-        check_entries(kept, ledger, signer.public)
-        common = min(last.number, kept[-1].number)
-        if common and known[common - 1].hash != kept[common - 1].hash:
-            raise LedgerError(
-                f"{witness.path}: the witness and the database have different entries at number "
-                f"{common}; one of them was changed"
-            )
+    common = min(last.number, len(kept))
+    if common and known[common - 1].hash != kept[common - 1].hash:
+        raise LedgerError(
+            f"{witness.path}: the witness and the database have different entries at number "
+            f"{common}; one of them was changed"
+        )
     missing = kept[last.number :]
     for entry in missing:
         book.insert(transaction, entry)

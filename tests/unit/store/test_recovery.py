@@ -181,6 +181,10 @@ def test_a_witness_of_another_history_is_refused(place: Place, witness: Path) ->
     witness.write_text(text)
     with pytest.raises(LedgerError, match="was changed"):
         recover(place.store.database, place.signer, place.clock, witnesses=[Witness(witness)])
+    # Nothing was taken from it.
+    head = place.store.head()
+    assert head is not None
+    assert head.number == 2
 
 
 def test_a_database_that_went_on_without_its_witness_is_refused(
