@@ -278,12 +278,17 @@ def _mined(
 ) -> Mined:
     """Charge, then mine a part of the population, or all of it."""
     from redveil import mining
+    from redveil.algorithms.derived import must_be_told
     from redveil.algorithms.population import part_of
+    from redveil.data.dataset import must_have_values
     from redveil.query.condition import read_conditions
 
     mining.must_be_minable(dataset)
     told = mining.reporter(progress)
     part = read_conditions(within, dataset.schema, "within")
+    must_be_told(dataset, [(one.side, one.query) for one in part])
+    if wanted.profile.needs_values:
+        must_have_values(dataset, f"the {wanted.profile.name} profile")
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     asked = part_of(dataset, part)
     return mining.mine(asked, wanted, reporting, loss, progress=told, handover=handover)

@@ -51,10 +51,11 @@ def buy_cuts(
     (Fraction(1, 10), ('creatinine',))
     """
     from redveil.algorithms.cut_points import CutPointRequest, bought_cuts
-    from redveil.data.dataset import must_be_loaded
+    from redveil.data.dataset import must_be_loaded, must_have_values
     from redveil.privacy.randomness import SystemRandomness
 
     price, schema = parse_epsilon(epsilon), must_be_loaded(dataset, "buy_cuts").schema
+    must_have_values(dataset, "buy_cuts")
     most = checked_count(cuts)
     chosen = chosen_columns(schema, columns, again=again)
     wanted = [CutPointRequest(side, one) for side in Side for one in chosen[side]]

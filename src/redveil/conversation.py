@@ -81,7 +81,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     redveil.errors.QueryError: query: no attribute goat; did you mean gout?
     """
     from redveil import mining
-    from redveil.algorithms.derived import with_derived
+    from redveil.algorithms.derived import must_be_told, with_derived
     from redveil.algorithms.describe import Describe
     from redveil.algorithms.population import part_of
     from redveil.query.condition import must_be_open, read_condition, read_conditions
@@ -105,6 +105,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     loss = parse_loss(epsilon, delta)
     parameters = _parameters(wanted) | reporting.public() | {"query": asked.text}
     paid_for = PaidFor(DESCRIBE, result_name, wanted.name, parameters).without(wanted.auto)
+    must_be_told(dataset, [(one.side, one.query) for one in (asked, *part)])
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), {asked.side: [asked.query]}, keep=False, given=(asked,)
@@ -159,7 +160,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     'refine'
     """
     from redveil import mining
-    from redveil.algorithms.derived import with_derived
+    from redveil.algorithms.derived import must_be_told, with_derived
     from redveil.algorithms.population import part_of
     from redveil.algorithms.refine import Refine, refining_depth
     from redveil.report.source import source_of
@@ -188,6 +189,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     parameters = _parameters(wanted) | reporting.public() | texts
     paid_for = PaidFor(REFINE, result_name, wanted.name, parameters)
     source = source_of(result.document)
+    must_be_told(dataset, [(one.side, one.query) for one in (*roots, *part)])
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     queries = {one.side: [one.query] for one in roots}
     derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
@@ -232,7 +234,7 @@ def confirm(
     """
     from redveil import mining
     from redveil.algorithms.confirm import Confirm
-    from redveil.algorithms.derived import with_derived
+    from redveil.algorithms.derived import must_be_told, with_derived
     from redveil.algorithms.population import part_of
     from redveil.query.condition import check_condition
     from redveil.report.retest import compared, retest, said_before
@@ -257,6 +259,8 @@ def confirm(
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
     source = source_of(result.document)
+    listed = [(side, query) for side, all_ in arranged.queries.items() for query in all_]
+    must_be_told(dataset, [*listed, *((one.side, one.query) for one in part)])
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from redveil.data.table import CodedColumn, Column
-from redveil.schema import Attribute, Kind
+from redveil.data.table import CodedColumn, Column, NumericColumn
+from redveil.schema import Attribute
 
 
 def bin_of(value: float, cuts: Sequence[float]) -> int | None:
@@ -23,7 +23,7 @@ def bins_of(column: Column, attribute: Attribute) -> list[int | None]:
     """Return the bin of every entity's value."""
     if isinstance(column, CodedColumn):
         return [None if code == 255 else code for code in column.codes.tolist()]
-    assert attribute.kind is Kind.NUMERIC
+    assert isinstance(column, NumericColumn)
     return [bin_of(value, attribute.cuts) for value in column.values.tolist()]
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from oracle import joint
 from oracle.splits import informative
-from redveil.data.binning import pack
+from redveil.data.table import pack
 from redveil.schema import View
 from redveil.trees.joint import among, count_jointly
 from redveil.trees.pairing import NO_EARLIER

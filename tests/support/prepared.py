@@ -9,7 +9,8 @@ import numpy as np
 
 from redveil.counting.labels import GivenLabels
 from redveil.counting.prepared import PreparedData
-from redveil.data.binning import BinnedTable, pack
+from redveil.data.binning import BinnedTable
+from redveil.data.table import pack
 from redveil.kernels.joint import JointCounts
 from redveil.kernels.subtree import SplitSets
 from redveil.privacy.loss import Price, total

@@ -7,14 +7,15 @@ Proof: algorithms/population.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from redveil.data.dataset import Dataset
-from redveil.data.table import MISSING, CodedColumn, Column, Table
+from redveil.data.table import MISSING, CodedColumn, Column, Table, is_cut
+from redveil.errors import InputError
 from redveil.query.condition import Condition
 from redveil.query.formula import Literal, Query, attributes, evaluate, literals
 from redveil.query.meaning import Meanings
@@ -76,7 +77,27 @@ def with_derived(
         right=views[Side.RIGHT],
         unmatched=_groups(schema.unmatched, meanings, views),
     )
-    return Dataset(changed, table, dataset.report, origin)
+    return replace(dataset, schema=changed, table=table, derived=origin)
+
+
+def must_be_told(dataset: Dataset, conditions: Iterable[tuple[Side, Query]]) -> None:
+    """Refuse queries that bins do not tell, if only bins were kept. Public: no row is looked at.
+
+    conditions: queries over the declared attributes, each with its side
+    """
+    if not dataset.packed:
+        return
+    for side, query in conditions:
+        declared = {one.name: one for one in dataset.schema.view(side).attributes}
+        for literal in literals(query):
+            attribute = declared[literal.attribute]
+            if attribute.kind is not Kind.NUMERIC or not isinstance(literal, Literal):
+                continue
+            if not is_cut(attribute, literal.op, literal.value):
+                raise InputError(
+                    f"[{attribute.name}] was loaded packed; compare it with a declared cut point "
+                    "by <= or >, or load the tables without packed"
+                )
 
 
 def _attributes(view: View, queries: Sequence[Query], *, required: bool) -> Derived:

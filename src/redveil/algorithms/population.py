@@ -35,7 +35,7 @@ def part_of(dataset: Dataset, conditions: Sequence[Condition]) -> Dataset:
         return dataset
     table = within(partial(_only, tuple(conditions)), dataset.table)
     origin = replace(dataset.origin, part=tuple(conditions))
-    return Dataset(dataset.schema, table, dataset.report, origin)
+    return replace(dataset, table=table, derived=origin)
 
 
 def _only(conditions: Sequence[Condition], table: Table) -> Table:

@@ -41,6 +41,8 @@ class Profile:
     usual: ClassVar[Constraints] = Constraints()
     # Whether its promise is meant to hold: an audit that refutes it is an alarm.
     is_private: ClassVar[bool] = True
+    # Whether it looks at the numbers themselves, and not only at their bins.
+    needs_values: ClassVar[bool] = False
     # Whether the tuning rule sets what is not given.
     tunes: ClassVar[bool] = True
     # A warning to show before a run, if any.

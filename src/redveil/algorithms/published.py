@@ -59,6 +59,7 @@ class Published(Profile):
     name: ClassVar[str] = "published"
     default_algorithm: ClassVar[str] = "alt-expm"
     is_private: ClassVar[bool] = False
+    needs_values: ClassVar[bool] = True
     tunes: ClassVar[bool] = False
     warning: ClassVar[str | None] = (
         "warning: the published profile is NOT private in practice; see Known limits in the "

@@ -13,7 +13,7 @@ from redveil.baselines.branches import BoolArray, holds, query_of
 from redveil.baselines.features import Features, features_of
 from redveil.baselines.methods import METHODS, Growth, Match, Method
 from redveil.baselines.starts import best_starts
-from redveil.data.dataset import Dataset, must_be_loaded
+from redveil.data.dataset import Dataset, must_be_loaded, must_have_values
 from redveil.data.table import Table
 from redveil.errors import InputError
 from redveil.findings.reporting import Constraints
@@ -62,7 +62,7 @@ def baseline(
     >>> found.redescriptions[0].true.jaccard > 0.5
     True
     """
-    must_be_loaded(dataset, "baseline")
+    must_have_values(must_be_loaded(dataset, "baseline"), "baseline")
     limits = Constraints(max_p_value, min_jaccard, min_support, max_support)
     run, growth, count = read_parameters(method, depth, starts, min_leaf, limits)
     table = open_for_owner(dataset.table)

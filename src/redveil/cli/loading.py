@@ -21,6 +21,7 @@ def load_tables(
     schema_path: Path,
     *,
     strict: bool = False,
+    packed: bool = False,
     quiet: bool = False,
 ) -> Dataset:
     """Load two tables, and print the load report, which depends on the rows, unless quiet."""
@@ -28,7 +29,14 @@ def load_tables(
     from redveil.data.loading import load
 
     with progress("loading") as show:
-        dataset = load(left, right, schema, strict=strict, progress=lambda _, share: show(share))
+        dataset = load(
+            left,
+            right,
+            schema,
+            strict=strict,
+            packed=packed,
+            progress=lambda _, share: show(share),
+        )
     # Loading takes time, in which a budget may have been declared.
     must_be_unchanged(schema_path, schema)
     report = owner.load_report(dataset)

@@ -33,14 +33,18 @@ class Tables:
     strict: bool
     quiet: bool
 
-    def load(self) -> Dataset:
-        """Load them, and tell the owner what was found."""
+    def load(self, *, packed: bool = False) -> Dataset:
+        """Load them, and tell the owner what was found.
+
+        packed: whether the bins between cut points are enough
+        """
         return load_tables(
             self.left,
             self.right,
             self.schema,
             self.schema_path,
             strict=self.strict,
+            packed=packed,
             quiet=self.quiet,
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.counting.block import Block
+from redveil.data.table import unpack
 from redveil.schema import Kind, Side
 from redveil.trees.counting import Classes
 from redveil.trees.tree import Tree
@@ -41,9 +42,9 @@ class AttributeLabels:
         view = block.table.view(self.side)
         row = int(view.row[self.number])
         if attribute.kind is Kind.BOOLEAN:
-            flags = _unpack(view.bits[row], block.rows).astype(np.int32)
+            flags = unpack(view.bits[row], block.rows).astype(np.int32)
             if view.absent_row[row] >= 0:
-                flags[_unpack(view.absent[view.absent_row[row]], block.rows)] = -1
+                flags[unpack(view.absent[view.absent_row[row]], block.rows)] = -1
             return flags
         codes = view.codes[row].astype(np.int64)
         merged = codes * self.classes // attribute.bins
@@ -82,9 +83,3 @@ def leaf_classes(tree: Tree, positions: NDArray[np.int16]) -> Classes:
     number = np.full(max(tree.ends) + 1, -1, dtype=np.int32)
     number[list(tree.leaves)] = np.arange(len(tree.leaves), dtype=np.int32)
     return number[positions]
-
-
-def _unpack(words: NDArray[np.uint64], rows: int) -> NDArray[np.bool_]:
-    """Return packed bits as flags, bool[rows]."""
-    flat = words.astype("<u8").view(np.uint8)
-    return np.unpackbits(flat, count=rows, bitorder="little").astype(np.bool_)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from redveil.counting.block import Block, members
 from redveil.counting.labels import Labels
-from redveil.data.binning import pack
+from redveil.data.table import pack
 from redveil.kernels.joint import JointCounts
 from redveil.schema import Side
 from redveil.trees.counting import count_at_nodes, cross_tabulate

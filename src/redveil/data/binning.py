@@ -9,7 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.data.table import MISSING, Column, NumericColumn, Table
+from redveil.data.table import (
+    MISSING,
+    BinnedColumn,
+    Column,
+    FlagColumn,
+    NumericColumn,
+    Table,
+    pack,
+)
 from redveil.schema import Attribute, Kind, Schema, Side, View
 
 Codes: TypeAlias = NDArray[Any]
@@ -69,7 +77,13 @@ class BinnedTable:
 
 
 def bin_table(table: Table, schema: Schema) -> BinnedTable:
-    """Bin and pack both views. Cut points come from the schema, never from the data."""
+    """Bin and pack both views. Cut points come from the schema, never from the data.
+
+    A table that was loaded packed is taken as it is, if all of its columns are wanted.
+    """
+    names = (tuple(table.left), tuple(table.right))
+    if table.binned is not None and names == (schema.left.names, schema.right.names):
+        return table.binned
     return BinnedTable(
         table.rows,
         bin_view(table.left, schema.left, table.rows),
@@ -93,14 +107,13 @@ def bin_view(columns: Mapping[str, Column], view: View, rows: int) -> BinnedView
             codes.append(bin_codes(columns[attribute.name], attribute, dtype))
             lacking.append(bool((codes[-1] == np.iinfo(dtype).max).any()))
             continue
-        coded = bin_codes(columns[attribute.name], attribute, np.dtype(np.uint8))
+        flags = _flags(columns[attribute.name], rows)
         row.append(len(bits))
-        bits.append(pack(coded == 1))
-        missing = coded == MISSING
-        lacking.append(bool(missing.any()))
-        absent_row.append(len(absent) if lacking[-1] else -1)
-        if lacking[-1]:
-            absent.append(pack(missing))
+        bits.append(flags.bits)
+        lacking.append(flags.absent is not None)
+        absent_row.append(-1 if flags.absent is None else len(absent))
+        if flags.absent is not None:
+            absent.append(flags.absent)
     return BinnedView(
         rows,
         np.array(bits, dtype=np.uint64).reshape(len(bits), words),
@@ -127,6 +140,8 @@ def bin_codes(column: Column, attribute: Attribute, dtype: np.dtype[Any]) -> Cod
     [0, 1, 2, 255]
     """
     missing = np.iinfo(dtype).max
+    if isinstance(column, BinnedColumn):
+        return np.where(column.known, column.codes, missing).astype(dtype)
     if not isinstance(column, NumericColumn):
         codes = column.codes.astype(dtype)
         codes[column.codes == MISSING] = missing
@@ -137,13 +152,12 @@ def bin_codes(column: Column, attribute: Attribute, dtype: np.dtype[Any]) -> Cod
     return codes
 
 
-def pack(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack flags into words, lowest bit first, padded with 0.
-
-    >>> pack(np.array([True, False, True])).tolist()
-    [5]
-    """
-    words = -(-flags.size // 64)
-    packed = np.zeros(words * 8, dtype=np.uint8)
-    packed[: -(-flags.size // 8)] = np.packbits(flags, bitorder="little")
-    return packed.view("<u8").astype(np.uint64)
+def _flags(column: Column, rows: int) -> FlagColumn:
+    """Return a Boolean column as bits."""
+    if isinstance(column, FlagColumn):
+        return column
+    codes = bin_codes(column, column.attribute, np.dtype(np.uint8))
+    missing = codes == MISSING
+    return FlagColumn(
+        column.attribute, rows, pack(codes == 1), pack(missing) if missing.any() else None
+    )

@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute, types
 
+from redveil.data.binning import Codes, bin_codes
 from redveil.data.distinct import TRIMMED, Value, distinct, label
 from redveil.data.markers import Markers
 from redveil.data.numbers import PLAIN, read_number
@@ -27,6 +28,7 @@ from redveil.data.table import (
     FloatArray,
     NumericColumn,
 )
+from redveil.kernels.binning import bin_numbers
 from redveil.schema import Attribute, Kind
 from redveil.schema.date_format import DateFormat
 from redveil.schema.dates import DateRule, bin_of
@@ -37,6 +39,8 @@ _WHOLE: Final = re.compile(r"(-?[0-9]+)\.0+")
 # Codes of values that become missing and are counted.
 _UNDECLARED: Final = -1
 _UNREADABLE: Final = -2
+# Integers that differ by less than this are told apart without hashing.
+_CLOSE: Final = 256
 # Added to the codes of dates that are clamped to a bound.
 _CLAMPED: Final = 1000
 
@@ -127,41 +131,86 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
     )
 
 
+def read_bins(
+    raw: RawTable, attribute: Attribute, missing_values: Collection[str], dtype: np.dtype[Any]
+) -> tuple[Codes, ByteArray]:
+    """Return the bin of each value of a column, dtype[rows], and how it was read, uint8[rows].
+
+    The same as binning what `convert` returns, without a number for each value on the way.
+
+    >>> raw = RawTable("a.csv", 4, {"age": pa.chunked_array([["30", "", "200", "old"]])}, list)
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0, 65.0))
+    >>> codes, reading = read_bins(raw, age, [""], np.dtype(np.uint8))
+    >>> codes.tolist(), reading.tolist()
+    ([1, 255, 2, 255], [0, 0, 1, 3])
+    """
+    name = attribute.name
+    if attribute.kind is not Kind.NUMERIC or name in raw.mixed:
+        converted = convert(raw, attribute, missing_values)
+        return bin_codes(converted.column, attribute, dtype), converted.reading
+    markers = Markers.of((*missing_values, *raw.markers))
+
+    def binned() -> tuple[Codes, ByteArray]:
+        numbers, unreadable = _read_numbers(
+            raw.columns[name], attribute, markers, typed=name in raw.typed
+        )
+        codes = np.empty(len(numbers), dtype=dtype)
+        reading = np.zeros(len(numbers), dtype=np.uint8)
+        cuts = np.asarray(attribute.cuts, dtype=np.float64)
+        bin_numbers(numbers, attribute.minimum, attribute.maximum, cuts, codes, reading)
+        if unreadable is not None:
+            reading[unreadable] = Reading.UNREADABLE
+        return codes, reading
+
+    return quietly(
+        binned, f"{raw.place}, column {shown(name)}: cannot be converted; check the values"
+    )
+
+
 def _convert_numeric(
     column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
 ) -> Converted:
+    numbers, unreadable = _read_numbers(column, attribute, markers, typed=typed)
+    numbers = numbers.astype(np.float64, copy=False)
+    outside = (numbers < attribute.minimum) | (numbers > attribute.maximum)
+    reading = np.zeros(len(numbers), dtype=np.uint8)
+    reading[outside] = Reading.CLAMPED
+    if unreadable is not None:
+        reading[unreadable] = Reading.UNREADABLE
+    clamped = np.clip(numbers, attribute.minimum, attribute.maximum)
+    return Converted(NumericColumn(attribute, clamped), reading)
+
+
+def _read_numbers(
+    column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
+) -> tuple[FloatArray, BoolArray | None]:
+    """Return all values as numbers, float64 or float32[rows], and which are not, if any is not."""
     declared = NumberFormat(attribute.decimal_char, attribute.group_char)
     # The text of a number depends on no declaration, so it is compared by its value alone.
     texts, written = (markers.without_texts(), PLAIN) if typed else (markers, declared)
     numbers, unreadable = _numbers(column, texts, written)
     absent = markers.numbers_in(declared)
     if absent:
-        numbers[np.isin(numbers, list(absent))] = np.nan
-    outside = (numbers < attribute.minimum) | (numbers > attribute.maximum)
-    reading = np.zeros(len(numbers), dtype=np.uint8)
-    reading[outside] = Reading.CLAMPED
-    reading[unreadable] = Reading.UNREADABLE
-    clamped = np.clip(numbers, attribute.minimum, attribute.maximum)
-    return Converted(NumericColumn(attribute, clamped), reading)
+        numbers = np.where(np.isin(numbers.astype(np.float64), list(absent)), np.nan, numbers)
+    return numbers, unreadable
 
 
 def _numbers(
     column: pa.ChunkedArray, markers: Markers, written: NumberFormat = PLAIN
-) -> tuple[FloatArray, BoolArray]:
-    """Return all values as numbers, float64[rows], and which are not numbers, bool[rows].
+) -> tuple[FloatArray, BoolArray | None]:
+    """Return all values as numbers, float64 or float32[rows], and which are not, bool[rows].
 
     Both are NaN: missing values and those that are not numbers.
     """
-    readable = np.zeros(len(column), dtype=np.bool_)
     if not (types.is_string(column.type) or types.is_large_string(column.type)):
-        return _floats(column), readable
+        return _floats(column), None
     absent = compute.is_in(column, value_set=pa.array(sorted(markers.texts), column.type))
     present = compute.if_else(absent, pa.scalar(None, column.type), column)
     # Faster, if Arrow can read all of them. What Arrow reads, `parse_number` reads as the same
     # number, so a value does not depend on which of the two reads it.
     if written.is_plain:
         with suppress(pa.ArrowInvalid):
-            return _floats(present), readable
+            return _floats(present), None
     values, index = distinct(column)
     parsed = [parse_number(value, markers, written) for value in values]
     odd = np.array([number is None for number in parsed], dtype=np.bool_)[index]
@@ -169,9 +218,10 @@ def _numbers(
 
 
 def _floats(column: pa.ChunkedArray) -> FloatArray:
-    numbers = column.cast(pa.float64(), safe=False).to_numpy()
-    # A copy, because Arrow's memory is read-only.
-    return np.array(numbers, dtype=np.float64)
+    if not types.is_float32(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    numbers: FloatArray = column.to_numpy()
+    return numbers
 
 
 def parse_number(value: Value, markers: Markers, written: NumberFormat = PLAIN) -> float | None:
@@ -190,7 +240,7 @@ def parse_number(value: Value, markers: Markers, written: NumberFormat = PLAIN) 
 def _convert_coded(
     column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
 ) -> Converted:
-    values, index = distinct(column)
+    values, index = _few_integers(column) or distinct(column)
     code_of = _coder_of(attribute, typed=typed)
 
     def code(value: Value) -> int:
@@ -201,14 +251,33 @@ def _convert_coded(
         return MISSING if found < 0 and markers.mark(text) else found
 
     # With no rows there are no values, but an array of codes all the same.
-    codes: NDArray[np.int16] = np.array([*map(code, values), 0], dtype=np.int16)[index]
+    codes: NDArray[np.int16] = np.array([*map(code, values), 0], dtype=np.int16)
     reading = np.zeros(len(codes), dtype=np.uint8)
     reading[codes >= _CLAMPED] = Reading.CLAMPED
     codes[codes >= _CLAMPED] -= _CLAMPED
     reading[codes == _UNDECLARED] = Reading.UNDECLARED
     reading[codes == _UNREADABLE] = Reading.UNREADABLE
     codes[codes < 0] = MISSING
-    return Converted(CodedColumn(attribute, codes.astype(np.uint8)), reading)
+    return Converted(CodedColumn(attribute, codes.astype(np.uint8)[index]), reading[index])
+
+
+def _few_integers(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[np.int64]] | None:
+    """Return the distinct values and their indices, as `distinct` does, of integers close together.
+
+    None for other columns. Without hashing, it takes a tenth of the time.
+    """
+    if not types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    numbers = column.to_numpy()
+    least, most = int(numbers.min()), int(numbers.max())
+    if most - least >= _CLOSE:
+        return None
+    offsets = np.subtract(numbers, numbers.dtype.type(least))
+    offsets = offsets.astype(np.uint8, copy=False)
+    present = np.bincount(offsets, minlength=_CLOSE) > 0
+    position = np.cumsum(present) - 1
+    values: list[Value] = [least + int(offset) for offset in np.flatnonzero(present)]
+    return values, position.astype(np.uint8)[offsets]
 
 
 def _coder_of(attribute: Attribute, *, typed: bool) -> Coder:

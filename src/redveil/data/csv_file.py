@@ -195,6 +195,32 @@ def pieces(body: bytes, delimiter: str | None, size: int) -> Iterator[tuple[int,
         start, window = cut, size
 
 
+def row_end(text: bytes, delimiter: str, start: int = 0) -> int:
+    r"""Return where the last whole row of a text ends; `start`, if no row ends in it.
+
+    start: where a row begins
+
+    >>> row_end(b'a,b\nc,"d\n', ",")
+    4
+    """
+    if text.find(b'"', start) >= 0:
+        found = _whole_rows(delimiter).match(text, start)
+        return start if found is None else found.end()
+    return max(text.rfind(b"\n", start), text.rfind(b"\r", start), start - 1) + 1
+
+
+def read_rows(
+    rows: bytes, width: int, wanted: Sequence[int], delimiter: str
+) -> list[pa.ChunkedArray] | None:
+    r"""Return some columns of some rows as text, or None if a row has another width.
+
+    >>> read_rows(b"1,2\n3,4", 2, [1], ",")[0].to_pylist()
+    ['2', '4']
+    """
+    # Without quotation marks in it, a row means the same whether or not they quote.
+    return _read_piece(rows, width, wanted, delimiter, '"' if b'"' in rows else False)
+
+
 def _whole_rows(delimiter: str) -> re.Pattern[bytes]:
     """Return the pattern of as many whole rows as possible, also none."""
     sign = re.escape(delimiter)

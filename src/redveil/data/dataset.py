@@ -27,7 +27,8 @@ class Dataset(Displayed):
     """Two joined views of the same entities. The rows are sealed, even their number.
 
     Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
-    data owner. `derived` tells how the rows follow from those that were loaded, if they are others.
+    data owner. `derived` tells how the rows follow from those that were loaded, if they are others,
+    and `packed` whether numbers are kept as their bins only.
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> clinic = Schema(
@@ -46,6 +47,7 @@ class Dataset(Displayed):
     table: Sealed[Table]
     report: Sealed[LoadReport]
     derived: Origin | None = None
+    packed: bool = False
 
     @property
     def origin(self) -> Origin:
@@ -120,3 +122,9 @@ def must_be_loaded(given: object, function: str) -> Dataset:
     if not isinstance(given, Dataset):
         raise InputError(f"{function} takes what redveil.load returns; load the two tables first")
     return given
+
+
+def must_have_values(dataset: Dataset, what: str) -> None:
+    """Refuse what needs the numbers themselves, if only their bins were kept."""
+    if dataset.packed:
+        raise InputError(f"{what} needs all values; load the tables without packed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -18,12 +18,14 @@ from pyarrow import compute, parquet, types
 
 from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
-from redveil.data.raw import RawTable, check_names, quietly, shown
+from redveil.data.raw import Piece, RawTable, check_names, quietly, shown
 from redveil.data.text_file import check_file
 from redveil.errors import LoadError
 
 _PARQUET_MAGIC: Final = b"PAR1"
 _MANY_ROWS: Final = 50_000
+# Row groups are read together until they have this many rows.
+_PIECE_ROWS: Final = 2**18
 # The years that have a text. Libraries write others in different ways.
 _FIRST_YEAR: Final = 1
 _LAST_YEAR: Final = 9999
@@ -375,13 +377,14 @@ def _as_table(given: Any) -> pa.Table:
 class ParquetFile:
     """A Parquet file whose footer has been read.
 
-    >>> ParquetFile("left.parquet", ("id", "age"), None).names
+    >>> ParquetFile("left.parquet", ("id", "age"), None, Path("left.parquet")).names
     ('id', 'age')
     """
 
     place: str
     names: tuple[str, ...]
     file: Any
+    path: Path
     layout: Layout = field(default_factory=Layout)
 
     def read(self, wanted: Sequence[str]) -> RawTable:
@@ -394,6 +397,33 @@ class ParquetFile:
         if table.num_rows != self.file.metadata.num_rows or not _adds_up(self.file.metadata):
             raise LoadError(damaged)
         return open_frame(table, self.place).read(wanted)
+
+    @property
+    def columnar(self) -> bool:
+        """Whether a column can be read without the others."""
+        return True
+
+    def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
+        """Yield what reads some columns of the next row groups, for all rows in turn."""
+        last, groups, rows = self.file.num_row_groups, [], 0
+        for group in range(last):
+            groups.append(group)
+            rows += self.file.metadata.row_group(group).num_rows
+            if rows >= _PIECE_ROWS:
+                yield Piece(partial(self._groups, groups, wanted), (group + 1) / last)
+                groups, rows = [], 0
+        if groups or not last:
+            yield Piece(partial(self._groups, groups, wanted), 1.0)
+
+    def _groups(self, groups: Sequence[int], wanted: Sequence[str]) -> RawTable:
+        damaged = f"{self.place}: damaged Parquet data; copy or write the file again"
+
+        def read() -> pa.Table:
+            # A reader of its own, because one is not for several threads.
+            file = parquet.ParquetFile(self.path, metadata=self.file.metadata)
+            return file.read_row_groups(list(groups), columns=list(wanted), use_threads=False)
+
+        return open_frame(quietly(read, damaged), self.place).read(wanted)
 
 
 def _adds_up(footer: Any) -> bool:
@@ -423,4 +453,4 @@ def open_parquet(path: Path, place: str) -> ParquetFile:
     damaged = f"{place}: damaged Parquet data; copy or write the file again"
     file = quietly(lambda: parquet.ParquetFile(path), damaged)
     names = check_names(quietly(lambda: file.schema_arrow.names, damaged), place)
-    return ParquetFile(place, names, file)
+    return ParquetFile(place, names, file, path)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +19,13 @@ from redveil.data.raw import RawTable, quietly, shown
 from redveil.data.table import BoolArray
 from redveil.errors import LoadError
 
+# An integer of any size that may fit into 64 bits, as integers are written.
+_WHOLE: Final = re.compile("0|-?[1-9][0-9]{0,18}")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """The entity key of each row of a view, as text.
+    """The entity key of each row of a view, as text; as integers, if the column has integers.
 
     absent:   bool[rows], rows without a key
     repeated: bool[rows], rows whose key other rows have too
@@ -34,6 +39,10 @@ class Keys:
     texts: pa.Array
     absent: BoolArray
     repeated: BoolArray
+
+    def as_text(self) -> Keys:
+        """Return the same keys as text: 7 and "7" are the same key."""
+        return replace(self, texts=self.texts.cast(pa.large_string()))
 
     @property
     def alone(self) -> BoolArray:
@@ -70,7 +79,12 @@ def join(left: Keys, right: Keys) -> Join:
     >>> both.left_rows.tolist(), both.right_rows.tolist(), both.left_only, both.right_only
     ([0, 2], [1, 0], 1, 0)
     """
+    if left.texts.type != right.texts.type:
+        left, right = left.as_text(), right.as_text()
     left_alone, right_alone = np.flatnonzero(left.alone), np.flatnonzero(right.alone)
+    if len(left_alone) == len(left.texts) and left.texts.equals(right.texts):
+        # The same entities in the same order, which is common and needs no search.
+        return Join(left_alone, right_alone, left_only=0, right_only=0)
     left_texts, right_texts = (
         keys.texts.take(pa.array(rows)) for keys, rows in ((left, left_alone), (right, right_alone))
     )
@@ -103,15 +117,34 @@ def read_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
 
 
 def _read(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
-    texts = key_texts(raw.columns[key])
-    markers = Markers.of((*missing_values, *raw.markers))
+    integers = _integers(raw.columns[key])
+    texts = key_texts(raw.columns[key]) if integers is None else integers
+    missing = sorted(Markers.of((*missing_values, *raw.markers)).keys)
+    if types.is_integer(texts.type):
+        # The text of an integer is a marker if it is written as integers are.
+        missing = [one for one in missing if _WHOLE.fullmatch(one) and _fits(int(one))]
+    markers = pa.array(missing, pa.large_string()).cast(texts.type)
     absent = compute.or_kleene(
-        compute.is_null(texts),
-        compute.is_in(texts, value_set=pa.array(sorted(markers.keys), texts.type)),
+        compute.is_null(texts), compute.is_in(texts, value_set=markers)
     ).to_numpy(zero_copy_only=False)
-    _, index = distinct(pa.chunked_array([texts]))
+    if not len(texts):
+        return Keys(texts, absent, absent)
+    index = compute.dictionary_encode(texts, null_encoding="encode").indices.to_numpy()
     times = np.bincount(index, minlength=1)
     return Keys(texts, absent, (times[index] > 1) & ~absent)
+
+
+def _fits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
+
+
+def _integers(column: pa.ChunkedArray) -> pa.Array | None:
+    """Return keys as 64-bit integers, if the column has no others; None otherwise."""
+    if not types.is_integer(column.type):
+        return None
+    with contextlib.suppress(pa.ArrowInvalid):
+        return column.cast(pa.int64()).combine_chunks()
+    return None
 
 
 def check_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> None:

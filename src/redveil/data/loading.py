@@ -1,4 +1,8 @@
-"""Load two files or frames with a schema, as one sealed dataset."""
+"""Load two files or frames with a schema, as one sealed dataset.
+
+Tables are read in pieces: Parquet files column by column, large CSV files block by block. What is
+read is converted at once and kept in few bytes until the views are joined (`data/packing.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,28 +10,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from redveil.data.columns import Converted, Reading, convert
+from redveil.data.binning import BinnedTable
+from redveil.data.columns import Reading
+from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
-from redveil.data.join import Keys, join, read_keys
-from redveil.data.raw import RawTable, caught, quietly, shown
-from redveil.data.report import AttributeCounts, LoadReport, Slip, ViewCounts
-from redveil.data.source import check_columns, open_source
-from redveil.data.table import BoolArray, CodedColumn, Column, NumericColumn, Table
+from redveil.data.file_view import FileView
+from redveil.data.join import Join, join
+from redveil.data.packing import PackedView, Rows, Taken, packed_columns, valued_column
+from redveil.data.raw import caught, shown
+from redveil.data.report import AttributeCounts, LoadReport, Slip
+from redveil.data.source import open_stream
+from redveil.data.table import BoolArray, Column, Table
 from redveil.errors import LoadError
 from redveil.privacy.score import MOST_ENTITIES
-from redveil.schema import Schema, Side, View
+from redveil.schema import Schema, Side
 from redveil.sealed import Sealed
+from redveil.waiting import run_all
 
 Progress: TypeAlias = Callable[[str, float], None]
 
 # How many places `examine` reports for each way in which rows do not fit the schema.
 PLACES: Final = 3
+# Smaller tables are read before threads have started.
+_MANY_ROWS: Final = 50_000
 
 
 def load(
@@ -36,6 +47,7 @@ def load(
     schema: Schema | str | Path,
     *,
     strict: bool = False,
+    packed: bool = False,
     progress: Progress | None = None,
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
@@ -44,6 +56,9 @@ def load(
                  tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out or unreadable
+    packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
+                 each Boolean value: for large data. Queries that are given can then compare numbers
+                 with cut points only, and cut points cannot be bought
     progress:    called with the stage and the completed share of the work
 
     The schema is applied to each entity alone. Numbers out of bounds are clamped. Values that
@@ -64,7 +79,7 @@ def load(
     <Dataset clinic: 1 left and 1 right attributes>
     """
     checked = schema if isinstance(schema, Schema) else Schema.read(schema)
-    outcome = _attempt(left, right, checked, 1 if strict else 0, progress)
+    outcome = _attempt(left, right, checked, 1 if strict else 0, progress, packed=packed)
     # An error's traceback holds the variables of this function.
     del left, right
     if isinstance(outcome, BaseException):
@@ -107,170 +122,223 @@ def examine(
 
 
 def _attempt(
-    left: object, right: object, schema: Schema, places: int, progress: Progress | None
+    left: object,
+    right: object,
+    schema: Schema,
+    places: int,
+    progress: Progress | None,
+    *,
+    packed: bool = False,
 ) -> tuple[Dataset, LoadReport] | BaseException:
-    """Load, and return what would be raised.
+    """Load, and return what would be raised."""
+    loading = _Loading(schema, places, progress or (lambda _stage, _share: None), packed)
+    return caught(partial(loading.assemble, left, right), "loading")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Loading:
+    """How two tables are loaded.
 
     places: how many places to report for each way in which rows do not fit
+    report: called with the stage and the completed share of the work
+    packed: whether only bins and bits are kept
     """
-    report = progress or (lambda _stage, _share: None)
-    return caught(partial(_assemble, left, right, schema, places, report), "loading")
 
+    schema: Schema
+    places: int
+    report: Progress
+    packed: bool
 
-def _assemble(
-    left: object, right: object, schema: Schema, places: int, report: Progress
-) -> tuple[Dataset, LoadReport]:
-    """Read, join, convert and seal. `report` is called with the stage and the completed share."""
-    report("reading the left view", 0.0)
-    left_side = _read(left, Side.LEFT, schema.left)
-    report("reading the right view", 0.3)
-    right_side = _read(right, Side.RIGHT, schema.right)
-    report("joining the views", 0.6)
-    both = join(left_side.keys, right_side.keys)
-    if len(both.left_rows) > MOST_ENTITIES:
-        raise LoadError(
-            f"{left_side.raw.place} and {right_side.raw.place}: more than {MOST_ENTITIES:,} "
-            "entities; scores are exact only up to that number, so mine a sample"
+    def assemble(self, left: object, right: object) -> tuple[Dataset, LoadReport]:
+        """Read, join, convert and seal."""
+        left_file = self._read(left, Side.LEFT, 0.0)
+        right_file = self._read(right, Side.RIGHT, 0.3)
+        self.report("joining the views", 0.6)
+        both = join(left_file.keys, right_file.keys)
+        if len(both.left_rows) > MOST_ENTITIES:
+            raise LoadError(
+                f"{left_file.stream.place} and {right_file.stream.place}: more than "
+                f"{MOST_ENTITIES:,} entities; scores are exact only up to that number, so mine a "
+                "sample"
+            )
+        return self._joined(left_file, right_file, both)
+
+    def _read(self, given: object, side: Side, begun: float) -> FileView:
+        """Read one view as its file has it."""
+
+        def report(share: float) -> None:
+            self.report(f"reading the {side} view", begun + 0.3 * share)
+
+        report(0.0)
+        view = self.schema.view(side)
+        read = partial(FileView.read, side=side, view=view, packed=self.packed, progress=report)
+        try:
+            # Places of rows are found in the whole text.
+            return read(open_stream(given, side, view, whole=bool(self.places)))
+        except NotStreamedError:
+            pass
+        return read(open_stream(given, side, view, whole=True))
+
+    def _joined(
+        self, left_file: FileView, right_file: FileView, both: Join
+    ) -> tuple[Dataset, LoadReport]:
+        """Convert the columns of the entities that both views have, and seal them."""
+        begin = self._counter()
+        left = _JoinedView(left_file, both.left_rows, self.packed, self.places)
+        right = _JoinedView(right_file, both.right_rows, self.packed, self.places)
+        left.convert(begin)
+        right.convert(begin)
+        complete = ~(left.incomplete | right.incomplete)
+        table = _table(left, right, complete)
+        findings = LoadReport(
+            joined=table.rows,
+            incomplete=int(np.count_nonzero(~complete)),
+            left=left_file.counts(both.left_only),
+            right=right_file.counts(both.right_only),
+            attributes=(*left.counts(), *right.counts()),
+            slips=(*left.slips(), *right.slips()),
+            unit=self.schema.unit,
         )
-    total = len(schema.left.attributes) + len(schema.right.attributes)
-    begun = iter(range(total))
+        self.report("done", 1.0)
+        sealed = Sealed(table), Sealed(findings)
+        return Dataset(self.schema, *sealed, packed=self.packed), findings
 
-    def begin() -> None:
-        report("converting columns", 0.7 + 0.3 * next(begun) / total)
+    def _counter(self) -> Callable[[], None]:
+        """Return what reports one more column. Threads take turns: the share only grows."""
+        total = len(self.schema.left.attributes) + len(self.schema.right.attributes)
+        begun, one_at_a_time = iter(range(total)), Lock()
 
-    left_columns = left_side.columns(begin)
-    right_columns = right_side.columns(begin)
-    views = (
-        _View(left_side, left_columns, both.left_rows),
-        _View(right_side, right_columns, both.right_rows),
-    )
-    complete = ~(views[0].incomplete | views[1].incomplete)
-    table = Table(int(np.count_nonzero(complete)), *(view.table(complete) for view in views))
-    findings = LoadReport(
-        joined=table.rows,
-        incomplete=int(np.count_nonzero(~complete)),
-        left=left_side.counts(both.left_only),
-        right=right_side.counts(both.right_only),
-        attributes=tuple(one for view in views for one in view.counts()),
-        slips=tuple(slip for view in views for slip in view.slips(places)),
-        unit=schema.unit,
-    )
-    report("done", 1.0)
-    return Dataset(schema, Sealed(table), Sealed(findings)), findings
+        def begin() -> None:
+            with one_at_a_time:
+                self.report("converting columns", 0.7 + 0.3 * next(begun) / total)
+
+        return begin
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RawView:
-    """One view before conversion, with its declarations and its keys."""
+class _JoinedView:
+    """One view of the entities that both have, while its columns are converted.
 
-    side: Side
-    view: View
-    raw: RawTable
-    keys: Keys
-    ignored: tuple[str, ...]
-
-    def columns(self, begin: Callable[[], None]) -> list[Converted]:
-        """Convert every column, in the order of the schema."""
-        converted = []
-        for attribute in self.view.attributes:
-            begin()
-            converted.append(convert(self.raw, attribute, self.view.missing_values))
-        return converted
-
-    def counts(self, only: int) -> ViewCounts:
-        """Return what is left out of this view, whatever its values are."""
-        keyless = int(np.count_nonzero(self.keys.absent))
-        return ViewCounts(only, self.keys.repeated_entities, keyless, self.ignored)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _View:
-    """One converted view.
-
-    columns: every column of the whole file, in the order of the schema
-    rows:    int64[common], the row of each entity that both views have
+    rows: int64[common], the row of each entity
     """
 
-    source: _RawView
-    columns: list[Converted]
-    rows: NDArray[np.int64]
+    def __init__(self, file: FileView, rows: Rows, packed: bool, places: int) -> None:  # noqa: FBT001
+        self._file = file
+        self._rows = rows
+        self._places = places
+        self._attributes = file.view.attributes
+        self._packed = PackedView(file.view, len(rows)) if packed else None
+        self._values: dict[int, Column] = {}
+        self._counts: dict[int, AttributeCounts] = {}
+        self._odd: dict[int, list[tuple[Slip, str, Rows]]] = {}
+        self._lacking: dict[int, BoolArray] = {}
+
+    def convert(self, begin: Callable[[], None]) -> None:
+        """Convert all columns, several at a time if they are long; `begin` is called for each."""
+
+        def one(number: int) -> None:
+            begin()
+            self._convert(number, self._file.take(number, self._rows))
+
+        work = [partial(one, number) for number in range(len(self._attributes))]
+        if len(self._file.keys.texts) > _MANY_ROWS:
+            run_all(work, stop=lambda: None)
+        else:
+            for each in work:
+                each()
+
+    def _convert(self, number: int, taken: Taken) -> None:
+        attribute, missing = taken.attribute, taken.missing
+        times = np.bincount(taken.reading, minlength=len(Reading)).tolist()
+        lacking = int(np.count_nonzero(missing))
+        self._counts[number] = AttributeCounts(
+            self._file.side,
+            attribute.name,
+            lacking - times[Reading.UNDECLARED] - times[Reading.UNREADABLE],
+            times[Reading.CLAMPED],
+            times[Reading.UNDECLARED],
+            times[Reading.UNREADABLE],
+            lacking if attribute.required else 0,
+        )
+        if attribute.required and lacking:
+            self._lacking[number] = missing
+        if self._places:
+            self._odd[number] = self._odd_rows(taken, missing)
+        if self._packed is None:
+            self._values[number] = valued_column(taken)
+        else:
+            self._packed.put(number, taken)
+
+    def _odd_rows(self, taken: Taken, missing: BoolArray) -> list[tuple[Slip, str, Rows]]:
+        """Return the rows that do not fit the schema, for every way in which they do not."""
+        attribute = taken.attribute
+        found = [
+            (fault, attribute.name, np.sort(self._rows[taken.reading == reading]))
+            for reading, fault in faults(attribute)
+        ]
+        if attribute.required:
+            found.append((NOT_THERE, attribute.name, np.sort(self._rows[missing])))
+        return found
 
     @property
     def incomplete(self) -> BoolArray:
         """Which of the common entities lack a required value, bool[common]."""
-        lacking = np.zeros(len(self.rows), dtype=np.bool_)
-        for converted in self.columns:
-            if converted.column.attribute.required:
-                lacking |= converted.missing[self.rows]
+        lacking = np.zeros(len(self._rows), dtype=np.bool_)
+        for missing in self._lacking.values():
+            lacking |= missing
         return lacking
 
-    def table(self, complete: BoolArray) -> dict[str, Column]:
-        """Return the columns of the complete entities."""
-        rows = self.rows[complete]
-        found: dict[str, Column] = {}
-        for column in (converted.column for converted in self.columns):
-            attribute = column.attribute
-            found[attribute.name] = (
-                NumericColumn(attribute, column.values[rows])
-                if isinstance(column, NumericColumn)
-                else CodedColumn(attribute, column.codes[rows])
-            )
-        return found
+    def packed(self, complete: BoolArray) -> PackedView | None:
+        """Return the view of the complete entities, if it is packed."""
+        if self._packed is not None and not complete.all():
+            self._packed.only(complete)
+        return self._packed
+
+    def valued(self, complete: BoolArray) -> dict[str, Column]:
+        """Return the columns of the complete entities, with all values."""
+        columns = [self._values[number] for number in range(len(self._attributes))]
+        if not complete.all():
+            columns = [column.only(complete) for column in columns]
+        return {column.attribute.name: column for column in columns}
 
     def counts(self) -> list[AttributeCounts]:
-        """Count how the values of the common entities were read."""
-        return [self._count(converted) for converted in self.columns]
+        """Return how the values of the common entities were read."""
+        return [self._counts[number] for number in range(len(self._attributes))]
 
-    def _count(self, converted: Converted) -> AttributeCounts:
-        attribute = converted.column.attribute
-        times = np.bincount(converted.reading[self.rows], minlength=len(Reading)).tolist()
-        missing = int(np.count_nonzero(converted.missing[self.rows]))
-        return AttributeCounts(
-            self.source.side,
-            attribute.name,
-            missing - times[Reading.UNDECLARED] - times[Reading.UNREADABLE],
-            times[Reading.CLAMPED],
-            times[Reading.UNDECLARED],
-            times[Reading.UNREADABLE],
-            missing if attribute.required else 0,
-        )
-
-    def slips(self, places: int) -> list[Slip]:
+    def slips(self) -> list[Slip]:
         """Return every way in which rows do not fit the schema, with some of their places."""
-        if not places:
+        if not self._places:
             return []
-        raw, keys = self.source.raw, self.source.keys
+        keys, key = self._file.keys, self._file.view.key
         found = [
-            (NO_KEY, self.source.view.key, np.flatnonzero(keys.absent)),
-            (REPEATED_KEY, self.source.view.key, np.flatnonzero(keys.repeated)),
+            (NO_KEY, key, np.flatnonzero(keys.absent)),
+            (REPEATED_KEY, key, np.flatnonzero(keys.repeated)),
+            *(odd for number in range(len(self._attributes)) for odd in self._odd[number]),
         ]
-        rows = np.sort(self.rows)
-        for converted in self.columns:
-            attribute = converted.column.attribute
-            for reading, fault in faults(attribute):
-                where = rows[converted.reading[rows] == reading]
-                found.append((fault, attribute.name, where))
-            if attribute.required:
-                found.append((NOT_THERE, attribute.name, rows[converted.missing[rows]]))
         found = [(fault, name, where) for fault, name, where in found if len(where)]
-        wanted = sorted({int(row) for _, _, where in found for row in where[:places]})
-        place = dict(zip(wanted, raw.where(wanted), strict=True)) if wanted else {}
+        few = self._places
+        wanted = sorted({int(row) for _, _, where in found for row in where[:few]})
+        places = self._file.first.where(wanted) if wanted else []
+        place = dict(zip(wanted, places, strict=True))
         return [
             replace(
                 fault,
                 count=len(where),
-                places=tuple(f"{place[int(row)]}, column {shown(name)}" for row in where[:places]),
+                places=tuple(f"{place[int(row)]}, column {shown(name)}" for row in where[:few]),
             )
             for fault, name, where in found
         ]
 
 
-def _read(given: object, side: Side, view: View) -> _RawView:
-    """Open a table, check that it has the declared columns, and read them."""
-    source = open_source(given, side, view)
-    wanted = check_columns(source, view)
-    declared = frozenset(wanted)
-    ignored = tuple(name for name in source.names if name not in declared)
-    unreadable = f"{source.place}: cannot be read; check that its format matches its name"
-    raw = quietly(lambda: source.read(wanted), unreadable)
-    return _RawView(side, view, raw, read_keys(raw, view.key, view.missing_values), ignored)
+def _table(left: _JoinedView, right: _JoinedView, complete: BoolArray) -> Table:
+    """Return the table of the complete entities."""
+    rows = int(np.count_nonzero(complete))
+    one, other = left.packed(complete), right.packed(complete)
+    if one is None or other is None:
+        return Table(rows, left.valued(complete), right.valued(complete))
+    binned = BinnedTable(rows, one.binned(), other.binned())
+    return Table(
+        rows,
+        packed_columns(one.view, binned.left),
+        packed_columns(other.view, binned.right),
+        binned,
+    )

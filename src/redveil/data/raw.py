@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from functools import partial
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -73,6 +74,67 @@ class Source(Protocol):
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns, or raise a LoadError."""
+
+
+class Piece(NamedTuple):
+    """What reads the next rows of a table, and the share of the table that is then read."""
+
+    read: Callable[[], RawTable]
+    share: float
+
+
+class Stream(Protocol):
+    """An opened table that is read in pieces, for loading.
+
+    >>> from redveil.data.csv_file import open_csv
+    >>> stream: Stream = WholeTable(open_csv(b"id,age", Layout(), "left.csv"), columnar=False)
+    """
+
+    @property
+    def place(self) -> str:
+        """The name in messages: the file's path, or "left frame"."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order, all different."""
+
+    @property
+    def columnar(self) -> bool:
+        """Whether a column can be read without the others."""
+
+    def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
+        """Yield what reads some columns of the next rows, for all rows in turn; at least one.
+
+        Pieces can be read by several threads. `RawTable.where` takes the file's rows in all.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeTable:
+    r"""A table that is read in one piece.
+
+    >>> from redveil.data.csv_file import open_csv
+    >>> stream = WholeTable(open_csv(b"id,age\n1,30", Layout(), "left.csv"), columnar=False)
+    >>> [piece.read().rows for piece in stream.pieces(["age"])]
+    [1]
+    """
+
+    source: Source
+    columnar: bool
+
+    @property
+    def place(self) -> str:
+        """The name in messages."""
+        return self.source.place
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order, all different."""
+        return self.source.names
+
+    def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
+        """Yield what reads some columns of all rows."""
+        yield Piece(partial(self.source.read, wanted), 1.0)
 
 
 def shown(name: str) -> str:

@@ -8,13 +8,15 @@ from typing import Final
 
 from redveil.data.arff import open_arff
 from redveil.data.csv_file import open_csv
+from redveil.data.csv_stream import CsvStream, open_csv_stream
 from redveil.data.excel import SUFFIXES, open_excel
-from redveil.data.frame import open_frame, open_parquet
+from redveil.data.frame import Frame, ParquetFile, open_frame, open_parquet
 from redveil.data.layout import Layout, guess_layout, usual_delimiter
-from redveil.data.raw import Source, quietly, shown
+from redveil.data.raw import Source, Stream, WholeTable, quietly, shown
 from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 from redveil.schema import Side, View
+from redveil.schema.encoding import encoding_fault
 
 _TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
     ".csv": open_csv,
@@ -23,6 +25,7 @@ _TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
     ".txt": open_csv,
     ".arff": open_arff,
 }
+_DELIMITED: Final = (".csv", ".tsv", ".tab", ".txt")
 
 
 def open_source(given: object, side: Side, view: View | None) -> Source:
@@ -40,6 +43,36 @@ def open_source(given: object, side: Side, view: View | None) -> Source:
     place = " ".join(str(path).splitlines())
     return quietly(
         lambda: _open_file(path, sheet, view, place),
+        f"{place}: cannot be read; check that its format matches its name",
+    )
+
+
+def open_stream(given: object, side: Side, view: View, *, whole: bool) -> Stream:
+    """Open a table to be loaded in pieces.
+
+    whole: whether to read a large CSV file as a whole, so that the places of rows are known
+    """
+    if isinstance(given, str | Path) and not whole:
+        stream = _large_text(Path(given), view)
+        if stream is not None:
+            return stream
+    source = open_source(given, side, view)
+    if isinstance(source, ParquetFile):
+        return source
+    return WholeTable(source, columnar=isinstance(source, Frame))
+
+
+def _large_text(path: Path, view: View) -> CsvStream | None:
+    """Open a large CSV file; None if the path is something else, or cannot be read."""
+    name = path.name.lower()
+    if not name.endswith(tuple(f"{kind}{end}" for kind in _DELIMITED for end in ("", ".gz"))):
+        return None
+    place = " ".join(str(path).splitlines())
+    layout = Layout(view.delimiter or usual_delimiter(name), view.encoding)
+    if encoding_fault(view.encoding) is not None:
+        return None
+    return quietly(
+        lambda: open_csv_stream(path, layout, place),
         f"{place}: cannot be read; check that its format matches its name",
     )
 
@@ -87,7 +120,7 @@ def _layout(data: bytes, name: str, view: View | None) -> Layout:
     return Layout(view.delimiter or usual, view.encoding)
 
 
-def check_columns(source: Source, view: View) -> tuple[str, ...]:
+def check_columns(source: Source | Stream, view: View) -> tuple[str, ...]:
     """Return the names of the key and the attributes, or raise a LoadError if one is missing.
 
     >>> import pyarrow as pa
@@ -110,7 +143,7 @@ def check_columns(source: Source, view: View) -> tuple[str, ...]:
     raise LoadError(f"{source.place}: no column {shown(missing[0])}; {close or remedy}")
 
 
-def _key_remedy(source: Source) -> str:
+def _key_remedy(source: Source | Stream) -> str:
     """Return the likeliest remedy for a missing key column."""
     if len(source.names) == 1 and ", sheet " in source.place:
         return "only one column found; delete the rows above the header"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import QueryError
 from redveil.schema import Attribute, Kind, Side
+
+if TYPE_CHECKING:
+    from redveil.data.binning import BinnedTable
 
 Value: TypeAlias = bool | float | str
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -107,12 +110,125 @@ class CodedColumn:
         return attribute.categories.index(label) if label in attribute.categories else None
 
 
-Column: TypeAlias = NumericColumn | CodedColumn
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedColumn:
+    """The bins of a column's values, uint8 (wider with more bins)[N]; the largest is missing.
+
+    A number's bin is how many cut points lie below it, so it can be compared with cut points only.
+
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
+    >>> column = BinnedColumn(age, np.array([0, 1, 2, 255], np.uint8))
+    >>> holds, known = column.test("<=", 5.0)
+    >>> holds.tolist(), known.tolist()
+    ([True, True, False, False], [True, True, True, False])
+    """
+
+    attribute: Attribute
+    codes: NDArray[Any]
+
+    @property
+    def known(self) -> BoolArray:
+        """Where the value is not missing, bool[N]."""
+        known: BoolArray = self.codes != np.iinfo(self.codes.dtype).max
+        return known
+
+    def only(self, keep: BoolArray) -> BinnedColumn:
+        """Return the bins of some entities."""
+        return BinnedColumn(self.attribute, self.codes[keep])
+
+    def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
+        """Return where a literal holds and where it is known, both bool[N]."""
+        known = self.known
+        if self.attribute.kind is not Kind.NUMERIC:
+            return CodedColumn(self.attribute, np.where(known, self.codes, MISSING)).test(op, value)
+        if isinstance(value, bool | str) or not is_cut(self.attribute, op, value):
+            raise QueryError(
+                f"[{self.attribute.name}] was loaded packed; compare it with a cut point by <= or >"
+            )
+        below = self.codes <= self.attribute.cuts.index(value)
+        return (below if op == "<=" else ~below) & known, known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlagColumn:
+    """Boolean values as bits, lowest bit first, uint64[words]; None is where none is missing.
+
+    >>> sick = FlagColumn(Attribute("sick", Kind.BOOLEAN), 3, np.array([4], np.uint64), None)
+    >>> sick.test("=", True)[0].tolist()
+    [False, False, True]
+    """
+
+    attribute: Attribute
+    rows: int
+    bits: NDArray[np.uint64]
+    absent: NDArray[np.uint64] | None
+
+    @property
+    def codes(self) -> ByteArray:
+        """The values as codes, uint8[N]; 255 is missing."""
+        codes = unpack(self.bits, self.rows).astype(np.uint8)
+        if self.absent is not None:
+            codes[unpack(self.absent, self.rows)] = MISSING
+        return codes
+
+    @property
+    def known(self) -> BoolArray:
+        """Where the value is not missing, bool[N]."""
+        if self.absent is None:
+            return np.ones(self.rows, dtype=np.bool_)
+        return ~unpack(self.absent, self.rows)
+
+    def only(self, keep: BoolArray) -> FlagColumn:
+        """Return the values of some entities."""
+        absent = None if self.absent is None else pack(unpack(self.absent, self.rows)[keep])
+        bits = pack(unpack(self.bits, self.rows)[keep])
+        return FlagColumn(self.attribute, int(keep.sum()), bits, absent)
+
+    def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
+        """Return where a literal holds and where it is known, both bool[N]."""
+        return CodedColumn(self.attribute, self.codes).test(op, value)
+
+
+Column: TypeAlias = NumericColumn | CodedColumn | BinnedColumn | FlagColumn
+
+
+def is_cut(attribute: Attribute, op: str, value: object) -> bool:
+    """Return whether bins tell a comparison of a numeric attribute: with a cut point, by order.
+
+    >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=9, cuts=(2.0, 5.0))
+    >>> is_cut(age, ">", 5.0), is_cut(age, "=", 5.0), is_cut(age, ">", 4.0)
+    (True, False, False)
+    """
+    return op in ("<=", ">") and value in attribute.cuts
+
+
+def pack(flags: BoolArray) -> NDArray[np.uint64]:
+    """Pack flags into words, lowest bit first, padded with 0.
+
+    >>> pack(np.array([True, False, True])).tolist()
+    [5]
+    """
+    words = -(-flags.size // 64)
+    packed = np.zeros(words * 8, dtype=np.uint8)
+    packed[: -(-flags.size // 8)] = np.packbits(flags, bitorder="little")
+    return packed.view("<u8").astype(np.uint64)
+
+
+def unpack(words: NDArray[np.uint64], rows: int) -> BoolArray:
+    """Return packed bits as flags, bool[rows].
+
+    >>> unpack(np.array([5], np.uint64), 4).tolist()
+    [True, False, True, False]
+    """
+    flat = words.astype("<u8").view(np.uint8)
+    return np.unpackbits(flat, count=rows, bitorder="little").astype(np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """The joined views of all entities: columns by name, each of length N.
+
+    binned: the same, if the columns are the rows of packed arrays
 
     >>> empty = Table(0, {}, {})
     >>> empty.rows
@@ -122,6 +238,7 @@ class Table:
     rows: int
     left: Mapping[str, Column]
     right: Mapping[str, Column]
+    binned: BinnedTable | None = None
 
     def view(self, side: Side) -> Mapping[str, Column]:
         """Return one view's columns."""

@@ -126,6 +126,18 @@ def decode(data: bytes, encoding: str, place: str) -> str:
     return text
 
 
+def is_text(data: bytes) -> bool:
+    r"""Return whether bytes are UTF-8 without NUL characters.
+
+    >>> is_text("é".encode()), is_text(b"\xe9"), is_text(b"a\0")
+    (True, False, False)
+    """
+    try:
+        return "\0" not in data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+
+
 def line_number(before: str) -> int:
     r"""Return the number of the line after a text; lines end in \n, \r\n or \r.
 

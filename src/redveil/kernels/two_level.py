@@ -14,7 +14,6 @@ from redveil.kernels.joint import JointCounts
 from redveil.kernels.purity import share
 
 
-@kernel
 def two_level_units(counts: JointCounts, grid_bits: int) -> NDArray[np.int64]:
     """Score every split below every split: Σ over its two sides of Σ_c n_c² / n.
 
@@ -25,20 +24,44 @@ def two_level_units(counts: JointCounts, grid_bits: int) -> NDArray[np.int64]:
     for which it does not; the last number of each is their score as one leaf. Entities with a
     missing value are on neither side of a split and add nothing below it.
     """
-    classes, splits, _ = counts.both.shape
-    row = counts.left_row
+    splits = counts.both.shape[1]
     units = np.zeros((splits, 2, splits + 1), dtype=np.int64)
-    size = np.zeros(4, dtype=np.int64)
-    squares = np.zeros(4, dtype=np.int64)
+    size, squares = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
+    _score_quadrants(
+        counts.both,
+        counts.left_known,
+        counts.known,
+        counts.left_row,
+        grid_bits,
+        size,
+        squares,
+        units,
+    )
+    return units
+
+
+@kernel
+def _score_quadrants(
+    counted_both: NDArray[np.int64],
+    left_known: NDArray[np.int64],
+    known: NDArray[np.int64],
+    row: NDArray[np.int32],
+    grid_bits: int,
+    size: NDArray[np.int64],
+    squares: NDArray[np.int64],
+    units: NDArray[np.int64],
+) -> None:
+    """Write the scores of all pairs of splits; size, squares: int64[4], one for each quadrant."""
+    classes, splits, _ = counted_both.shape
     for i in range(splits):
         for j in range(i, splits):
             size[:] = 0
             squares[:] = 0
             for c in range(classes):
-                both = counts.both[c, i, j]
-                first = counts.left_known[c, i, row[j]] - both
-                second = counts.left_known[c, j, row[i]] - both
-                neither = counts.known[c, row[i], row[j]] - both - first - second
+                both = counted_both[c, i, j]
+                first = left_known[c, i, row[j]] - both
+                second = left_known[c, j, row[i]] - both
+                neither = known[c, row[i], row[j]] - both - first - second
                 _tally(0, both, size, squares)
                 _tally(1, first, size, squares)
                 _tally(2, second, size, squares)
@@ -54,7 +77,6 @@ def two_level_units(counts: JointCounts, grid_bits: int) -> NDArray[np.int64]:
         # A split below itself divides nothing: its sides are the root's as leaves.
         units[i, 0, splits] = units[i, 0, i]
         units[i, 1, splits] = units[i, 1, i]
-    return units
 
 
 @kernel

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.data.binning import BinnedView, pack
+from redveil.data.binning import BinnedView
+from redveil.data.table import pack
 from redveil.kernels.bits import range_bits
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import Kind

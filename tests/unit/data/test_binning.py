@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.binning import bins_of, flag, words
-from redveil.data.binning import BinnedView, bin_codes, bin_table, bin_view, pack
-from redveil.data.table import CodedColumn, Column, NumericColumn
+from redveil.data.binning import BinnedView, bin_codes, bin_table, bin_view
+from redveil.data.table import CodedColumn, Column, NumericColumn, pack
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from strategies.arrays import row_counts, spread
 from strategies.schemas import KEY, attributes, columns, schemas, tables, view_columns, views

@@ -235,7 +235,7 @@ def test_a_panic_is_an_error_like_any_other_and_holds_no_rows(
     def fail(*_: object) -> None:
         raise Panic(SECRET)
 
-    monkeypatch.setattr("redveil.data.loading.convert", fail)
+    monkeypatch.setattr("redveil.data.packing.convert", fail)
     frame = pa.table(cells(["1,30,1,f"]))
     with pytest.raises(SealedError, match=r"loading failed \(Panic in redveil") as caught:
         load(frame, RIGHT, SCHEMA)

@@ -27,6 +27,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from redveil.data.binning import bin_table
 from redveil.data.columns import _numbers, convert
 from redveil.data.csv_file import open_csv
 from redveil.data.distinct import label
@@ -160,14 +161,22 @@ FRAMES: list[HandOver] = [
 
 
 def values(column: Column) -> np.ndarray:
-    return column.values if isinstance(column, NumericColumn) else column.codes
+    array: np.ndarray = column.values if isinstance(column, NumericColumn) else column.codes
+    return array
 
 
 def loaded(rows: list[Row], keys: list[str], hand_over: HandOver) -> Table:
     """Load some rows; the keys of the other view are text."""
     right = pa.table({"id": keys, "sick": [True] * len(keys)})
     with tempfile.TemporaryDirectory() as folder:
-        return open_for_owner(load(hand_over(rows, Path(folder)), right, SCHEMA).table)
+        left = hand_over(rows, Path(folder))
+        table = open_for_owner(load(left, right, SCHEMA).table)
+        packed = open_for_owner(load(left, right, SCHEMA, packed=True).table).binned
+    # Packed, the same entities are loaded, with the bins of their values.
+    assert packed is not None
+    assert packed.left.codes.tolist() == bin_table(table, SCHEMA).left.codes.tolist()
+    assert packed.left.bits.tolist() == bin_table(table, SCHEMA).left.bits.tolist()
+    return table
 
 
 def entities(table: Table) -> dict[float, tuple[str, ...]]:

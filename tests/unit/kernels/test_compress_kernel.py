@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from redveil.data.binning import pack
+from redveil.data.table import pack
 from redveil.kernels.compress import compress, movers
 
 some = settings(max_examples=40, deadline=None)
