@@ -253,14 +253,14 @@ def confirm(
         remedy = "confirm a result that was mined with this schema"
         _must_be_allowed(left, right, dataset.schema, "the list", remedy)
     part = _part_of(result, dataset.schema)
+    listed = [(side, query) for side, all_ in arranged.queries.items() for query in all_]
+    must_be_told(dataset, [*listed, *((one.side, one.query) for one in part)])
     loss = parse_loss(epsilon, delta)
     # Before the charge: a file can be damaged in ways that show only here.
     before = said_before(result.document)
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
     source = source_of(result.document)
-    listed = [(side, query) for side, all_ in arranged.queries.items() for query in all_]
-    must_be_told(dataset, [*listed, *((one.side, one.query) for one in part)])
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True
