@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
-    from redveil.data.loading import examine, load
+    from redveil.data.loading import examine
     from redveil.data.report import LoadReport
     from redveil.detecting import detectable
     from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError
     from redveil.findings.questions import Answer
+    from redveil.loading import load
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
     from redveil.report.baseline import Baseline
@@ -88,7 +89,7 @@ _HOMES = {
     "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",
-    "load": "redveil.data.loading",
+    "load": "redveil.loading",
     "load_report": "redveil.owner",
     "mine": "redveil.api",
     "plan": "redveil.api",

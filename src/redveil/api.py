@@ -280,7 +280,7 @@ def _mined(
     from redveil import mining
     from redveil.algorithms.derived import must_be_told
     from redveil.algorithms.population import part_of
-    from redveil.data.dataset import must_have_values
+    from redveil.data.dataset import must_be_here, must_have_values
     from redveil.query.condition import read_conditions
 
     mining.must_be_minable(dataset)
@@ -289,6 +289,8 @@ def _mined(
     must_be_told(dataset, [(one.side, one.query) for one in part])
     if wanted.profile.needs_values:
         must_have_values(dataset, f"the {wanted.profile.name} profile")
+    if wanted.walks:
+        must_be_here(dataset, f"{wanted.name} with a Markov chain")
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     asked = part_of(dataset, part)
     return mining.mine(asked, wanted, reporting, loss, progress=told, handover=handover)

@@ -25,7 +25,7 @@ from redveil.algorithms.targets import Target, random_attribute
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
-from redveil.data.dataset import Dataset, must_be_loaded, must_have_values
+from redveil.data.dataset import Dataset, must_be_here, must_be_loaded, must_have_values
 from redveil.display import Block, Displayed, Listing, Note
 from redveil.errors import InputError
 from redveil.kernels.chain import WORDS_PER_STEP
@@ -154,6 +154,7 @@ def diagnose(  # noqa: PLR0913 - one keyword for each parameter, so that editors
         pair_score=pair_score,
         start=start,
     )
+    must_be_here(must_be_loaded(dataset, "diagnose"), "diagnose")
     if wanted.profile.needs_values:
         must_have_values(must_be_loaded(dataset, "diagnose"), f"the {wanted.profile.name} profile")
     observed = wanted.profile.observed(must_be_loaded(dataset, "diagnose"))

@@ -13,6 +13,7 @@ RedveilError
 │   └── LeaseError       a job is no longer the worker's
 ├── NotFoundError        there is no such thing, or it is not for the one who asks
 ├── SealedError          sealed data was accessed, or a computation on it failed
+├── ClusterError         the cluster that has the entities is gone
 ├── PlanError            a run tried to spend something that is not in its plan
 └── UnfinishedError      a run failed after the release; it carries what was released
 
@@ -134,6 +135,14 @@ class SealedError(RedveilError):
 
     >>> issubclass(SealedError, InputError)
     False
+    """
+
+
+class ClusterError(RedveilError):
+    """The cluster that has the entities cannot be reached, or has lost too many workers.
+
+    >>> issubclass(ClusterError, RedveilError)
+    True
     """
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from redveil.data.dataset import Dataset, must_be_loaded
+from redveil.data.dataset import Dataset, must_be_here, must_be_loaded
 from redveil.data.report import LoadReport
 from redveil.data.table import BoolArray, Table
 from redveil.errors import InputError, ResultError
@@ -51,7 +51,7 @@ def truth(result: Result, dataset: Dataset) -> Result:
     """
     if not isinstance(result, Result):
         raise InputError("truth takes a result and what redveil.load returns, in this order")
-    must_be_loaded(dataset, "truth")
+    must_be_here(must_be_loaded(dataset, "truth"), "truth")
     if result.certificate.schema_digest != dataset.schema.digest:
         raise ResultError("the result was mined with another schema; load the data with that one")
     table = _about(result, open_for_owner(dataset.table))

@@ -127,24 +127,25 @@ GIVEN: Final = {
 }
 
 
-def asked(name: str, entities: int) -> redveil.Dataset:
+def asked(name: str, rows: redveil.Dataset) -> redveil.Dataset:
     """Return the tables as a run asks for them."""
     if name.endswith("of a part"):
         schema = marked_schema()
-        return part_of(marked(entities), read_conditions("[age > 40]", schema, "within"))
+        return part_of(rows, read_conditions("[age > 40]", schema, "within"))
     if name.startswith("describe"):
-        return with_derived(marked(entities), {Side.LEFT: GIVEN[Side.LEFT]}, keep=False)
+        return with_derived(rows, {Side.LEFT: GIVEN[Side.LEFT]}, keep=False)
     if name == "refine":
-        return with_derived(marked(entities), GIVEN, keep=True)
+        return with_derived(rows, GIVEN, keep=True)
     if name == "confirm":
-        return with_derived(marked(entities), GIVEN, keep=False, unknown_is_false=True)
-    return marked(entities)
+        return with_derived(rows, GIVEN, keep=False, unknown_is_false=True)
+    return rows
 
 
 def mine_marked(
     name: str,
     progress: Callable[[float], None] = lambda _: None,
     entities: int = ENTITIES,
+    rows: redveil.Dataset | None = None,
 ) -> Mined:
     """Run an algorithm with noise that repeats, so that no noisy number is a mark by chance."""
     parameters = dict(RUNS[name])
@@ -153,7 +154,8 @@ def mine_marked(
     if isinstance(algorithm, Confirm):
         algorithm = Confirm.measuring(((Tree(Side.LEFT, (0,)), Tree(Side.RIGHT, (0,))),))
     algorithm = replace(algorithm, steering=steering)
-    return mine(asked(name, entities), algorithm, Reporting(), loss, SeededRandomness, progress)
+    wanted = asked(name, rows or marked(entities))
+    return mine(wanted, algorithm, Reporting(), loss, SeededRandomness, progress)
 
 
 class Poison:

@@ -22,7 +22,6 @@ from redveil.query.meaning import Meanings
 from redveil.query.text import to_text
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.schema.unmatched import Group
-from redveil.sealed import within
 
 # Derived attributes, each with the query that it stands for.
 Derived = tuple[tuple[Attribute, Query], ...]
@@ -53,7 +52,7 @@ def with_derived(
     >>> len(derived.schema.left.attributes), len(derived.schema.right.attributes)
     (1, 2)
     """
-    schema, table = dataset.schema, dataset.table
+    schema, changed_rows = dataset.schema, dataset
     meanings = dict(dataset.origin.meanings)
     views = {side: schema.view(side) for side in Side}
     for side, asked in queries.items():
@@ -63,7 +62,7 @@ def with_derived(
             added = tuple(attribute for attribute, _ in derived)
             views[side] = replace(views[side], attributes=(*kept, *added))
             meanings[side] = {one.name: query for one, query in derived}
-            table = within(partial(_derive, side, derived), table)
+            changed_rows = changed_rows.mapped(partial(_derive, side, derived))
     origin = replace(
         dataset.origin,
         meanings=meanings,
@@ -77,7 +76,7 @@ def with_derived(
         right=views[Side.RIGHT],
         unmatched=_groups(schema.unmatched, meanings, views),
     )
-    return replace(dataset, schema=changed, table=table, derived=origin)
+    return replace(changed_rows, schema=changed, derived=origin)
 
 
 def must_be_told(dataset: Dataset, conditions: Iterable[tuple[Side, Query]]) -> None:

@@ -15,7 +15,6 @@ from redveil.data.dataset import Dataset
 from redveil.data.table import Table
 from redveil.query.condition import Condition
 from redveil.query.formula import evaluate
-from redveil.sealed import within
 
 
 def part_of(dataset: Dataset, conditions: Sequence[Condition]) -> Dataset:
@@ -33,9 +32,8 @@ def part_of(dataset: Dataset, conditions: Sequence[Condition]) -> Dataset:
     """
     if not conditions:
         return dataset
-    table = within(partial(_only, tuple(conditions)), dataset.table)
     origin = replace(dataset.origin, part=tuple(conditions))
-    return replace(dataset, table=table, derived=origin)
+    return replace(dataset.mapped(partial(_only, tuple(conditions))), derived=origin)
 
 
 def _only(conditions: Sequence[Condition], table: Table) -> Table:

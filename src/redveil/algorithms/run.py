@@ -10,7 +10,7 @@ from threading import Lock
 
 from redveil.algorithms.algorithm import Algorithm, size_step
 from redveil.algorithms.trial import Trial
-from redveil.counting.prepared import PreparedData
+from redveil.counting.prepared import PreparedData, splits_of
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
 from redveil.findings.leaf_table import LeafTable
@@ -65,7 +65,7 @@ def run(
     # What is left out of the schema is left out of the binned table, and so of every choice.
     observed = profile.observed(dataset.under(algorithm.steering.applied(dataset.schema)))
     schema = observed.schema
-    data = PreparedData.of(schema, within(partial(bin_table, schema=schema), observed.table))
+    data = prepared(observed)
     purse = Purse(price)
     size = 0
     if algorithm.auto:
@@ -91,6 +91,15 @@ def run(
     purse.close()
     tables = tuple(table.value for released in done for table in released)
     return Run(dataset.origin.declared, schema, algorithm, plan, tables)
+
+
+def prepared(dataset: Dataset) -> PreparedData:
+    """Prepare a data set, wherever its rows are."""
+    schema = dataset.schema
+    if dataset.elsewhere is not None:
+        splits = splits_of(schema)
+        return PreparedData.asking(dataset.elsewhere.counts(schema, splits), schema, splits)
+    return PreparedData.of(schema, within(partial(bin_table, schema=schema), dataset.table))
 
 
 def private_size(data: PreparedData, purse: Purse, price: Price, randomness: Randomness) -> int:

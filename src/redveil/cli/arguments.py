@@ -285,6 +285,15 @@ Strict = Annotated[
         panel=FILES,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    _option(
+        "--cluster",
+        metavar="ADDRESS",
+        say="The address of a Dask scheduler, whose workers read the files and keep the rows.",
+        panel=FILES,
+    ),
+]
 Quiet = Annotated[
     bool, _option("--quiet", "-q", say="Write the file and print only warnings.", panel=FILES)
 ]

@@ -22,11 +22,12 @@ def load_tables(
     *,
     strict: bool = False,
     packed: bool = False,
+    cluster: str | None = None,
     quiet: bool = False,
 ) -> Dataset:
     """Load two tables, and print the load report, which depends on the rows, unless quiet."""
     from redveil import owner
-    from redveil.data.loading import load
+    from redveil.loading import load
 
     with progress("loading") as show:
         dataset = load(
@@ -35,6 +36,7 @@ def load_tables(
             schema,
             strict=strict,
             packed=packed,
+            cluster=cluster,
             progress=lambda _, share: show(share),
         )
     # Loading takes time, in which a budget may have been declared.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from redveil.cli.arguments import (
     AlgorithmName,
     Alternations,
+    Cluster,
     CountsName,
     Delta,
     Depth,
@@ -89,6 +90,7 @@ def mine(
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
     strict: Strict = False,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     profile: ProfileName = None,
     algorithm: AlgorithmName = None,
@@ -140,7 +142,7 @@ def mine(
     given |= limits | words | named | {"prune": prune, "within": within, "ledger": where.ledger}
     # Conditions may compare numbers with any value, and the published profile looks at them all.
     packed = within is None and profile in (None, "hardened")
-    _run(tables.load(packed=packed), loss, given, where)
+    _run(tables.load(packed=packed, cluster=cluster), loss, given, where)
 
 
 def _run(dataset: Dataset, loss: Loss, given: dict[str, Any], where: Destination) -> None:

@@ -33,10 +33,11 @@ class Tables:
     strict: bool
     quiet: bool
 
-    def load(self, *, packed: bool = False) -> Dataset:
+    def load(self, *, packed: bool = False, cluster: str | None = None) -> Dataset:
         """Load them, and tell the owner what was found.
 
-        packed: whether the bins between cut points are enough
+        packed:  whether the bins between cut points are enough
+        cluster: the address of a Dask scheduler, to load them there
         """
         return load_tables(
             self.left,
@@ -45,6 +46,7 @@ class Tables:
             self.schema_path,
             strict=self.strict,
             packed=packed,
+            cluster=cluster,
             quiet=self.quiet,
         )
 

@@ -33,7 +33,7 @@ class Block:
     table:  the packed table of all entities
     splits: the public candidate splits of each view
     given:  classes that no released value describes, int32[N] by number (`labels.GivenLabels`)
-    alone:  whether this is the only block, so that its counting may use all cores
+    threads: whether counting it may use all cores, if it is the only block
     keeps:  whether to keep the splits as sets of entities
     """
 
@@ -46,10 +46,12 @@ class Block:
         last: int,
         *,
         keeps: bool,
+        threads: bool,
     ) -> None:
         self.first = first
         self.rows = last - first
-        self.alone = self.rows == table.rows
+        self.is_whole = self.rows == table.rows
+        self.threads = threads and self.is_whole
         self.splits = splits
         self._table = table
         self._given = given
@@ -60,7 +62,9 @@ class Block:
     @property
     def table(self) -> BinnedTable:
         """The packed table of these entities; a copy, unless they are all."""
-        return self._table if self.alone else self._table.block(self.first, self.first + self.rows)
+        return (
+            self._table if self.is_whole else self._table.block(self.first, self.first + self.rows)
+        )
 
     def sets(self, side: Side) -> SplitSets:
         """Return the splits of a view as sets of these entities."""
@@ -88,13 +92,18 @@ def blocks_of(
     splits: Mapping[Side, Splits],
     given: Given,
     size: int = BLOCK_ENTITIES,
+    *,
+    threads: bool = True,
 ) -> tuple[Block, ...]:
-    """Divide a packed table into blocks of at most `size` entities; there is always one."""
+    """Divide a packed table into blocks of at most `size` entities; there is always one.
+
+    threads: whether counting may use all cores
+    """
     words = -(-table.rows // 64)
     set_bytes = 8 * words * sum(len(one) for one in splits.values())
     keeps = set_bytes <= KEPT_SET_BYTES
     return tuple(
-        Block(table, splits, given, first, last, keeps=keeps)
+        Block(table, splits, given, first, last, keeps=keeps, threads=threads)
         for first, last in _ranges(table.rows, size)
     )
 

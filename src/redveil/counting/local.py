@@ -87,8 +87,11 @@ class LocalCounts:
         return within(lambda table: table.rows, self._table)
 
 
-def answer(question: Question[A], blocks: tuple[Block, ...]) -> A:
-    """Answer a question for all blocks: each thread takes the next one and adds up its own."""
+def answer(question: Question[A], blocks: tuple[Block, ...], lanes: int | None = None) -> A:
+    """Answer a question for all blocks: each thread takes the next one and adds up its own.
+
+    lanes: how many threads; as many as there are cores by default
+    """
     if len(blocks) == 1:
         return question.of(blocks[0])
     left = deque(blocks)
@@ -104,8 +107,9 @@ def answer(question: Question[A], blocks: tuple[Block, ...]) -> A:
             total = one if total is None else question.add(total, one)
         return total
 
-    lanes: list[Callable[[], A | None]] = [lane] * min(os.cpu_count() or 1, len(blocks))
-    return reduce(question.add, (one for one in run_all(lanes, left.clear) if one is not None))
+    work: list[Callable[[], A | None]] = [lane] * min(lanes or os.cpu_count() or 1, len(blocks))
+    totals = run_all(work, left.clear) if len(work) > 1 else [lane()]
+    return reduce(question.add, (one for one in totals if one is not None))
 
 
 def _sets(side: Side, splits: Splits, blocks: tuple[Block, ...], table: BinnedTable) -> SplitSets:

@@ -128,11 +128,11 @@ class Joint(_JointSums):
         """Count a block's entities."""
         left, right = block.sets(Side.LEFT), block.sets(Side.RIGHT)
         if not self.left.splits and not self.right.splits:
-            return [count_jointly(left, right, threads=block.alone)]
+            return [count_jointly(left, right, threads=block.threads)]
         at_left, at_right = block.positions(self.left), block.positions(self.right)
         inside = [pack(members(at_left, at_right, match)) for match in self.matches]
         return [
-            count_jointly(among(left, both), among(right, both), threads=block.alone)
+            count_jointly(among(left, both), among(right, both), threads=block.threads)
             for both in inside
         ]
 
@@ -153,4 +153,4 @@ class Quadrants(_JointSums):
         sets, labels = block.sets(self.side), self.labels.of(block)
         inside: Sequence[NDArray[np.uint64]] = [pack(labels == c) for c in range(self.classes)]
         classed = (among(sets, those) for those in inside)
-        return [count_jointly(those, those, threads=block.alone) for those in classed]
+        return [count_jointly(those, those, threads=block.threads) for those in classed]

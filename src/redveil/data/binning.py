@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +43,23 @@ class BinnedView:
     codes: Codes
     row: NDArray[np.int32]
     lacking: NDArray[np.bool_]
+
+    def where_lacking(self, lacking: NDArray[np.bool_], view: View) -> BinnedView:
+        """Return the view as a part of a larger one, in which more attributes may be missing.
+
+        lacking: bool[attributes], which attributes somebody in the larger one lacks
+        """
+        flags = [n for n, one in enumerate(view.attributes) if one.kind is Kind.BOOLEAN]
+        words = self.bits.shape[1]
+        absent = np.zeros((sum(lacking[flags]), words), dtype=np.uint64)
+        absent_row = np.full(len(flags), -1, dtype=np.int32)
+        for number in flags:
+            row = self.row[number]
+            if lacking[number]:
+                absent_row[row] = absent_row.max(initial=-1) + 1
+                if self.absent_row[row] >= 0:
+                    absent[absent_row[row]] = self.absent[self.absent_row[row]]
+        return replace(self, absent=absent, absent_row=absent_row, lacking=lacking)
 
     def block(self, first: int, last: int) -> BinnedView:
         """Return the entities from `first`, a multiple of 64, up to before `last`, as a copy."""

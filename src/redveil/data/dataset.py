@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from redveil.data.origin import Origin
 from redveil.data.report import LoadReport
@@ -15,11 +15,23 @@ from redveil.display import Block, Displayed
 from redveil.errors import InputError
 from redveil.schema import Schema, Side
 from redveil.schema.listing import view_listing
-from redveil.sealed import Sealed
+from redveil.sealed import Sealed, within
 
 if TYPE_CHECKING:
+    from redveil.counting.backend import Backend
     from redveil.handover import Keep
     from redveil.report.result import Result
+    from redveil.trees.splits import Splits
+
+
+class Elsewhere(Protocol):
+    """Where rows are that are not on this machine (`counting/cluster.py`)."""
+
+    def mapped(self, function: Callable[[Table], Table]) -> Elsewhere:
+        """Return the rows after a function that works on each entity alone."""
+
+    def counts(self, schema: Schema, splits: Mapping[Side, Splits]) -> Backend:
+        """Return the backend that counts these entities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,7 +40,8 @@ class Dataset(Displayed):
 
     Made by `redveil.load`, used by `redveil.mine`. The load report is sealed too; it is for the
     data owner. `derived` tells how the rows follow from those that were loaded, if they are others,
-    and `packed` whether numbers are kept as their bins only.
+    and `packed` whether numbers are kept as their bins only. If the rows are `elsewhere`, on the
+    workers of a cluster, the table is empty.
 
     >>> from redveil.schema import Attribute, Kind, View
     >>> clinic = Schema(
@@ -48,6 +61,7 @@ class Dataset(Displayed):
     report: Sealed[LoadReport]
     derived: Origin | None = None
     packed: bool = False
+    elsewhere: Elsewhere | None = None
 
     @property
     def origin(self) -> Origin:
@@ -98,6 +112,12 @@ class Dataset(Displayed):
             keep=keep,
         )
 
+    def mapped(self, function: Callable[[Table], Table]) -> Dataset:
+        """Return the data set after a function that works on each entity alone."""
+        if self.elsewhere is not None:
+            return replace(self, elsewhere=self.elsewhere.mapped(function))
+        return replace(self, table=within(function, self.table))
+
     def under(self, schema: Schema) -> Dataset:
         """Return the data set under another schema, of whose attributes it has the columns."""
         return replace(self, schema=schema)
@@ -128,3 +148,9 @@ def must_have_values(dataset: Dataset, what: str) -> None:
     """Refuse what needs the numbers themselves, if only their bins were kept."""
     if dataset.packed:
         raise InputError(f"{what} needs all values; load the tables without packed")
+
+
+def must_be_here(dataset: Dataset, what: str) -> None:
+    """Refuse what needs the rows on this machine, if they are on a cluster."""
+    if dataset.elsewhere is not None:
+        raise InputError(f"{what} needs the rows on this machine; load the tables without cluster")

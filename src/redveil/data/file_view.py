@@ -31,12 +31,13 @@ class FileView:
     first:   the first piece that was read, which knows the places of all rows
     keys:    the entity key of each row
     ignored: columns that the schema does not declare
+    stream:  where columns are still to be read from, if that can be done one by one
     columns: the columns in the order of the schema, empty if they are still to be read
     """
 
     side: Side
     view: View
-    stream: Stream
+    stream: Stream | None
     first: RawTable
     keys: Keys
     ignored: tuple[str, ...]
@@ -85,16 +86,24 @@ class FileView:
         )
         raw = _with_keys(found[0].raw, view.key, key_column)
         keys = read_keys(raw, view.key, view.missing_values)
-        return cls(side, view, stream, found[0].raw, keys, ignored, columns)
+        later = stream if stream.columnar else None
+        return cls(side, view, later, found[0].raw, keys, ignored, columns)
 
     def take(self, number: int, rows: Rows) -> Taken:
         """Return the column of an attribute for some rows; it can be taken once."""
+        return self._read_column(number).take(rows)
+
+    def divided(self, number: int, rows: Sequence[Rows]) -> list[FilePiece]:
+        """Return pieces of the column of an attribute, of some rows each; all rows are in one."""
+        return self._read_column(number).divided(rows)
+
+    def _read_column(self, number: int) -> FileColumn:
         column = self.columns[number]
-        if self.stream.columnar:
+        if self.stream is not None:
             for piece in self.stream.pieces([column.attribute.name]):
                 raw = _raw(piece, self.stream)
                 column.append(column.read(raw, self.view.missing_values))
-        return column.take(rows)
+        return column
 
     def counts(self, only: int) -> ViewCounts:
         """Return what is left out of this view, whatever its values are."""

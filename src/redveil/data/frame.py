@@ -405,17 +405,28 @@ class ParquetFile:
 
     def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
         """Yield what reads some columns of the next row groups, for all rows in turn."""
-        last, groups, rows = self.file.num_row_groups, [], 0
-        for group in range(last):
+        together = list(self.groups())
+        for number, groups in enumerate(together, start=1):
+            yield Piece(partial(self.read_groups, groups, wanted), number / len(together))
+
+    def groups(self) -> Iterator[list[int]]:
+        """Yield the numbers of row groups that are read together; at least once."""
+        groups, rows = list[int](), 0
+        for group in range(self.file.num_row_groups):
             groups.append(group)
             rows += self.file.metadata.row_group(group).num_rows
             if rows >= _PIECE_ROWS:
-                yield Piece(partial(self._groups, groups, wanted), (group + 1) / last)
+                yield groups
                 groups, rows = [], 0
-        if groups or not last:
-            yield Piece(partial(self._groups, groups, wanted), 1.0)
+        if groups or not self.file.num_row_groups:
+            yield groups
 
-    def _groups(self, groups: Sequence[int], wanted: Sequence[str]) -> RawTable:
+    def only(self, groups: Sequence[int]) -> ParquetGroups:
+        """Return some of the row groups, as a table of their own."""
+        return ParquetGroups(self, tuple(groups))
+
+    def read_groups(self, groups: Sequence[int], wanted: Sequence[str]) -> RawTable:
+        """Read some columns of some row groups."""
         damaged = f"{self.place}: damaged Parquet data; copy or write the file again"
 
         def read() -> pa.Table:
@@ -436,6 +447,33 @@ def _adds_up(footer: Any) -> bool:
     return sum(group.num_rows for group in groups) == footer.num_rows and all(
         one is None or group.column(one).num_values == group.num_rows for group in groups
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParquetGroups:
+    """Some row groups of a Parquet file, as a table of their own."""
+
+    file: ParquetFile
+    groups: tuple[int, ...]
+
+    @property
+    def place(self) -> str:
+        """The name in messages."""
+        return self.file.place
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order, all different."""
+        return self.file.names
+
+    @property
+    def columnar(self) -> bool:
+        """Whether a column can be read without the others."""
+        return True
+
+    def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
+        """Yield what reads some columns of these row groups."""
+        yield Piece(partial(self.file.read_groups, self.groups, wanted), 1.0)
 
 
 def open_parquet(path: Path, place: str) -> ParquetFile:

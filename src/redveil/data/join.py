@@ -127,6 +127,11 @@ def _read(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
     absent = compute.or_kleene(
         compute.is_null(texts), compute.is_in(texts, value_set=markers)
     ).to_numpy(zero_copy_only=False)
+    return keys_of(texts, absent)
+
+
+def keys_of(texts: pa.Array, absent: BoolArray) -> Keys:
+    """Mark the keys that several rows have."""
     if not len(texts):
         return Keys(texts, absent, absent)
     index = compute.dictionary_encode(texts, null_encoding="encode").indices.to_numpy()

@@ -157,11 +157,17 @@ class _Loading:
         both = join(left_file.keys, right_file.keys)
         if len(both.left_rows) > MOST_ENTITIES:
             raise LoadError(
-                f"{left_file.stream.place} and {right_file.stream.place}: more than "
+                f"{left_file.first.place} and {right_file.first.place}: more than "
                 f"{MOST_ENTITIES:,} entities; scores are exact only up to that number, so mine a "
                 "sample"
             )
-        return self._joined(left_file, right_file, both)
+        begin = self._counter()
+        table, findings = joined(
+            left_file, right_file, both, self.schema, self.places, begin, packed=self.packed
+        )
+        self.report("done", 1.0)
+        sealed = Sealed(table), Sealed(findings)
+        return Dataset(self.schema, *sealed, packed=self.packed), findings
 
     def _read(self, given: object, side: Side, begun: float) -> FileView:
         """Read one view as its file has it."""
@@ -179,30 +185,6 @@ class _Loading:
             pass
         return read(open_stream(given, side, view, whole=True))
 
-    def _joined(
-        self, left_file: FileView, right_file: FileView, both: Join
-    ) -> tuple[Dataset, LoadReport]:
-        """Convert the columns of the entities that both views have, and seal them."""
-        begin = self._counter()
-        left = _JoinedView(left_file, both.left_rows, self.packed, self.places)
-        right = _JoinedView(right_file, both.right_rows, self.packed, self.places)
-        left.convert(begin)
-        right.convert(begin)
-        complete = ~(left.incomplete | right.incomplete)
-        table = _table(left, right, complete)
-        findings = LoadReport(
-            joined=table.rows,
-            incomplete=int(np.count_nonzero(~complete)),
-            left=left_file.counts(both.left_only),
-            right=right_file.counts(both.right_only),
-            attributes=(*left.counts(), *right.counts()),
-            slips=(*left.slips(), *right.slips()),
-            unit=self.schema.unit,
-        )
-        self.report("done", 1.0)
-        sealed = Sealed(table), Sealed(findings)
-        return Dataset(self.schema, *sealed, packed=self.packed), findings
-
     def _counter(self) -> Callable[[], None]:
         """Return what reports one more column. Threads take turns: the share only grows."""
         total = len(self.schema.left.attributes) + len(self.schema.right.attributes)
@@ -213,6 +195,38 @@ class _Loading:
                 self.report("converting columns", 0.7 + 0.3 * next(begun) / total)
 
         return begin
+
+
+def joined(
+    left_file: FileView,
+    right_file: FileView,
+    both: Join,
+    schema: Schema,
+    places: int,
+    begin: Callable[[], None],
+    *,
+    packed: bool,
+) -> tuple[Table, LoadReport]:
+    """Convert the columns of the entities that both views have. Private: to be sealed.
+
+    places: how many places to report for each way in which rows do not fit
+    begin:  called for each column
+    """
+    left = _JoinedView(left_file, both.left_rows, packed, places)
+    right = _JoinedView(right_file, both.right_rows, packed, places)
+    left.convert(begin)
+    right.convert(begin)
+    complete = ~(left.incomplete | right.incomplete)
+    table = _table(left, right, complete)
+    return table, LoadReport(
+        joined=table.rows,
+        incomplete=int(np.count_nonzero(~complete)),
+        left=left_file.counts(both.left_only),
+        right=right_file.counts(both.right_only),
+        attributes=(*left.counts(), *right.counts()),
+        slips=(*left.slips(), *right.slips()),
+        unit=schema.unit,
+    )
 
 
 class _JoinedView:

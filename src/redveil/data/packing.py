@@ -5,7 +5,7 @@ With all values: a number is kept as it is. Packed: one byte for its bin, and on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -57,6 +57,15 @@ class FileColumn:
     def append(self, piece: FilePiece) -> None:
         """Add a piece, in order."""
         self._pieces.append(piece)
+
+    def divided(self, rows: Sequence[Rows]) -> list[FilePiece]:
+        """Return pieces of some rows each, of a packed column, and forget the file's."""
+        everything = self.take(np.arange(sum(map(len, rows))))
+        is_flag = self.attribute.kind is Kind.BOOLEAN
+        return [
+            _Packed.of(everything.values[some], everything.reading[some], is_flag=is_flag)
+            for some in rows
+        ]
 
     def take(self, rows: Rows) -> Taken:
         """Return the values of some rows, and forget the file's."""

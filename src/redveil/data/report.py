@@ -11,6 +11,7 @@ from redveil.schema import Side
 from redveil.schema.view import plural
 
 _MOST_LISTED: Final = 20
+_COUNTED: Final = ("missing", "clamped", "undeclared", "unreadable", "lacking")
 # The owner is warned if more than this share of the entities is affected.
 ALARMING_SHARE: Final = 0.01
 
@@ -118,6 +119,39 @@ class LoadReport(Displayed):
     attributes: tuple[AttributeCounts, ...] = ()
     slips: tuple[Slip, ...] = ()
     unit: str = "entity"
+
+    @classmethod
+    def together(cls, reports: Sequence[LoadReport]) -> LoadReport:
+        """Return the report of several groups of entities as one.
+
+        >>> LoadReport.together([LoadReport(2, incomplete=1), LoadReport(3)]).joined
+        5
+        """
+        first = reports[0]
+
+        def view(side: str) -> ViewCounts:
+            parts = [getattr(one, side) for one in reports]
+            only, repeated, keyless = (
+                sum(getattr(one, name) for one in parts) for name in ("only", "repeated", "keyless")
+            )
+            return ViewCounts(only, repeated, keyless, parts[0].ignored)
+
+        attributes = tuple(
+            AttributeCounts(
+                one[0].side,
+                one[0].attribute,
+                *(sum(getattr(each, name) for each in one) for name in _COUNTED),
+            )
+            for one in zip(*(report.attributes for report in reports), strict=True)
+        )
+        return cls(
+            sum(one.joined for one in reports),
+            sum(one.incomplete for one in reports),
+            view("left"),
+            view("right"),
+            attributes,
+            unit=first.unit,
+        )
 
     def __repr__(self) -> str:
         return f"<LoadReport: {self._counted(self.joined)} in both views; NOT private>"

@@ -95,9 +95,7 @@ def test_a_plan_with_a_scout_says_what_is_decided_later(command: Command) -> Non
     assert "trial 1, twin trees, level 1" in out
     words = " ".join(out.split())
     assert "Trial 1 is a scout. What it finds decides how the rest is spent" in words
-    assert (
-        "If weakly related, 4 pairs of depth 1; if usually related, 7 pairs of depth 1;" in words
-    )
+    assert "If weakly related, 4 pairs of depth 1; if usually related, 7 pairs of depth 1;" in words
     assert "if strongly related, 6 pairs of depth 2." in words
     for fewer in (["--entities", "300"], ["--entities", "3000", "--depth", "2"]):
         assert "scout" not in command("plan", "--epsilon", "1", *fewer).out

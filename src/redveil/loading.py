@@ -1,0 +1,90 @@
+"""The public function load: on this machine, or on a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redveil.errors import InputError
+from redveil.schema import Schema
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from redveil.data.dataset import Dataset
+    from redveil.data.loading import Progress
+
+
+def load(
+    left: object,
+    right: object,
+    schema: Schema | str | Path,
+    *,
+    strict: bool = False,
+    packed: bool = False,
+    cluster: Client | str | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Load two tables that describe the same entities, and seal them.
+
+    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`) or
+                 tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
+    schema:      a Schema, or the path of a `datapackage.json`
+    strict:      raise a LoadError for what is otherwise left out or unreadable
+    packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
+                 each Boolean value: for large data. Queries that are given can then compare numbers
+                 with cut points only, and cut points cannot be bought
+    cluster:     a Dask client, or the address of a scheduler, whose workers read the files and keep
+                 the rows, packed. Needs `redveil[cluster]`
+    progress:    called with the stage and the completed share of the work
+
+    The schema is applied to each entity alone. Numbers out of bounds are clamped. Values that
+    cannot be read and undeclared categories become missing. Entities that lack a required value,
+    have several rows in a view or are in one view only are left out. The sealed load report counts
+    all of this for the data owner (`redveil.load_report`). Only what cannot be parsed as a
+    table with the declared columns raises a LoadError.
+
+    >>> import pyarrow as pa
+    >>> from redveil.schema import Attribute, Kind, View
+    >>> clinic = Schema(
+    ...     "clinic",
+    ...     View("diagnoses", "id", (Attribute("asthma", Kind.BOOLEAN),)),
+    ...     View("laboratory", "id", (Attribute("crp", Kind.NUMERIC, maximum=500, cuts=(5.0,)),)),
+    ... )
+    >>> load(pa.table({"id": [1, 2], "asthma": [True, False]}),
+    ...      pa.table({"id": [2, 1], "crp": [0.3, 17.0]}), clinic)
+    <Dataset clinic: 1 left and 1 right attributes>
+    """
+    from redveil.data import loading
+
+    if cluster is None:
+        return loading.load(left, right, schema, strict=strict, packed=packed, progress=progress)
+    if strict:
+        raise InputError("strict needs the rows on this machine; load the tables without cluster")
+    checked = schema if isinstance(schema, Schema) else Schema.read(schema)
+    tell = progress or (lambda _stage, _share: None)
+    tell("loading on the cluster", 0.0)
+    dataset = _on_cluster(cluster, left, right, checked)
+    tell("done", 1.0)
+    return dataset
+
+
+def _on_cluster(cluster: Client | str, left: object, right: object, schema: Schema) -> Dataset:
+    try:
+        import distributed
+    except ImportError:
+        raise InputError("a cluster needs Dask; install redveil[cluster]") from None
+    from redveil.counting.cluster_loading import load_on_cluster
+    from redveil.errors import ClusterError
+
+    client: object = cluster
+    if isinstance(cluster, str):
+        try:
+            client = distributed.Client(cluster, set_as_default=False)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TimeoutError):
+            client = None
+        if client is None:
+            raise ClusterError("the cluster cannot be reached; check its address")
+    if not isinstance(client, distributed.Client):
+        raise InputError("cluster must be a Dask client or the address of a scheduler")
+    return load_on_cluster(client, left, right, schema)
