@@ -389,13 +389,14 @@ class ParquetFile:
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns."""
-        damaged = f"{self.place}: damaged Parquet data; copy or write the file again"
         # Without Arrow's threads, small files are read as fast (see csv_file).
         threads = self.file.metadata.num_rows > _MANY_ROWS
-        table = quietly(lambda: self.file.read(columns=list(wanted), use_threads=threads), damaged)
+        table = quietly(
+            lambda: self.file.read(columns=list(wanted), use_threads=threads), self._damaged
+        )
         # Arrow reads as many rows as the footer says, however many there are.
         if table.num_rows != self.file.metadata.num_rows or not _adds_up(self.file.metadata):
-            raise LoadError(damaged)
+            raise LoadError(self._damaged)
         return open_frame(table, self.place).read(wanted)
 
     @property
@@ -411,6 +412,8 @@ class ParquetFile:
 
     def groups(self) -> Iterator[list[int]]:
         """Yield the numbers of row groups that are read together; at least once."""
+        if not _adds_up(self.file.metadata):
+            raise LoadError(self._damaged)
         groups, rows = list[int](), 0
         for group in range(self.file.num_row_groups):
             groups.append(group)
@@ -427,14 +430,21 @@ class ParquetFile:
 
     def read_groups(self, groups: Sequence[int], wanted: Sequence[str]) -> RawTable:
         """Read some columns of some row groups."""
-        damaged = f"{self.place}: damaged Parquet data; copy or write the file again"
 
         def read() -> pa.Table:
             # A reader of its own, because one is not for several threads.
             file = parquet.ParquetFile(self.path, metadata=self.file.metadata)
             return file.read_row_groups(list(groups), columns=list(wanted), use_threads=False)
 
-        return open_frame(quietly(read, damaged), self.place).read(wanted)
+        table = quietly(read, self._damaged)
+        # Arrow reads as many rows as the footer says, however many there are.
+        if table.num_rows != sum(self.file.metadata.row_group(one).num_rows for one in groups):
+            raise LoadError(self._damaged)
+        return open_frame(table, self.place).read(wanted)
+
+    @property
+    def _damaged(self) -> str:
+        return f"{self.place}: damaged Parquet data; copy or write the file again"
 
 
 def _adds_up(footer: Any) -> bool:

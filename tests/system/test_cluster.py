@@ -1,0 +1,203 @@
+"""A real Dask cluster of processes: the same releases as on one machine, whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import redveil
+from redveil.counting.cluster import ClusterCounts, quietly_on_worker
+from redveil.counting.cluster_loading import load_on_cluster, places_of
+from redveil.counting.prepared import splits_of
+from redveil.counting.questions import Size
+from redveil.errors import ClusterError, InputError, LoadError, SealedError
+from redveil.sealed import open_for_owner
+from support.wall import RUNS, leaks_in_error, marked, marked_frames, marked_schema, mine_marked
+
+distributed = pytest.importorskip("distributed")
+
+ENTITIES = 1500
+EXACT = [name for name in RUNS if name not in ("walk", "tree-pair")]
+# Without these, Dask opens a web page, and waits half a minute for a scheduler that is gone.
+QUICK = {
+    "distributed.comm.timeouts.connect": "3s",
+    "distributed.comm.retry.count": 0,
+    "distributed.scheduler.allowed-failures": 10,
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Both tables, in several row groups and as text."""
+    folder = tmp_path_factory.mktemp("cluster")
+    left, right = marked_frames(ENTITIES)
+    left.write_parquet(folder / "left.parquet", row_group_size=400)
+    right.sample(fraction=1.0, shuffle=True, seed=1).write_csv(folder / "right.csv")
+    return folder / "left.parquet", folder / "right.csv"
+
+
+def cluster_of(workers: int) -> Any:
+    import dask
+
+    dask.config.set(QUICK)
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def rows(client: Any, files: tuple[Path, Path]) -> redveil.Dataset:
+    return redveil.load(*files, marked_schema(), cluster=client)
+
+
+def released(name: str, rows: redveil.Dataset) -> list[Any]:
+    """Return what a run releases, with the noise of a stream that repeats."""
+    tables = mine_marked(name, rows=rows).run.tables
+    return [(one.left, one.right, one.cells.tolist()) for one in tables]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_same_stream_releases_the_same_tables(name: str, rows: redveil.Dataset) -> None:
+    assert released(name, rows) == released(name, marked(ENTITIES))
+
+
+def test_the_load_report_is_that_of_one_machine(rows: redveil.Dataset) -> None:
+    assert redveil.load_report(rows) == redveil.load_report(marked(ENTITIES))
+    assert repr(rows.report) == "<sealed>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [4, 8])
+def test_more_workers_release_the_same(workers: int, files: tuple[Path, Path]) -> None:
+    with cluster_of(workers) as cluster, distributed.Client(cluster, set_as_default=False) as one:
+        elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+        for name in ("twin, tuned", "alt-mcmc"):
+            assert released(name, elsewhere) == released(name, marked(ENTITIES))
+
+
+def kill(pids: Sequence[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_worker_that_is_killed_changes_nothing(files: tuple[Path, Path]) -> None:
+    expected = {name: released(name, marked(ENTITIES)) for name in ("twin", "confirm")}
+    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as one:
+        elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+        # After loading: its partitions have to be read again.
+        kill([next(iter(cluster.workers.values())).pid])
+        assert released("twin", elsewhere) == expected["twin"]
+        # And while counts are made for a run.
+        assert elsewhere.elsewhere is not None
+        splits = splits_of(elsewhere.schema)
+        counts = elsewhere.elsewhere.counts(elsewhere.schema, splits)
+        kill([list(cluster.workers.values())[-1].pid])
+        assert open_for_owner(counts.ask(Size())).tolist() == [ENTITIES]
+        assert released("confirm", elsewhere) == expected["confirm"]
+
+
+SCHEDULER = """
+import sys, distributed, dask
+dask.config.set({"distributed.scheduler.work-stealing": False})
+cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False,
+                                   dashboard_address=":0", protocol="tcp")
+print(cluster.scheduler_address, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    import dask
+
+    dask.config.set(QUICK)
+    command = [sys.executable, "-c", SCHEDULER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().decode().strip()
+        schema = replace(marked_schema(), id="8a53b0c4-2f0e-4d57-8f19-5a4c36d1a9d1")
+        elsewhere = redveil.load(*files, schema, cluster=address)
+        kill([process.pid])
+        process.wait()
+        ledger = tmp_path / "ledger.json"
+        with pytest.raises(ClusterError, match="what was charged stays charged") as caught:
+            redveil.mine(elsewhere, 1, depth=1, trials=1, ledger=ledger)
+    assert ledger.exists()
+    assert leaks_in_error(caught.value) == []
+
+
+def test_walks_are_refused_before_anything_is_charged(
+    rows: redveil.Dataset, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger.json"
+    with pytest.raises(InputError, match="tree-pair with a Markov chain needs the rows on this"):
+        redveil.mine(rows, 1, algorithm="tree-pair", ledger=ledger)
+    with pytest.raises(InputError, match="published profile needs all values"):
+        redveil.mine(rows, 1, profile="published", ledger=ledger)
+    assert not ledger.exists()
+    result = redveil.mine(rows, 5, depth=1, trials=1)
+    for owners in (lambda: redveil.truth(result, rows), lambda: redveil.diagnose(rows, 1)):
+        with pytest.raises(InputError, match="needs the rows on this machine"):
+            owners()
+
+
+def test_what_cannot_be_loaded_is_refused(
+    client: Any, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    schema = marked_schema()
+    with pytest.raises(InputError, match="left table: a cluster reads files"):
+        redveil.load(*marked_frames(10), schema, cluster=client)
+    with pytest.raises(InputError, match="strict needs the rows on this machine"):
+        redveil.load(*files, schema, cluster=client, strict=True)
+    with pytest.raises(InputError, match="must be a Dask client"):
+        redveil.load(*files, schema, cluster=7)  # type: ignore[arg-type]
+    with pytest.raises(ClusterError, match="cannot be reached"):
+        redveil.load(*files, schema, cluster="tcp://127.0.0.1:9")
+    (tmp_path / "left.csv").write_text("person,age,ward,gout\n1,2\n")
+    with pytest.raises(LoadError, match=r"line 2: 2 fields, but the header has 4") as caught:
+        redveil.load(tmp_path / "left.csv", files[1], schema, cluster=client)
+    assert caught.value.__context__ is None
+
+
+def test_an_error_on_a_worker_stays_there(client: Any) -> None:
+    class Broken:
+        def of(self, block: object) -> object:
+            raise ValueError(repr(block))
+
+        def add(self, one: object, _other: object) -> object:
+            return one
+
+    partition = client.submit(quietly_on_worker, dict, ())
+    with pytest.raises(SealedError, match="its reason stays sealed") as caught:
+        ClusterCounts(client, [partition, partition]).ask(Broken())
+    assert leaks_in_error(caught.value) == []
+
+
+def test_partitions_do_not_depend_on_their_number(client: Any, files: tuple[Path, Path]) -> None:
+    elsewhere = load_on_cluster(client, *files, marked_schema(), partitions=7)
+    assert released("twin", elsewhere) == released("twin", marked(ENTITIES))
+
+
+def test_a_key_goes_to_one_place_and_places_are_shared() -> None:
+    texts = [str(number) for number in range(4000)]
+    found = places_of(pa.array(texts, pa.large_string()), 8).tolist()
+    again = places_of(pa.array(texts, pa.large_string()).slice(100), 8).tolist()
+    assert found[100:] == again
+    sizes = [found.count(place) for place in range(8)]
+    assert min(sizes) > 350
