@@ -291,7 +291,7 @@ Cluster = Annotated[
         "--cluster",
         metavar="ADDRESS",
         say="The address of a Dask scheduler, whose workers read the files and keep the rows.",
-        panel=FILES,
+        panel=EXPERT,
     ),
 ]
 Quiet = Annotated[
