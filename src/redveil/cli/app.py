@@ -15,6 +15,7 @@ from redveil.cli.confirm import confirm
 from redveil.cli.demo import demo
 from redveil.cli.describe import describe
 from redveil.cli.diagnose import diagnose
+from redveil.cli.experiment import experiment
 from redveil.cli.help import WIDEST, ReadableCommand, ReadableGroup
 from redveil.cli.ledgers import ledger
 from redveil.cli.mine import NOTES, mine
@@ -33,7 +34,7 @@ TAGLINE: Final = "Find out what two tables have in common, without releasing a r
 ORDER: Final = (
     *("schema", "plan", "mine", "describe", "refine", "confirm"),
     *("show", "report", "ask", "compare", "verify", "budget", "ledger", "truth"),
-    *("baseline", "diagnose", "audit", "plot", "prepare", "demo"),
+    *("baseline", "diagnose", "audit", "plot", "prepare", "experiment", "demo"),
 )
 
 
@@ -70,6 +71,7 @@ for command in (
     diagnose,
     audit,
     prepare,
+    experiment,
     demo,
 ):
     app.command(cls=ReadableCommand)(command)

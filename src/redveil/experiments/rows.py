@@ -165,6 +165,17 @@ def _read(path: Path) -> pa.Table:
         raise redveil.InputError(f"{path}: cannot be read as CSV; check the path") from None
 
 
+def write_segments(source: Path, target: Path, digits: str) -> None:
+    """Write the rows whose id, after a sample's number, begins with one of some digits."""
+    table = _read(source)
+    first = pc.utf8_slice_codeunits(table.column(0), 3, 4)
+    kept = table.filter(pc.is_in(first, value_set=pa.array(list(digits))))
+    # Under another name first, so that a kill leaves no half of a file.
+    part = target.with_name(f"{target.name}.part")
+    csv.write_csv(kept, part, csv.WriteOptions(quoting_style="none"))
+    part.replace(target)
+
+
 def _coded(column: pa.ChunkedArray | pa.Array, code: Callable[[str], float]) -> Floats:
     """Return a column as numbers: each distinct text is coded once."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])

@@ -8,12 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
-from redveil.experiments.console import say
-from redveil.experiments.runs import append, latest, perform, read, settings_name, settings_of
+from redveil.experiments.console import say, tracked
+from redveil.experiments.other_runs import is_other, other_settings, perform_other
+from redveil.experiments.runs import (
+    Run,
+    append,
+    code_name,
+    latest,
+    perform,
+    read,
+    settings_name,
+    settings_of,
+)
 from redveil.experiments.subjects import Loaded, Subject, World
 
 
@@ -21,7 +31,8 @@ from redveil.experiments.subjects import Loaded, Subject, World
 class Task:
     """The work of one process: all ε and all runs of one algorithm on one subject.
 
-    first: the number of the first run
+    first:     the number of the first run
+    same_code: do runs again that another version of the source has done
 
     >>> Task(World("noise", 500), "twin", ("1",), 20, None, Path("runs.jsonl")).runs
     20
@@ -34,6 +45,7 @@ class Task:
     limit: float | None
     journal: Path
     first: int = 1
+    same_code: bool = False
 
 
 def work(task: Task, loaded: Loaded | None = None) -> None:
@@ -47,13 +59,13 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
     2
     """
     subject, algorithm = task.subject, task.algorithm
-    given = settings_of(algorithm, large=subject.large)
-    data = loaded or subject.load()
-    published = given.get("profile") == "published"
-    settings = settings_name(data.dataset, given, subject.prune if published else None)
+    data = loaded or load(subject)
+    settings = _settings(task, data)
     for epsilon in task.epsilons:
         row = subject.title, algorithm, epsilon
         done = [r for r in read(task.journal) if r.row == row and r.settings == settings]
+        if task.same_code:
+            done = [r for r in done if r.code == code_name()]
         kept = {run.number: run.seconds for run in latest(done)}
         for number in range(task.first, task.first + task.runs):
             if number in kept:
@@ -62,14 +74,38 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
                 done_so_far = f"{len(kept)} runs, time limit reached"
                 say(f"{subject.title}, {algorithm}, ε = {epsilon}: {done_so_far}")
                 break
-            _warm_up(algorithm.partition("@")[0])
-            run = perform(data, *row, number, large=subject.large, prune=subject.prune)
+            run = _perform(task, data, epsilon, number)
             append(task.journal, run)
             kept[number] = run.seconds
             say(
                 f"{subject.title}, {algorithm}, ε = {epsilon}: run {number}, "
                 f"{run.found} found, {run.seconds:.2f} s"
             )
+
+
+def _settings(task: Task, data: Loaded) -> str:
+    """Return the hash of what the runs of a task depend on."""
+    subject, algorithm = task.subject, task.algorithm
+    if is_other(algorithm):
+        return other_settings(data, algorithm, subject.prune)
+    given = settings_of(algorithm, large=subject.large)
+    published = given.get("profile") == "published"
+    return settings_name(data.dataset, given, subject.prune if published else None)
+
+
+def _perform(task: Task, data: Loaded, epsilon: str, number: int) -> Run:
+    """Do one run, after its code has been compiled."""
+    subject, row = task.subject, (task.subject.title, task.algorithm, epsilon)
+    if is_other(task.algorithm):
+        return perform_other(data, *row, number, subject.prune)
+    _warm_up(task.algorithm.partition("@")[0])
+    return perform(data, *row, number, large=subject.large, prune=subject.prune)
+
+
+@lru_cache(maxsize=1)
+def load(subject: Subject) -> Loaded:
+    """Load a subject, or return it if it was loaded last in this process."""
+    return subject.load()
 
 
 @cache
@@ -88,19 +124,17 @@ def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             _wait_for([pool.submit(work, task) for task in tasks])
         return
-    loaded: tuple[Subject, Loaded] | None = None
-    for task in tasks:
-        if loaded is None or loaded[0] != task.subject:
-            loaded = None
-            loaded = task.subject, task.subject.load()
-        work(task, loaded[1])
+    for task in tracked(tasks, "running"):
+        work(task)
 
 
 def _wait_for(futures: Sequence[Future[None]]) -> None:
-    """Wait for all work, and raise the first error."""
+    """Wait for all work with a progress bar, and raise the first error."""
     pending = set(futures)
+    finished = iter(tracked(list(futures), "running"))
     while pending:
         # With a timeout, because Polars restarts interrupted waits: Ctrl-C would be ignored.
         done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
         for future in done:
+            next(finished)
             future.result()

@@ -11,11 +11,12 @@ import numpy as np
 
 import redveil
 from redveil.experiments import datasets, generators
-from redveil.experiments.rows import Rows, TwoTables
+from redveil.experiments.rows import Rows, TwoTables, write_segments
 
 SchemaChoice: TypeAlias = Literal["draft", "declared"]
 # From this many rows on, generated data gets the paper's parameters for larger data.
 LARGE: Final = 10_000
+DIGITS: Final = "0123456789ABCDEF"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +83,55 @@ class PublicSubject:
         files = one.files(self.folder)
         draft = self.schema == "draft"
         dataset = one.load(self.folder, redveil.draft(*files).schema if draft else None)
+        return Loaded(dataset, TwoTables.read(*files).views())
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """The first of the 16 segments of a CMS data set, by the first hexadecimal digit of the id.
+
+    folder: of the data sets; cache: for the files of the segments, which are written once
+
+    >>> Segments("CMS2", 4, Path("somewhere"), Path("cache")).title
+    'CMS2/4'
+    """
+
+    name: str
+    segments: int
+    folder: Path
+    cache: Path
+
+    @property
+    def title(self) -> str:
+        """The name in tables and journals."""
+        return f"{self.name}/{self.segments}"
+
+    @property
+    def large(self) -> bool:
+        """Whether the paper's parameters for larger data apply."""
+        return True
+
+    @property
+    def prune(self) -> int | None:
+        """The paper's pruning threshold, if it has one for this data."""
+        return datasets.find(self.name).prune
+
+    def files(self) -> tuple[Path, Path]:
+        """Return the two files of the segments; they are written unless they are there."""
+        source = datasets.find(self.name)
+        left, right = (
+            self.cache / f"{self.name}-{self.segments}-{side}.csv" for side in ("left", "right")
+        )
+        for path, original in zip((left, right), source.files(self.folder), strict=True):
+            if not path.is_file():
+                self.cache.mkdir(parents=True, exist_ok=True)
+                write_segments(original, path, DIGITS[: self.segments])
+        return left, right
+
+    def load(self) -> Loaded:
+        """Load both files twice: with redveil, and as they are."""
+        files = self.files()
+        dataset = redveil.load(*files, redveil.draft(*files).schema)
         return Loaded(dataset, TwoTables.read(*files).views())
 
 

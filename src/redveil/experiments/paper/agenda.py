@@ -1,0 +1,149 @@
+"""What to run for each experiment: quickly, on few runs, or in full, on as many as the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from redveil.experiments import datasets
+from redveil.experiments.paper.variants import ALL, BASELINES, TWIN, VARIANTS
+from redveil.experiments.series import Task
+from redveil.experiments.subjects import PublicSubject, Segments, Subject
+
+# The depth that the authors' program builds, and the one that their text names.
+BUILT, WRITTEN = 3, 4
+DEPTHS: Final = (BUILT, WRITTEN)
+EPSILONS: Final = ("1", "0.1", "0.01")
+# A species of the north: a Boolean target, such as the paper's scores of about 0.67 suggest.
+WALKED: Final = ("MAMMAL", "Arctic Fox")
+SWEPT_EPSILONS: Final = ("0.03", "0.1", "0.3", "1", "3", "10")
+SWEPT_DEPTHS: Final = (1, 2, 3, 4)
+SWEPT_SHARES: Final = ("0.1", "0.3", "0.5", "0.7", "0.9")
+SEGMENT_COUNTS: Final = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """Which data, and how many runs.
+
+    subjects: the names of the data sets; with a slash, so many segments
+    runs:     of each variant by ε, at the depth that is built and at the one that is written
+    swept:    runs of each point of a sweep; timed: of each point of the runtimes, on segments of
+              this data set
+
+    >>> QUICK.subjects
+    ('MAMMAL', 'NPAS-2016', 'CMS2')
+    """
+
+    subjects: tuple[str, ...]
+    runs: Mapping[int, Mapping[str, int]]
+    large_runs: Mapping[int, Mapping[str, int]]
+    swept: int
+    timed: int
+    timed_on: str
+
+    def tasks(self, names: Iterable[str], data: Path, journal: Path) -> list[Task]:
+        """Return the tasks of some groups of runs, each once; those on the smallest data first."""
+        groups = {
+            "variants": self._variants,
+            "walks": self._walks,
+            "baselines": self._baselines,
+            "runtime": self._runtime,
+            "epsilons": self._epsilons,
+            "depths": self._depths,
+            "shares": self._shares,
+        }
+        here = _Place(data, journal)
+        found = [task for name in dict.fromkeys(names) for task in groups[name](here)]
+        return list(dict.fromkeys(found))
+
+    def _variants(self, here: _Place) -> Iterator[Task]:
+        for name in self.subjects:
+            counts = self.large_runs if here.subject(name).large else self.runs
+            for depth, by_epsilon in counts.items():
+                for variant in ALL if depth == BUILT else VARIANTS:
+                    for epsilon, runs in by_epsilon.items():
+                        yield here.task(name, variant.at(depth), epsilon, runs)
+
+    def _walks(self, here: _Place) -> Iterator[Task]:
+        name, target = WALKED
+        if name in self.subjects:
+            for epsilon in ("10", "0.0001"):
+                yield here.task(name, f"walk:{target}@{BUILT}", epsilon, 1)
+
+    def _baselines(self, here: _Place) -> Iterator[Task]:
+        for name in self.subjects:
+            for method in BASELINES:
+                yield here.task(name, method, "", 1)
+
+    def _runtime(self, here: _Place) -> Iterator[Task]:
+        for count in SEGMENT_COUNTS:
+            for variant in VARIANTS:
+                if variant.code != "Mb":
+                    subject = f"{self.timed_on}/{count}"
+                    yield here.task(subject, variant.at(BUILT), "1", self.timed)
+
+    def _epsilons(self, here: _Place) -> Iterator[Task]:
+        for epsilon in SWEPT_EPSILONS:
+            for variant in (TWIN, *VARIANTS[:2], VARIANTS[4]):
+                yield here.task("MAMMAL", variant.at(BUILT), epsilon, self.swept)
+
+    def _depths(self, here: _Place) -> Iterator[Task]:
+        for depth in SWEPT_DEPTHS:
+            for variant in (*VARIANTS[:2], VARIANTS[4]):
+                yield here.task("MAMMAL", variant.at(depth), "1", self.swept)
+
+    def _shares(self, here: _Place) -> Iterator[Task]:
+        for share in SWEPT_SHARES:
+            yield here.task("MAMMAL", f"tree-pair~{share}@{BUILT}", "1", self.swept)
+            yield here.task("MAMMAL", f"twin~{share}", "1", self.swept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the data and the journal are."""
+
+    data: Path
+    journal: Path
+
+    def subject(self, name: str) -> Subject:
+        base, _, segments = name.partition("/")
+        if segments:
+            return Segments(base, int(segments), self.data, self.journal.parent / "segments")
+        return PublicSubject(name, self.data)
+
+    def task(self, name: str, algorithm: str, epsilon: str, runs: int) -> Task:
+        subject = self.subject(name)
+        return Task(subject, algorithm, (epsilon,), runs, None, self.journal, same_code=True)
+
+
+def missing(agenda: Agenda, names: Sequence[str], data: Path) -> list[str]:
+    """Return the data sets that an agenda needs and a folder lacks.
+
+    >>> missing(QUICK, ["walks"], Path("nowhere"))[0]
+    'MAMMAL'
+    """
+    needed = [name.partition("/")[0] for name in agenda.subjects]
+    if "runtime" in names:
+        needed.append(agenda.timed_on)
+    return [n for n in dict.fromkeys(needed) if datasets.find(n).missing(data)]
+
+
+QUICK: Final = Agenda(
+    ("MAMMAL", "NPAS-2016", "CMS2"),
+    {BUILT: {"1": 4, "0.1": 4, "0.01": 10}, WRITTEN: {"1": 2, "0.1": 2, "0.01": 4}},
+    {BUILT: {"1": 1, "0.1": 1, "0.01": 1}},
+    swept=3,
+    timed=2,
+    timed_on="CMS2",
+)
+FULL: Final = Agenda(
+    ("MAMMAL", "NPAS-2016", "CMS2", "CMS-ALL/1", "CMS-ALL/4", "CMS-ALL/8", "CMS-ALL/16"),
+    {depth: {"1": 10, "0.1": 10, "0.01": 100} for depth in DEPTHS},
+    {depth: {"1": 10, "0.1": 10, "0.01": 100} for depth in DEPTHS},
+    swept=10,
+    timed=10,
+    timed_on="CMS-ALL",
+)

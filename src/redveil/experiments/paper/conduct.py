@@ -1,0 +1,94 @@
+"""Conduct an experiment: do the runs that are not in the journal yet, then make what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import redveil
+from redveil.experiments import datasets
+from redveil.experiments.console import say
+from redveil.experiments.paper import figures
+from redveil.experiments.paper.agenda import FULL, QUICK, SEGMENT_COUNTS, Agenda, missing
+from redveil.experiments.paper.catalogue import Experiment
+from redveil.experiments.paper.output import write_parquet
+from redveil.experiments.paper.pooled import Known, Pool
+from redveil.experiments.rows import TwoTables
+from redveil.experiments.runs import Run, code_name, read
+from redveil.experiments.series import do_all
+from redveil.experiments.subjects import Segments
+
+JOURNAL: Final = "journal.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Conducted:
+    """An experiment's runs, pooled, and where its files are."""
+
+    pool: Pool
+    folder: Path
+    quick: bool
+
+
+def conduct(
+    experiments: Sequence[Experiment], data: Path, folder: Path, *, quick: bool, workers: int
+) -> Conducted:
+    """Run what is missing; resume after an interruption, whatever it was."""
+    agenda = QUICK if quick else FULL
+    needs = list(dict.fromkeys(name for one in experiments for name in one.needs))
+    if not data.is_dir():
+        raise redveil.InputError(f"{data}: no such folder; name the folder of the data sets")
+    if needs and (lacking := missing(agenda, needs, data)):
+        files = ", ".join(file for name in lacking for file in datasets.find(name).missing(data))
+        raise redveil.InputError(f"{data} has no {files}; name the folder that contains them")
+    folder.mkdir(parents=True, exist_ok=True)
+    journal = folder / JOURNAL
+    do_all(agenda.tasks(needs, data, journal), workers)
+    return Conducted(pooled(agenda, needs, data, folder), folder, quick)
+
+
+def pooled(agenda: Agenda, needs: Sequence[str], data: Path, folder: Path) -> Pool:
+    """Return the runs that this source has made, with what is known of their data."""
+    runs = [run for run in read(folder / JOURNAL) if run.code == code_name()]
+    known = {name: _known(name, data, folder) for name in agenda.subjects} if needs else {}
+    timed = {}
+    if "runtime" in needs:
+        for count in SEGMENT_COUNTS:
+            name = f"{agenda.timed_on}/{count}"
+            timed[name] = _known(name, data, folder).rows
+    return Pool(runs, known, timed)
+
+
+def _known(name: str, data: Path, folder: Path) -> Known:
+    """Return the size of a data set and the paper's settings for it. Not private."""
+    base, _, count = name.partition("/")
+    source = datasets.find(base)
+    files = source.files(data)
+    if count:
+        segments = Segments(base, int(count), data, folder / "segments")
+        files = segments.files()
+    left, right = TwoTables.read(*files).views()
+    columns = len(left.columns), len(right.columns)
+    return Known(left.count, *columns, source.large, source.prune or 0)
+
+
+def leave(done: Conducted, experiments: Sequence[Experiment], command: str) -> list[Path]:
+    """Write tables as Markdown, figures as SVG, and all findings and runs as Parquet."""
+    written = []
+    for one in experiments:
+        if one.table is not None:
+            path = done.folder / f"{one.name}.md"
+            head = f"# {one.place}: {one.title}\n\n"
+            path.write_text(head + one.table(done.pool).markdown() + "\n", encoding="utf-8")
+            written.append(path)
+        for name, draw in one.draws:
+            path = done.folder / f"{name}.svg"
+            with figures.style():
+                draw(done.pool, path)
+            written.append(path)
+    runs: list[Run] = list(done.pool.runs)
+    written += write_parquet(runs, done.folder, command)
+    say(f"{len(runs)} runs; written to {done.folder}")
+    return written

@@ -1,0 +1,358 @@
+"""The experiments that make the paper's tables and figures again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import redveil
+from redveil.cli.app import app
+from redveil.experiments import other_runs, runs, series
+from redveil.experiments.paper import figures, numbers, tables
+from redveil.experiments.paper.agenda import FULL, QUICK, missing
+from redveil.experiments.paper.catalogue import EXPERIMENTS, chosen
+from redveil.experiments.paper.conduct import JOURNAL, Conducted, leave
+from redveil.experiments.paper.pooled import Known, Pool
+from redveil.experiments.paper.variants import ALL, BASELINES, TWIN, VARIANTS, by_name
+from redveil.experiments.runs import Finding, Run, append, code_name, read
+from redveil.experiments.series import Task, work
+from redveil.experiments.subjects import Segments, World
+
+GOOD = Finding(0.6, 900.0, 0.5, 1e-9)
+BAD = Finding(0.4, 700.0, 0.05, 0.5)
+SMALL = Finding(1.0, 20.0, 0.0, 1.0)
+KNOWN = {"MAMMAL": Known(2575, 194, 48, large=False, prune=500)}
+
+
+def made(algorithm: str, epsilon: str, number: int, *findings: Finding, cpu: float = 1.0) -> Run:
+    return Run("MAMMAL", algorithm, epsilon, number, "s", cpu, cpu, findings=findings)
+
+
+@pytest.fixture
+def pool() -> Pool:
+    """Two runs of every variant at every ε: of four findings one is pruned and one is no match."""
+    rng = np.random.default_rng(1)
+
+    def lines() -> Iterator[Run]:
+        for variant in ALL:
+            for epsilon in ("1", "0.1", "0.01"):
+                for number in (1, 2):
+                    true = rng.uniform(0.3, 0.9, 4)
+                    some = [Finding(float(x) + 0.05, 600.0, float(x), 1e-6) for x in true]
+                    yield made(variant.at(3), epsilon, number, *some, BAD, SMALL)
+        for method in BASELINES:
+            yield made(method, "", 1, GOOD)
+        for epsilon in ("10", "0.0001"):
+            scores = tuple(np.linspace(0.5, 0.7, 3000).tolist())
+            walk = made("walk:Arctic Fox@3", epsilon, 1)
+            yield replace(walk, scores=scores, histogram=(0,) * 120 + (5,) * 10 + (0,) * 70)
+
+    return Pool(list(lines()), KNOWN, {"MAMMAL": 2575})
+
+
+def test_every_table_and_figure_of_the_paper_has_a_name() -> None:
+    places = " ".join(one.place for one in EXPERIMENTS)
+    found = {"Table": set[int](), "Figure": set[int]()}
+    for word, first, second in re.findall(r"(Table|Figure)s? (\d+)(?: and (\d+))?", places):
+        found[word] |= {int(first)} | ({int(second)} if second else set())
+    assert found["Table"] == set(range(1, 9))
+    # Figure 1 explains what a pair of trees is.
+    assert found["Figure"] == set(range(2, 16))
+    assert len({one.name for one in EXPERIMENTS}) == len(EXPERIMENTS)
+    assert all(one.table or one.draws for one in EXPERIMENTS)
+
+
+def test_the_paper_s_parameters() -> None:
+    arguments = {v.name: runs.settings_of(v.at(4), large=False) for v in VARIANTS}
+    assert {one["depth"] for one in arguments.values()} == {4}
+    assert {one["prune"] for one in arguments.values()} == {0}
+    assert arguments["AltMCMC S"]["trials"] == 4
+    assert arguments["AltMCMC S"]["alternations"] == 1
+    assert arguments["MCMCTreePair b"]["tree_share"] == "0.5"
+    large = {v.name: runs.settings_of(v.at(3), large=True) for v in VARIANTS}
+    assert large["AltExpM"]["alternations"] == 20
+    assert (large["AltExpM S"]["trials"], large["AltExpM S"]["alternations"]) == (20, 1)
+    assert large["MCMCTreePair"]["trials"] == 20
+    assert {one["min_support"] for one in large.values()} == {100}
+    for given in (*arguments.values(), *large.values()):
+        assert redveil.plan(1, **given).steps
+
+
+def test_full_agendas_have_as_many_runs_as_the_paper(tmp_path: Path) -> None:
+    tasks = FULL.tasks(["variants"], tmp_path, tmp_path / JOURNAL)
+    for task in tasks:
+        assert task.runs == (100 if task.epsilons == ("0.01",) else 10)
+        assert task.same_code
+    names = {task.algorithm for task in tasks}
+    assert names == {v.at(d) for v in VARIANTS for d in (3, 4)} | {TWIN.base}
+    assert len(FULL.tasks(["runtime"], tmp_path, tmp_path / JOURNAL)) == 5 * 5
+
+
+def test_no_task_is_done_twice(tmp_path: Path) -> None:
+    every = [name for one in EXPERIMENTS for name in one.needs]
+    tasks = QUICK.tasks(every, tmp_path, tmp_path / JOURNAL)
+    assert len(tasks) == len(set(tasks))
+    assert {task.subject.title for task in tasks} >= {"MAMMAL", "NPAS-2016", "CMS2", "CMS2/16"}
+
+
+# The journal
+
+
+def test_a_kill_loses_at_most_the_run_in_progress(tmp_path: Path) -> None:
+    journal, world = tmp_path / JOURNAL, World("survey", 60)
+    task = Task(world, "alt-expm@1x1", ("1",), 3, None, journal, same_code=True)
+    work(task)
+    first = read(journal)
+    assert [run.number for run in first] == [1, 2, 3]
+    assert {run.code for run in first} == {code_name()}
+    whole = journal.read_bytes()
+    # Killed in the middle of a line.
+    journal.write_bytes(whole[: len(whole) - 40])
+    assert [run.number for run in read(journal)] == [1, 2]
+    work(task)
+    again = read(journal)
+    assert [run.number for run in again] == [1, 2, 3]
+    assert again[:2] == first[:2]
+
+
+def test_runs_of_other_code_are_done_again(tmp_path: Path) -> None:
+    journal, world = tmp_path / JOURNAL, World("survey", 60)
+    task = Task(world, "alt-expm@1x1", ("1",), 1, None, journal, same_code=True)
+    work(task)
+    (run,) = read(journal)
+    journal.unlink()
+    append(journal, replace(run, code="another"))
+    work(task)
+    assert [one.code for one in read(journal)] == ["another", code_name()]
+    # Who does not ask for it keeps them.
+    work(replace(task, same_code=False))
+    assert len(read(journal)) == 2
+
+
+def test_earlier_journals_can_be_read(tmp_path: Path) -> None:
+    journal = tmp_path / JOURNAL
+    append(journal, made("twin", "1", 1, GOOD))
+    line = json.loads(journal.read_text())
+    for name in ("code", "findings", "scores", "histogram"):
+        del line[name]
+    journal.write_text(json.dumps(line) + "\n")
+    assert read(journal)[0].findings == ()
+    del line["settings"]
+    journal.write_text(json.dumps(line) + "\n")
+    assert read(journal) == []
+
+
+def test_findings_are_recorded_before_pruning_and_lists_after() -> None:
+    # At this ε hardly any noise is left, and gradients are strongly related.
+    loaded = World("gradients", 400).load()
+    few = runs.perform(loaded, "gradients", "alt-expm@2x3", "100", 1, large=False, prune=100)
+    assert few.findings
+    assert few.found == sum(one.noisy_support >= 100 for one in few.findings)
+    none = runs.perform(loaded, "gradients", "alt-expm@2x3", "100", 1, large=False, prune=10**6)
+    assert none.findings
+    assert none.found == 0
+    assert none.settings != few.settings
+
+
+def test_findings_have_the_true_values() -> None:
+    loaded = World("gradients", 400).load()
+    given = runs.settings_of("alt-expm@2x3", large=False)
+    result = redveil.mine(loaded.dataset, 100, **given)
+    compared = redveil.truth(result, loaded.dataset)
+    found = list(runs.compared(result, loaded))
+    assert found
+    for finding, one in zip(found, compared, strict=True):
+        assert one.true is not None
+        assert finding.true == pytest.approx(one.true.jaccard, abs=1e-6)
+        # The published profile's own test is the binomial tail.
+        assert finding.p_value == pytest.approx(one.true.p_value, rel=1e-3, abs=1e-12)
+
+
+def test_baselines_and_walks_are_lines_of_the_same_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_runs, "WALK_STEPS", 4000)
+    journal, world = tmp_path / JOURNAL, World("survey", 300)
+    target = world.load().dataset.schema.left.attributes[0].name
+    for algorithm in ("layered-trees", f"walk:{target}@2"):
+        work(Task(world, algorithm, ("1",), 1, None, journal, same_code=True))
+    trees, walk = read(journal)
+    assert all(one.noisy == one.true for one in trees.findings)
+    assert len(walk.scores) == 3 * other_runs.SHOWN
+    assert sum(walk.histogram) == 2 * 4000
+    work(Task(world, "layered-trees", ("1",), 1, None, journal, same_code=True))
+    assert len(read(journal)) == 2
+
+
+def test_a_subject_is_loaded_once_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[str] = []
+    load = World.load
+
+    def noting(self: World) -> object:
+        loads.append(self.title)
+        return load(self)
+
+    monkeypatch.setattr(World, "load", noting)
+    series.load.cache_clear()
+    for world in (World("noise", 50), World("noise", 50), World("noise", 60)):
+        series.load(world)
+    assert loads == ["noise, 50", "noise, 60"]
+
+
+# Segments
+
+
+def test_segments_are_those_of_the_first_digits(tmp_path: Path) -> None:
+    folder = tmp_path / "cms_desynpuf"
+    folder.mkdir()
+    keys = [f"02_{digit}{number:02d}" for number in range(4) for digit in "0123456789ABCDEF"]
+    for side, column in (("left", "female"), ("right", "MEDREIMB_IP_2008")):
+        with (folder / f"sample02_{side}.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["id", column])
+            writer.writerows([key, place % 2] for place, key in enumerate(keys))
+    four = Segments("CMS2", 4, tmp_path, tmp_path / "cache")
+    loaded = four.load()
+    assert loaded.views[0].count == 4 * 4
+    assert four.prune == 1000
+    left, _ = four.files()
+    written = left.stat().st_mtime_ns
+    assert Segments("CMS2", 4, tmp_path, tmp_path / "cache").load().views[0].count == 16
+    assert left.stat().st_mtime_ns == written
+
+
+# Tables
+
+
+def test_shares_are_of_what_is_kept(pool: Pool) -> None:
+    pooled = pool.take("MAMMAL", by_name("AltMCMC"), "1")
+    assert len(pooled.findings) == 12
+    assert len(pooled.kept) == 10
+    assert pooled.significant() == pytest.approx(0.8)
+    # The one that is not significant has a true index below 0.1.
+    assert pooled.significant(0.1) == 1.0
+    assert pooled.successes == 2
+
+
+def test_ours_is_not_pruned(pool: Pool) -> None:
+    assert len(pool.take("MAMMAL", TWIN, "1").kept) == 12
+
+
+def test_the_paper_s_numbers_stand_beside_ours(pool: Pool) -> None:
+    made = tables.significance(pool)
+    row = next(line for line in made.rows if line[:2] == ["1", "AltMCMC"])
+    assert row[2:] == ["80.0 (10)", "–", "100.0 (10)", "91.1"]
+    assert tables.successes(pool).rows[0][2:4] == ["2/2", "10/10"]
+    assert "0.82 (p <0.01)" in tables.correlations(pool).rows[0]
+    assert any("5.9e-8" in cell for cell in tables.tests_of_index(pool).rows[0])
+    assert numbers.significant("CMS2", "AltExpM S", "0.01") == 23.8
+
+
+def test_all_tables_can_be_made(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "DRAWS", 100)
+    for one in EXPERIMENTS:
+        if one.table is not None:
+            made = one.table(pool)
+            assert made.rows, one.name
+            assert {len(row) for row in made.rows} == {len(made.heads)}, one.name
+
+
+def test_sums_of_laplace_noise_are_as_rare_as_in_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "DRAWS", 100_000)
+    beyond = int(tables.laplace_sums(Pool([], {})).rows[0][2].replace(",", ""))
+    # 4.07 % in the paper; six standard errors.
+    assert beyond == pytest.approx(4074, abs=6 * 63)
+
+
+def test_walks_are_summed_up_by_their_histograms(pool: Pool) -> None:
+    high, low = tables.walks(pool)
+    assert (high.epsilon, low.epsilon) == ("10", "0.0001")
+    mean, deviation = tables.moments(high)
+    assert mean == pytest.approx(0.625)
+    assert deviation == pytest.approx(0.0144, abs=1e-3)
+
+
+# What is left behind
+
+
+def test_parquet_says_where_it_is_from(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "DRAWS", 100)
+    some = [one for one in EXPERIMENTS if one.name in ("successes", "convergence", "accuracy-1")]
+    written = leave(Conducted(pool, tmp_path, quick=True), some, "redveil experiment x")
+    assert {path.suffix for path in written} == {".md", ".svg", ".parquet"}
+    found = pq.read_table(tmp_path / "findings.parquet")
+    assert found.num_rows == sum(len(run.findings) for run in pool.runs)
+    told = found.schema.metadata
+    assert told[b"command"] == b"redveil experiment x"
+    assert told[b"code"].decode() == code_name()
+    assert b"NOT PRIVATE" in told[b"warning"]
+    assert pq.read_table(tmp_path / "runs.parquet").num_rows == len(pool.runs) - 2
+
+
+@pytest.mark.parametrize(
+    "name", ["scatter", "histograms", "convergence", "runtime", "laplace", "epsilons"]
+)
+def test_figures_are_drawn(pool: Pool, tmp_path: Path, name: str) -> None:
+    (one,) = chosen(name)
+    for figure, draw in one.draws:
+        path = tmp_path / f"{figure}.svg"
+        with figures.style():
+            draw(pool, path)
+        text = path.read_text(encoding="utf-8")
+        assert text.count("<text") > 3
+        with figures.style():
+            draw(pool, path)
+        assert path.read_text(encoding="utf-8") == text
+
+
+# The command
+
+
+def test_the_command_lists_every_experiment() -> None:
+    done = CliRunner().invoke(app, ["experiment", "list"])
+    assert done.exit_code == 0
+    assert all(one.name in done.output for one in EXPERIMENTS)
+
+
+def test_an_experiment_without_runs_needs_a_folder_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "DRAWS", 100)
+    out = tmp_path / "out"
+    options = ["--data", str(tmp_path), "--out", str(out)]
+    done = CliRunner().invoke(app, ["experiment", "laplace", *options])
+    assert done.exit_code == 0, done.exception
+    assert "40,741" in done.output
+    assert (out / "laplace.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["nonsense"], "no such experiment"),
+        (["spearman"], "no data; name the folder"),
+        (["spearman", "--data", "nowhere"], "no such folder"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(arguments: list[str], problem: str) -> None:
+    done = CliRunner().invoke(app, ["experiment", *arguments])
+    assert problem in str(done.exception)
+
+
+def test_data_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert missing(QUICK, ["runtime"], tmp_path) == ["MAMMAL", "NPAS-2016", "CMS2"]
+    options = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--quick"]
+    done = CliRunner().invoke(app, ["experiment", "spearman", *options])
+    assert "mammals/left.csv" in str(done.exception)
+    assert not (tmp_path / "out").exists()
