@@ -49,6 +49,9 @@ class Subject(Protocol):
     def load(self) -> Loaded:
         """Load the data."""
 
+    def __hash__(self) -> int:
+        """Tell subjects apart, so that one that was just loaded can be found again."""
+
 
 @dataclass(frozen=True, slots=True)
 class PublicSubject:

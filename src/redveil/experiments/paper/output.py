@@ -27,7 +27,7 @@ def provenance(runs: Sequence[Run], command: str) -> dict[str, str]:
     """
     return {
         "warning": "NOT PRIVATE: this file contains true values",
-        "redveil": redveil.__version__,
+        "redveil": str(redveil.__version__),
         "code": code_name(),
         "codes": ",".join(sorted({run.code for run in runs})),
         "command": command,
