@@ -1,12 +1,12 @@
 """Baselines beside python-clired, on the same two files: how many, how good, how much CPU time.
 
-    python benchmarks/clired.py DATA CLIRED [--dataset MAMMAL]
+    python benchmarks/clired.py DATA CLIRED [--dataset MAMMAL] [--max-support 0.8]
 
 DATA is the folder of the data sets. CLIRED is the program `exec_clired` of an environment of its
 own, where python-clired is installed together with the XML files of its source distribution, which
-its wheel lacks. Both mine with trees of depth 4, from 100 starts, with supports between 5 and 95 %
-of all entities, J of at least 0.1 and p of at most 0.01. Every row is a new process, import
-included.
+its wheel lacks. Both mine with trees of depth 4, from 100 starts, with supports of at least 5 % of
+all entities and at most a share that is given, J of at least 0.1 and p of at most 0.01. Every row
+is a new process, import included.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def measured(command: list[str]) -> float:
 
 
 def ours(
-    method: str, files: tuple[Path, Path], rows: int, folder: Path
+    method: str, files: tuple[Path, Path], rows: int, share: float, folder: Path
 ) -> tuple[list[float], float]:
     """Return the Jaccard indices that redveil finds, and its CPU seconds."""
     program = [sys.executable, "-m", "redveil"]
@@ -51,19 +51,20 @@ def ours(
                        check=True, capture_output=True)  # fmt: skip
     cpu = measured(
         [*program, "baseline", method, *map(str, files), "--schema", str(schema),
-         "--min-support", str(round(0.05 * rows)), "--max-support", "0.95", "-o", str(out)]
+         "--min-support", str(round(0.05 * rows)), "--max-support", str(share), "-o", str(out)]
     )  # fmt: skip
     document = json.loads(out.read_text(encoding="utf-8"))
     return [one["true"]["jaccard"] for one in document["redescriptions"]], cpu
 
 
 def theirs(
-    clired: Path, method: str, files: tuple[Path, Path], folder: Path
+    clired: Path, method: str, files: tuple[Path, Path], share: float, folder: Path
 ) -> tuple[list[float], float]:
     """Return the Jaccard indices that python-clired finds, and its CPU seconds."""
     cpu = measured(
         [str(clired), "--LHS_data", str(files[0]), "--RHS_data", str(files[1]),
          "--mining_algo", METHODS[method], "--min_fin_acc", "0.1",
+         "--min_itm_out", f"{1 - share:g}", "--min_fin_out", f"{1 - share:g}",
          "--result_rep", f"{folder}/", "--out_base", method]
     )  # fmt: skip
     with (folder / f"{method}.queries").open(encoding="utf-8", newline="") as file:
@@ -74,6 +75,7 @@ def main(
     data: Annotated[Path, typer.Argument(help="Folder of the data sets.")],
     clired: Annotated[Path, typer.Argument(help="The program exec_clired.")],
     dataset: Annotated[str, typer.Option(help="Name of the data set.")] = "MAMMAL",
+    max_support: Annotated[float, typer.Option(help="Largest share of all entities.")] = 0.8,
 ) -> None:
     """Print the table."""
     files = find(dataset).files(data)
@@ -83,8 +85,8 @@ def main(
         folder = Path(name)
         for method in tracked(list(METHODS), "mining"):
             for program, (found, cpu) in (
-                ("redveil", ours(method, files, rows, folder)),
-                ("python-clired", theirs(clired, method, files, folder)),
+                ("redveil", ours(method, files, rows, max_support, folder)),
+                ("python-clired", theirs(clired, method, files, max_support, folder)),
             ):
                 best = f"{statistics.median(found):.3f}", f"{max(found):.3f}"
                 lines.append((method, program, f"{len(found)}", *best, f"{cpu:.1f}"))

@@ -144,6 +144,8 @@ def histograms(pool: Pool, path: Path) -> None:
             parts = _parts(pooled)
             panel.hist([column(found, "true") for found, _ in reversed(parts)], bins, stacked=True,
                        color=[SIGNIFICANT, INSIGNIFICANT, PRUNED], rwidth=0.9)  # fmt: skip
+            panel.margins(y=0.28)
+            panel.yaxis.get_major_locator().set_params(integer=True, nbins=4)
             zero = int((column(pooled.findings, "true") < 0.005).sum())
             if zero:
                 panel.text(0.02, 0.97, f"{zero} at 0", transform=panel.transAxes, va="top",
@@ -169,6 +171,8 @@ def _baseline_panel(panel: Any, pool: Pool, name: str, bins: Any, *, first: bool
         for method in BASELINES
     ]
     panel.hist([column(one, "true") for one in found], bins, color=[SPLIT_TREES, LAYERED_TREES])
+    panel.margins(y=0.28)
+    panel.yaxis.get_major_locator().set_params(integer=True, nbins=4)
     counts = " / ".join(str(len(one)) for one in found)
     panel.text(0.02, 0.97, counts, transform=panel.transAxes, va="top", fontsize=7)
     panel.set_xlabel("true J")

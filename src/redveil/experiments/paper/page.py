@@ -160,11 +160,13 @@ def close_cells(pool: Pool, least: float) -> tuple[int, int]:
 def significance_facts(pool: Pool) -> dict[str, float]:
     """Return, for MAMMAL at ε = 0.01, means over the six variants, in percent.
 
-    plain: of significant ones; placed: among those with a true J of at least 0.1; empty: of those
-    with a true J of 0
+    plain: of significant ones; placed: among those with a true J of at least 0.1; small: the same
+    for NPAS; empty: of those with a true J of 0
     """
     every = [pool.take("MAMMAL", variant, "0.01") for variant in VARIANTS]
+    survey = [pool.take("NPAS-2016", variant, "0.01") for variant in VARIANTS]
     return {
+        "small": _mean(100 * one.significant(LEAST) for one in survey),
         "plain": _mean(100 * one.significant() for one in every),
         "placed": _mean(100 * one.significant(LEAST) for one in every),
         "empty": _mean(100 * share(found.true == 0 for found in one.kept) for one in every),
