@@ -14,6 +14,7 @@ MAY_BE_SEEDED = {
     "data/synthetic.py",
     "experiments/tuning.py",
     "experiments/generators.py",
+    "experiments/paper/laplace.py",
     "experiments/subjects.py",
     "experiments/unrelated.py",
     "findings/noise.py",

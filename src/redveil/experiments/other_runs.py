@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 import redveil
+from redveil.experiments.rank_tests import binomial_tail
 from redveil.experiments.runs import Finding, Run, code_name
 from redveil.experiments.subjects import Loaded
 
@@ -61,25 +62,14 @@ def perform_other(
 
 def _baseline(loaded: Loaded, method: Any, min_support: int) -> tuple[Finding, ...]:
     """Return what a baseline finds, each with its true values."""
-    from scipy.stats import binom
-
     found = redveil.baseline(loaded.dataset, method, min_support=min_support).to_arrow()
     entities = max(loaded.views[0].count, 1)
-    return tuple(
-        Finding(
-            one["true_jaccard"],
-            float(one["true_support_both"]),
-            one["true_jaccard"],
-            float(
-                binom.sf(
-                    one["true_support_both"] - 1,
-                    entities,
-                    one["true_support_left"] / entities * one["true_support_right"] / entities,
-                )
-            ),
-        )
-        for one in found.to_pylist()
-    )
+    findings = []
+    for one in found.to_pylist():
+        both, left, right = (one[f"true_support_{part}"] for part in ("both", "left", "right"))
+        p_value = binomial_tail(both, left, right, entities)
+        findings.append(Finding(one["true_jaccard"], float(both), one["true_jaccard"], p_value))
+    return tuple(findings)
 
 
 def _walk(loaded: Loaded, algorithm: str, epsilon: str) -> dict[str, Any]:

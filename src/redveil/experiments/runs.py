@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import redveil
 from redveil.experiments import scouting
 from redveil.experiments.judging import Judged, judge, worth
+from redveil.experiments.rank_tests import binomial_tail
 from redveil.experiments.subjects import Loaded
 
 # data set, algorithm, ε
@@ -271,18 +272,15 @@ def pruned(result: redveil.Result, threshold: int | None) -> redveil.Result:
 
 def compared(result: redveil.Result, loaded: Loaded) -> Iterator[Finding]:
     """Yield what a result says about its redescriptions beside what the rows say."""
-    from scipy.stats import binom
-
-    entities = loaded.views[0].count
+    entities = max(loaded.views[0].count, 1)
     for one in redveil.truth(result, loaded.dataset):
         assert one.true is not None
         known = one.true.support
-        chance = known.left / max(entities, 1) * (known.right / max(entities, 1))
         yield Finding(
             round(one.jaccard.estimate, 6),
             round(one.support.both.estimate, 2),
             round(one.true.jaccard, 6),
-            float(f"{binom.sf(known.both - 1, entities, chance):.6g}"),
+            float(f"{binomial_tail(known.both, known.left, known.right, entities):.6g}"),
         )
 
 

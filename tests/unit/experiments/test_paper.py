@@ -17,12 +17,13 @@ from typer.testing import CliRunner
 import redveil
 from redveil.cli.app import app
 from redveil.experiments import other_runs, runs, series
-from redveil.experiments.paper import figures, numbers, tables
+from redveil.experiments.paper import figures, laplace, numbers, page, tables
 from redveil.experiments.paper.agenda import FULL, QUICK, missing
 from redveil.experiments.paper.catalogue import EXPERIMENTS, chosen
 from redveil.experiments.paper.conduct import JOURNAL, Conducted, leave
 from redveil.experiments.paper.pooled import Known, Pool
 from redveil.experiments.paper.variants import ALL, BASELINES, TWIN, VARIANTS, by_name
+from redveil.experiments.rank_tests import binomial_tail, mann_whitney, spearman
 from redveil.experiments.runs import Finding, Run, append, code_name, read
 from redveil.experiments.series import Task, work
 from redveil.experiments.subjects import Segments, World
@@ -258,7 +259,7 @@ def test_the_paper_s_numbers_stand_beside_ours(pool: Pool) -> None:
 
 
 def test_all_tables_can_be_made(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "DRAWS", 100)
+    monkeypatch.setattr(laplace, "DRAWS", 100)
     for one in EXPERIMENTS:
         if one.table is not None:
             made = one.table(pool)
@@ -267,7 +268,7 @@ def test_all_tables_can_be_made(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_sums_of_laplace_noise_are_as_rare_as_in_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "DRAWS", 100_000)
+    monkeypatch.setattr(laplace, "DRAWS", 100_000)
     beyond = int(tables.laplace_sums(Pool([], {})).rows[0][2].replace(",", ""))
     # 4.07 % in the paper; six standard errors.
     assert beyond == pytest.approx(4074, abs=6 * 63)
@@ -281,13 +282,32 @@ def test_walks_are_summed_up_by_their_histograms(pool: Pool) -> None:
     assert deviation == pytest.approx(0.0144, abs=1e-3)
 
 
+def test_tests_agree_with_scipy() -> None:
+    from scipy import stats
+
+    rng = np.random.default_rng(3)
+    for size in (4, 12, 60):
+        first, second = rng.integers(0, 9, size) * 1.0, rng.integers(0, 9, size + 3) * 1.0
+        expected = stats.spearmanr(first, second[:size])
+        assert spearman(first, second[:size]) == pytest.approx(tuple(expected), abs=1e-9)
+        for larger, side in ((True, "greater"), (False, "less")):
+            p = stats.mannwhitneyu(first, second, alternative=side, method="asymptotic").pvalue
+            assert mann_whitney(first, second, larger=larger) == pytest.approx(float(p))
+    for both, left, right, entities in ((0, 3, 4, 10), (3, 5, 4, 10), (40, 50, 60, 1000)):
+        tail = stats.binom.sf(both - 1, entities, left * right / entities**2)
+        assert binomial_tail(both, left, right, entities) == pytest.approx(float(tail))
+    same = np.ones(5)
+    assert spearman(same, same) is None
+    assert mann_whitney(same, same, larger=True) == 1.0
+
+
 # What is left behind
 
 
 def test_parquet_says_where_it_is_from(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "DRAWS", 100)
+    monkeypatch.setattr(laplace, "DRAWS", 100)
     some = [one for one in EXPERIMENTS if one.name in ("successes", "convergence", "accuracy-1")]
     written = leave(Conducted(pool, tmp_path, quick=True), some, "redveil experiment x")
     assert {path.suffix for path in written} == {".md", ".svg", ".parquet"}
@@ -316,6 +336,26 @@ def test_figures_are_drawn(pool: Pool, tmp_path: Path, name: str) -> None:
         assert path.read_text(encoding="utf-8") == text
 
 
+def test_the_page_has_every_table_and_figure(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(laplace, "DRAWS", 100)
+    done = Conducted(pool, tmp_path / "out", quick=True)
+    done.folder.mkdir()
+    leave(done, EXPERIMENTS, "redveil experiment page")
+    target = tmp_path / "docs" / "experiments.md"
+    target.parent.mkdir()
+    page.write_page(done, target)
+    text = target.read_text(encoding="utf-8")
+    for one in EXPERIMENTS:
+        assert f"redveil experiment {one.name}`" in text
+        for name, _ in one.draws:
+            assert (target.parent / "evidence" / f"paper-{name}.svg").is_file()
+    assert "{" not in text
+    assert "91.1" in text
+    assert code_name() in text
+
+
 # The command
 
 
@@ -328,7 +368,7 @@ def test_the_command_lists_every_experiment() -> None:
 def test_an_experiment_without_runs_needs_a_folder_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "DRAWS", 100)
+    monkeypatch.setattr(laplace, "DRAWS", 100)
     out = tmp_path / "out"
     options = ["--data", str(tmp_path), "--out", str(out)]
     done = CliRunner().invoke(app, ["experiment", "laplace", *options])

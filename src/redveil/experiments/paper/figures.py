@@ -224,7 +224,8 @@ def convergence(pool: Pool, path: Path) -> None:
                     label=f"ε = {run.epsilon}, mean {mean:.3f}")  # fmt: skip
     middle.set(xlabel="score", ylabel="density", title="all 100,000 steps")
     middle.margins(y=0.25)
-    middle.legend(fontsize=7, loc="upper left")
+    if found:
+        middle.legend(fontsize=7, loc="upper left")
     sheet.save(path)
 
 
