@@ -17,6 +17,9 @@ SchemaChoice: TypeAlias = Literal["draft", "declared"]
 # From this many rows on, generated data gets the paper's parameters for larger data.
 LARGE: Final = 10_000
 DIGITS: Final = "0123456789ABCDEF"
+# About how many beneficiaries a segment of the paper's has, and of those that are smaller.
+PAPER_SEGMENT: Final = 7200
+SMALL_SEGMENTS: Final = {"CMS2": 625}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +119,11 @@ class Segments:
 
     @property
     def prune(self) -> int | None:
-        """The paper's pruning threshold, if it has one for this data."""
-        return datasets.find(self.name).prune
+        """The paper's pruning threshold; in proportion where the paper has no data as small."""
+        known = datasets.find(self.name).prune
+        if known is None or self.name not in SMALL_SEGMENTS:
+            return known
+        return round(known * min(self.segments * SMALL_SEGMENTS[self.name] / PAPER_SEGMENT, 1))
 
     def files(self) -> tuple[Path, Path]:
         """Return the two files of the segments; they are written unless they are there."""

@@ -21,7 +21,6 @@ WALKED: Final = ("MAMMAL", "Arctic Fox")
 SWEPT_EPSILONS: Final = ("0.03", "0.1", "0.3", "1", "3", "10")
 SWEPT_DEPTHS: Final = (1, 2, 3, 4)
 SWEPT_SHARES: Final = ("0.1", "0.3", "0.5", "0.7", "0.9")
-SEGMENT_COUNTS: Final = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,11 @@ class Agenda:
 
     subjects: the names of the data sets; with a slash, so many segments
     runs:     of each variant by ε, at the depth that is built and at the one that is written
-    swept:    runs of each point of a sweep; timed: of each point of the runtimes, on segments of
-              this data set
+    swept:    runs of each point of a sweep
+    timed:    runs of each point of the runtimes, on these subjects
 
     >>> QUICK.subjects
-    ('MAMMAL', 'NPAS-2016', 'CMS2')
+    ('MAMMAL', 'NPAS-2016', 'CMS2/4')
     """
 
     subjects: tuple[str, ...]
@@ -42,7 +41,7 @@ class Agenda:
     large_runs: Mapping[int, Mapping[str, int]]
     swept: int
     timed: int
-    timed_on: str
+    timed_on: tuple[str, ...]
 
     def tasks(self, names: Iterable[str], data: Path, journal: Path) -> list[Task]:
         """Return the tasks of some groups of runs, each once; those on the smallest data first."""
@@ -57,7 +56,7 @@ class Agenda:
         }
         here = _Place(data, journal)
         found = [task for name in dict.fromkeys(names) for task in groups[name](here)]
-        return list(dict.fromkeys(found))
+        return sorted(dict.fromkeys(found), key=lambda task: task.subject.large)
 
     def _variants(self, here: _Place) -> Iterator[Task]:
         for name in self.subjects:
@@ -79,11 +78,10 @@ class Agenda:
                 yield here.task(name, method, "", 1)
 
     def _runtime(self, here: _Place) -> Iterator[Task]:
-        for count in SEGMENT_COUNTS:
+        for name in self.timed_on:
             for variant in VARIANTS:
                 if variant.code != "Mb":
-                    subject = f"{self.timed_on}/{count}"
-                    yield here.task(subject, variant.at(BUILT), "1", self.timed)
+                    yield here.task(name, variant.at(BUILT), "1", self.timed)
 
     def _epsilons(self, here: _Place) -> Iterator[Task]:
         for epsilon in SWEPT_EPSILONS:
@@ -125,19 +123,18 @@ def missing(agenda: Agenda, names: Sequence[str], data: Path) -> list[str]:
     >>> missing(QUICK, ["walks"], Path("nowhere"))[0]
     'MAMMAL'
     """
-    needed = [name.partition("/")[0] for name in agenda.subjects]
-    if "runtime" in names:
-        needed.append(agenda.timed_on)
+    every = agenda.subjects + (agenda.timed_on if "runtime" in names else ())
+    needed = [name.partition("/")[0] for name in every]
     return [n for n in dict.fromkeys(needed) if datasets.find(n).missing(data)]
 
 
 QUICK: Final = Agenda(
-    ("MAMMAL", "NPAS-2016", "CMS2"),
+    ("MAMMAL", "NPAS-2016", "CMS2/4"),
     {BUILT: {"1": 4, "0.1": 4, "0.01": 10}, WRITTEN: {"1": 2, "0.1": 2, "0.01": 4}},
     {BUILT: {"1": 1, "0.1": 1, "0.01": 1}},
     swept=3,
     timed=2,
-    timed_on="CMS2",
+    timed_on=("CMS2/1", "CMS2/2", "CMS2/4"),
 )
 FULL: Final = Agenda(
     ("MAMMAL", "NPAS-2016", "CMS2", "CMS-ALL/1", "CMS-ALL/4", "CMS-ALL/8", "CMS-ALL/16"),
@@ -145,5 +142,5 @@ FULL: Final = Agenda(
     {depth: {"1": 10, "0.1": 10, "0.01": 100} for depth in DEPTHS},
     swept=10,
     timed=10,
-    timed_on="CMS-ALL",
+    timed_on=tuple(f"CMS-ALL/{count}" for count in (1, 2, 4, 8, 16)),
 )

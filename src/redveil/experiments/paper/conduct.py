@@ -11,7 +11,7 @@ import redveil
 from redveil.experiments import datasets
 from redveil.experiments.console import say
 from redveil.experiments.paper import figures
-from redveil.experiments.paper.agenda import FULL, QUICK, SEGMENT_COUNTS, Agenda, missing
+from redveil.experiments.paper.agenda import FULL, QUICK, Agenda, missing
 from redveil.experiments.paper.catalogue import Experiment
 from redveil.experiments.paper.output import write_parquet
 from redveil.experiments.paper.pooled import Known, Pool
@@ -53,11 +53,9 @@ def pooled(agenda: Agenda, needs: Sequence[str], data: Path, folder: Path) -> Po
     """Return the runs that this source has made, with what is known of their data."""
     runs = [run for run in read(folder / JOURNAL) if run.code == code_name()]
     known = {name: _known(name, data, folder) for name in agenda.subjects} if needs else {}
-    timed = {}
+    timed: dict[str, int] = {}
     if "runtime" in needs:
-        for count in SEGMENT_COUNTS:
-            name = f"{agenda.timed_on}/{count}"
-            timed[name] = _known(name, data, folder).rows
+        timed = {name: _known(name, data, folder).rows for name in agenda.timed_on}
     return Pool(runs, known, timed)
 
 
@@ -65,13 +63,13 @@ def _known(name: str, data: Path, folder: Path) -> Known:
     """Return the size of a data set and the paper's settings for it. Not private."""
     base, _, count = name.partition("/")
     source = datasets.find(base)
-    files = source.files(data)
+    files, prune = source.files(data), source.prune
     if count:
         segments = Segments(base, int(count), data, folder / "segments")
-        files = segments.files()
+        files, prune = segments.files(), segments.prune
     left, right = TwoTables.read(*files).views()
     columns = len(left.columns), len(right.columns)
-    return Known(left.count, *columns, source.large, source.prune or 0)
+    return Known(left.count, *columns, source.large, prune or 0)
 
 
 def leave(done: Conducted, experiments: Sequence[Experiment], command: str) -> list[Path]:

@@ -12,6 +12,7 @@ THEIR_DATA = {
     "NPAS-2016": "NPAS",
     "MAMMAL": "MAMMAL",
     "CMS2": "CMS-2-1",
+    "CMS2/4": "CMS-2-1",
     "CMS-ALL/1": "CMS-2-1",
     "CMS-ALL/4": "CMS-2-4",
     "CMS-ALL/8": "CMS-2-8",
