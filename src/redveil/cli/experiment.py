@@ -31,6 +31,10 @@ def experiment(
         bool, typer.Option("--quick", help="Three data sets and few runs: minutes, not days.")
     ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 2,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Count runs of other versions of the source, too."),
+    ] = False,
     page: Annotated[
         Path, typer.Option(help="page: the file to write; figures go to evidence/ beside it.")
     ] = Path("docs/experiments.md"),
@@ -52,7 +56,7 @@ def experiment(
         raise InputError("no data; name the folder of the public data sets with --data")
     from redveil.experiments.paper.conduct import conduct, leave
 
-    done = conduct(experiments, data, out, quick=quick, workers=workers)
+    done = conduct(experiments, data, out, quick=quick, workers=workers, same_code=not keep)
     command = f"redveil experiment {name} --data DATA" + (" --quick" if quick else "")
     leave(done, experiments, command)
     if name == PAGE:

@@ -20,7 +20,7 @@ from redveil.experiments import other_runs, runs, series
 from redveil.experiments.paper import figures, laplace, numbers, page, tables
 from redveil.experiments.paper.agenda import FULL, QUICK, missing
 from redveil.experiments.paper.catalogue import EXPERIMENTS, chosen
-from redveil.experiments.paper.conduct import JOURNAL, Conducted, leave
+from redveil.experiments.paper.conduct import JOURNAL, Conducted, conduct, leave
 from redveil.experiments.paper.pooled import Known, Pool
 from redveil.experiments.paper.variants import ALL, BASELINES, TWIN, VARIANTS, by_name
 from redveil.experiments.rank_tests import binomial_tail, mann_whitney, spearman
@@ -35,7 +35,7 @@ KNOWN = {"MAMMAL": Known(2575, 194, 48, large=False, prune=500)}
 
 
 def made(algorithm: str, epsilon: str, number: int, *findings: Finding, cpu: float = 1.0) -> Run:
-    return Run("MAMMAL", algorithm, epsilon, number, "s", cpu, cpu, findings=findings)
+    return Run("MAMMAL", algorithm, epsilon, number, "s", cpu, cpu, code="here", findings=findings)
 
 
 @pytest.fixture
@@ -96,6 +96,18 @@ def test_full_agendas_have_as_many_runs_as_the_paper(tmp_path: Path) -> None:
     names = {task.algorithm for task in tasks}
     assert names == {v.at(d) for v in VARIANTS for d in (3, 4)} | {TWIN.base}
     assert len(FULL.tasks(["runtime"], tmp_path, tmp_path / JOURNAL)) == 5 * 5
+
+
+def test_runs_of_other_versions_count_if_they_are_kept(tmp_path: Path) -> None:
+    (task, *_) = QUICK.tasks(["walks"], tmp_path, tmp_path / JOURNAL, same_code=False)
+    assert not task.same_code
+    journal = tmp_path / JOURNAL
+    append(journal, replace(made("twin", "1", 1, GOOD), code="another"))
+    some = [one for one in EXPERIMENTS if one.name == "parameters"]
+    free = [replace(one, needs=()) for one in some]
+    for same_code, runs_left in ((True, 0), (False, 1)):
+        done = conduct(free, tmp_path, tmp_path, quick=True, workers=1, same_code=same_code)
+        assert len(done.pool.runs) == runs_left
 
 
 def test_no_task_is_done_twice(tmp_path: Path) -> None:
@@ -358,7 +370,7 @@ def test_the_page_has_every_table_and_figure(
             assert (target.parent / "evidence" / f"paper-{name}.svg").is_file()
     assert "{" not in text
     assert "91.1" in text
-    assert code_name() in text
+    assert "versions of the source: `here`" in text
 
 
 # The command

@@ -43,8 +43,13 @@ class Agenda:
     timed: int
     timed_on: tuple[str, ...]
 
-    def tasks(self, names: Iterable[str], data: Path, journal: Path) -> list[Task]:
-        """Return the tasks of some groups of runs, each once; those on the smallest data first."""
+    def tasks(
+        self, names: Iterable[str], data: Path, journal: Path, *, same_code: bool = True
+    ) -> list[Task]:
+        """Return the tasks of some groups of runs, each once; those on the smallest data first.
+
+        same_code: do runs again that another version of the source has done
+        """
         groups = {
             "variants": self._variants,
             "walks": self._walks,
@@ -54,7 +59,7 @@ class Agenda:
             "depths": self._depths,
             "shares": self._shares,
         }
-        here = _Place(data, journal)
+        here = _Place(data, journal, same_code)
         found = [task for name in dict.fromkeys(names) for task in groups[name](here)]
         return sorted(dict.fromkeys(found), key=lambda task: task.subject.large)
 
@@ -101,10 +106,11 @@ class Agenda:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the data and the journal are."""
+    """Where the data and the journal are, and which runs of the journal count."""
 
     data: Path
     journal: Path
+    same_code: bool
 
     def subject(self, name: str) -> Subject:
         base, _, segments = name.partition("/")
@@ -114,7 +120,9 @@ class _Place:
 
     def task(self, name: str, algorithm: str, epsilon: str, runs: int) -> Task:
         subject = self.subject(name)
-        return Task(subject, algorithm, (epsilon,), runs, None, self.journal, same_code=True)
+        return Task(
+            subject, algorithm, (epsilon,), runs, None, self.journal, same_code=self.same_code
+        )
 
 
 def missing(agenda: Agenda, names: Sequence[str], data: Path) -> list[str]:

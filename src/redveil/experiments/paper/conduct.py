@@ -33,9 +33,18 @@ class Conducted:
 
 
 def conduct(
-    experiments: Sequence[Experiment], data: Path, folder: Path, *, quick: bool, workers: int
+    experiments: Sequence[Experiment],
+    data: Path,
+    folder: Path,
+    *,
+    quick: bool,
+    workers: int,
+    same_code: bool = True,
 ) -> Conducted:
-    """Run what is missing; resume after an interruption, whatever it was."""
+    """Run what is missing; resume after an interruption, whatever it was.
+
+    same_code: count only runs that this version of the source has made
+    """
     agenda = QUICK if quick else FULL
     needs = list(dict.fromkeys(name for one in experiments for name in one.needs))
     if not data.is_dir():
@@ -45,13 +54,17 @@ def conduct(
         raise redveil.InputError(f"{data} has no {files}; name the folder that contains them")
     folder.mkdir(parents=True, exist_ok=True)
     journal = folder / JOURNAL
-    do_all(agenda.tasks(needs, data, journal), workers)
-    return Conducted(pooled(agenda, needs, data, folder), folder, quick)
+    do_all(agenda.tasks(needs, data, journal, same_code=same_code), workers)
+    runs = read(journal)
+    if same_code:
+        runs = [run for run in runs if run.code == code_name()]
+    return Conducted(pooled(agenda, needs, runs, data, folder), folder, quick)
 
 
-def pooled(agenda: Agenda, needs: Sequence[str], data: Path, folder: Path) -> Pool:
-    """Return the runs that this source has made, with what is known of their data."""
-    runs = [run for run in read(folder / JOURNAL) if run.code == code_name()]
+def pooled(
+    agenda: Agenda, needs: Sequence[str], runs: Sequence[Run], data: Path, folder: Path
+) -> Pool:
+    """Return the runs with what is known of their data."""
     known = {name: _known(name, data, folder) for name in agenda.subjects} if needs else {}
     timed: dict[str, int] = {}
     if "runtime" in needs:

@@ -223,8 +223,9 @@ def convergence(pool: Pool, path: Path) -> None:
         middle.plot(places, counts / counts.sum() * counts.size, color=colour, lw=1.1,
                     label=f"ε = {run.epsilon}, mean {mean:.3f}")  # fmt: skip
     middle.set(xlabel="score", ylabel="density", title="all 100,000 steps")
-    middle.margins(y=0.25)
     if found:
+        highest = max(max(run.histogram) / sum(run.histogram) for run in found)
+        middle.set_ylim(0, 1.45 * highest * len(found[0].histogram))
         middle.legend(fontsize=7, loc="upper left")
     sheet.save(path)
 

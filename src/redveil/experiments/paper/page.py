@@ -21,7 +21,6 @@ from redveil.experiments.paper.conduct import Conducted
 from redveil.experiments.paper.pooled import LEAST, LIMIT, Pool, column, share
 from redveil.experiments.paper.variants import PLAIN, VARIANTS
 from redveil.experiments.rank_tests import spearman
-from redveil.experiments.runs import code_name
 
 EVIDENCE: Final = "evidence"
 PREFIX: Final = "paper-"
@@ -70,7 +69,7 @@ def _opening(done: Conducted) -> str:
         few=_said("quick" if done.quick else "full"),
         runs=len(runs),
         cpu=sum(run.cpu for run in done.pool.runs) / 60,
-        code=code_name(),
+        codes=", ".join(f"`{code}`" for code in sorted({run.code for run in done.pool.runs})),
     )
 
 
