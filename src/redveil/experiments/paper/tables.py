@@ -150,6 +150,9 @@ def at_their_best(pool: Pool) -> Table:
                     for depth in (BUILT, WRITTEN)
                     if (pooled := pool.take(data, variant, epsilon, depth)).runs
                 ]
+                if not found:
+                    cells.append(NONE)
+                    continue
                 net, threshold, depth, pooled = max(found, key=lambda one: one[0])
                 kept = [one for one in pooled.findings if one.noisy_support >= threshold]
                 good = share(one.p_value <= LIMIT for one in kept)
@@ -306,7 +309,8 @@ def runtimes(pool: Pool) -> Table:
             if variant.code == "Mb":
                 continue
             cpu = [run.cpu for run in pool.take(name, variant, "1").runs]
-            cells.append(f"{np.mean(cpu):.2f} ± {np.std(cpu):.2f}" if cpu else NONE)
+            spread = f" ± {np.std(cpu):.1f}" if len(cpu) > 1 else ""
+            cells.append(f"{np.mean(cpu):.1f}{spread}" if cpu else NONE)
         rows.append(cells)
     names = [variant.name for variant in VARIANTS if variant.code != "Mb"]
     return Table(("data", "rows", *names), rows)
