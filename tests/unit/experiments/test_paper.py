@@ -304,7 +304,7 @@ def test_tests_agree_with_scipy() -> None:
 
     rng = np.random.default_rng(3)
     for size in (4, 12, 60):
-        first, second = rng.integers(0, 9, size) * 1.0, rng.integers(0, 9, size + 3) * 1.0
+        first, second = (rng.integers(0, 9, n).astype(np.float64) for n in (size, size + 3))
         expected = stats.spearmanr(first, second[:size])
         assert spearman(first, second[:size]) == pytest.approx(tuple(expected), abs=1e-9)
         for larger, side in ((True, "greater"), (False, "less")):
