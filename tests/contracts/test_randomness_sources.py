@@ -20,6 +20,8 @@ MAY_BE_SEEDED = {
     "findings/noise.py",
     "algorithms/published.py",
 }
+# Where compiled code is kept, and Numba's settings, which decide what it is. Numba reads them anyway.
+MAY_ASK_THE_ENVIRONMENT = {"cache.py", "kernels/jit.py"}
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")
 
 
@@ -55,7 +57,7 @@ def test_no_environment_variable_is_asked(module: str) -> None:
     asked = [
         name for name in ("environ", "environb", "getenv") if mentions(modules()[module], name)
     ]
-    assert asked == []
+    assert bool(asked) is (module in MAY_ASK_THE_ENVIRONMENT)
 
 
 @pytest.mark.parametrize("module", sorted(MAY_BE_SEEDED))

@@ -76,12 +76,6 @@ def leaves(splits: Sequence[int], view: Candidates, entities: int) -> list[int]:
     return found
 
 
-def moves(before: Sequence[int], after: Sequence[int]) -> int:
-    """Return how often an entity leaves or joins a leaf, given the leaves of all entities."""
-    pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    return sum((old >= 0) + (new >= 0) for old, new in pairs)
-
-
 def tabulate(rows: Sequence[int], columns: Sequence[int], height: int, width: int) -> Table:
     """Count entities by row and column; those with -1 in either are left out."""
     table = [[0] * width for _ in range(height)]

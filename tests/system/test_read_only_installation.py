@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from redveil.kernels.jit import is_safe
+from redveil.cache import is_safe
 from redveil.report.result import Result
 from support.command_line import Clinic
 from support.other_user import SOMEBODY, START, must_become_somebody
 from support.source import PACKAGE
+
+# Names of compiled kernels: the name of the function, and a digest.
+CACHED = "*-" + 40 * "[0-9a-f]"
 
 
 @pytest.fixture
@@ -60,7 +63,7 @@ def test_it_mines_and_leaves_nothing_behind(container: Path, variables: dict[str
     assert Result.read(container / "work" / "result.json").certificate.epsilon == "1"
     # Not even a folder named "~".
     assert [path.name for path in (container / "work").iterdir()] == ["result.json"]
-    assert not list((container / "site").rglob("*.nbc"))
+    assert not list((container / "site").rglob(CACHED))
 
 
 def test_a_home_that_can_be_written_to_keeps_compiled_code(container: Path) -> None:
@@ -68,7 +71,7 @@ def test_a_home_that_can_be_written_to_keeps_compiled_code(container: Path) -> N
     tables = [str(container / "clinic" / name) for name in ("diagnoses.csv", "laboratory.csv")]
     done = as_somebody(container, "mine", *tables, "-e", "1", "-q", HOME=str(home))
     assert done.returncode == 0
-    assert list(home.rglob("*.nbc"))
+    assert list((home / ".cache" / "redveil").rglob(CACHED))
 
 
 def test_code_that_others_could_have_put_there_is_not_executed(container: Path) -> None:
@@ -77,9 +80,9 @@ def test_code_that_others_could_have_put_there_is_not_executed(container: Path) 
     shared.mkdir()
     shared.chmod(0o777)
     tables = [str(container / "clinic" / name) for name in ("diagnoses.csv", "laboratory.csv")]
-    done = as_somebody(container, "mine", *tables, "-e", "1", "-q", NUMBA_CACHE_DIR=str(shared))
+    done = as_somebody(container, "mine", *tables, "-e", "1", "-q", REDVEIL_CACHE_DIR=str(shared))
     assert done.returncode == 0
-    assert not list(shared.rglob("*.nbc"))
+    assert not list(shared.rglob(CACHED))
 
 
 def test_a_full_disk_for_compiled_code_is_no_reason_to_stop(container: Path) -> None:
@@ -95,14 +98,14 @@ def test_a_full_disk_for_compiled_code_is_no_reason_to_stop(container: Path) -> 
     done = subprocess.run(
         [*START, sys.executable, "-c", program],
         cwd=container / "work",
-        env={"PYTHONPATH": str(container / "site"), "NUMBA_CACHE_DIR": str(cache)},
+        env={"PYTHONPATH": str(container / "site"), "REDVEIL_CACHE_DIR": str(cache)},
         capture_output=True,
         encoding="utf-8",
         check=False,
         timeout=300,
     )
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
-    assert not list(cache.rglob("*.nbc"))
+    assert not list(cache.rglob(CACHED))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,6 @@ def ones(word: np.uint64) -> int:
     return count
 
 
-@kernel
 def range_bits(
     values: NDArray[np.uint8],
     attribute: NDArray[np.int32],
@@ -70,17 +69,33 @@ def range_bits(
     attribute, low, high: int32[splits]; a split holds if low <= value <= high.
     Returns uint64[splits, words].
     """
-    words = (values.shape[1] + 63) // 64
+    bits = np.zeros((attribute.shape[0], (values.shape[1] + 63) // 64), dtype=np.uint64)
+    inside = np.empty((int(high.max(initial=-1)) + 1, BLOCK_WORDS), dtype=np.uint64)
+    _range_bits(values, attribute, low, high, inside, bits)
+    return bits
+
+
+@kernel
+def _range_bits(
+    values: NDArray[np.uint8],
+    attribute: NDArray[np.int32],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    inside: NDArray[np.uint64],
+    bits: NDArray[np.uint64],
+) -> None:
+    """Write the sets of all splits; inside: uint64[bins, BLOCK_WORDS], scratch."""
     splits = attribute.shape[0]
-    bits = np.zeros((splits, words), dtype=np.uint64)
     begin = 0
     while begin < splits:
         end = begin + 1
+        bins = np.int64(high[begin]) + 1
         while end < splits and attribute[end] == attribute[begin]:
+            bins = max(bins, np.int64(high[end]) + 1)
             end += 1
-        _column_bits(values[attribute[begin]], low[begin:end], high[begin:end], bits[begin:end])
+        column = values[attribute[begin]]
+        _column_bits(column, low[begin:end], high[begin:end], inside[:bins], bits[begin:end])
         begin = end
-    return bits
 
 
 @kernel
@@ -88,15 +103,14 @@ def _column_bits(
     column: NDArray[np.uint8],
     low: NDArray[np.int32],
     high: NDArray[np.int32],
+    inside: NDArray[np.uint64],
     bits: NDArray[np.uint64],
 ) -> None:
     """Write the sets of some splits of one column: each entity is looked at once.
 
-    bits: uint64[splits, words], all 0.
+    inside: uint64[bins, BLOCK_WORDS], scratch; bits: uint64[splits, words], all 0.
     """
-    rows, (splits, words) = column.shape[0], bits.shape
-    bins = np.int64(high.max()) + 1
-    inside = np.zeros((bins, BLOCK_WORDS), dtype=np.uint64)
+    rows, (splits, words), bins = column.shape[0], bits.shape, inside.shape[0]
     for first in range(0, words, BLOCK_WORDS):
         last = min(first + BLOCK_WORDS, words)
         inside[:, :] = 0
@@ -107,7 +121,8 @@ def _column_bits(
             bin_ = low[split]
             # Most splits hold for the bins of the one before, and for more.
             if split > 0 and low[split - 1] == bin_ and high[split - 1] <= high[split]:
-                bits[split, first:last] = bits[split - 1, first:last]
+                for w in range(first, last):
+                    bits[split, w] = bits[split - 1, w]
                 bin_ = high[split - 1] + 1
             for each in range(bin_, high[split] + 1):
                 for w in range(last - first):

@@ -12,19 +12,24 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.kernels.bits import ones
 from redveil.kernels.jit import kernel
 
 SHIFTS: Final = 6
 
 
-@kernel
 def movers(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return which bits of each word move in each shift.
 
     mask: uint64[words], the wanted bits. Returns uint64[6, words].
     """
     moves = np.zeros((SHIFTS, mask.shape[0]), dtype=np.uint64)
+    _find_movers(mask, moves)
+    return moves
+
+
+@kernel
+def _find_movers(mask: NDArray[np.uint64], moves: NDArray[np.uint64]) -> None:
+    """Write which bits of each word move in each shift."""
     for w in range(mask.shape[0]):
         wanted = mask[w]
         unwanted = ~wanted << np.uint64(1)
@@ -37,10 +42,8 @@ def movers(mask: NDArray[np.uint64]) -> NDArray[np.uint64]:
             moves[step, w] = moving
             wanted = (wanted ^ moving) | (moving >> np.uint64(1 << step))
             unwanted &= ~parity
-    return moves
 
 
-@kernel
 def compress(
     sets: NDArray[np.uint64], mask: NDArray[np.uint64], moves: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
@@ -49,14 +52,31 @@ def compress(
     sets: uint64[sets, words]; mask: uint64[words]; moves: uint64[6, words], from `movers`.
     Returns uint64[sets, words for the wanted].
     """
-    words = mask.shape[0]
-    first = np.zeros(words + 1, dtype=np.int64)
-    for w in range(words):
-        first[w + 1] = first[w] + ones(mask[w])
+    first = np.zeros(mask.shape[0] + 1, dtype=np.int64)
+    np.cumsum(np.bitwise_count(mask), dtype=np.int64, out=first[1:])
     # Two more words than needed: empty words and empty overflows are written too.
-    room = (first[words] + 63) // 64
+    room = (int(first[-1]) + 63) // 64
     packed = np.zeros((sets.shape[0], room + 2), dtype=np.uint64)
-    together = np.zeros(words, dtype=np.uint64)
+    _pack(sets, mask, moves, first, np.empty_like(mask), packed)
+    return packed[:, :room].copy()
+
+
+@kernel
+def _pack(
+    sets: NDArray[np.uint64],
+    mask: NDArray[np.uint64],
+    moves: NDArray[np.uint64],
+    first: NDArray[np.int64],
+    together: NDArray[np.uint64],
+    packed: NDArray[np.uint64],
+) -> None:
+    """Write the compressed sets.
+
+    first:    int64[words + 1], how many wanted entities come before each word.
+    together: uint64[words], scratch: a set with the wanted bits of each word moved together.
+    packed:   uint64[sets, words for the wanted + 2], all 0.
+    """
+    words = mask.shape[0]
     for row in range(sets.shape[0]):
         for w in range(words):
             together[w] = sets[row, w] & mask[w]
@@ -70,4 +90,3 @@ def compress(
             packed[row, goal] |= together[w] << offset
             # Two shifts, because a shift by 64 is undefined.
             packed[row, goal + 1] |= together[w] >> np.uint64(1) >> (np.uint64(63) - offset)
-    return packed[:, :room].copy()

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from redveil.kernels.jit import kernel
 
 
-@kernel
 def crosstab(
     left: NDArray[np.int16],
     right: NDArray[np.int16],
@@ -24,6 +23,18 @@ def crosstab(
     Returns int64[left_ends, right_ends].
     """
     counts = np.zeros((left_ends, right_ends), dtype=np.int64)
+    _count(left, right, left_end, right_end, counts)
+    return counts
+
+
+@kernel
+def _count(
+    left: NDArray[np.int16],
+    right: NDArray[np.int16],
+    left_end: NDArray[np.int16],
+    right_end: NDArray[np.int16],
+    counts: NDArray[np.int64],
+) -> None:
+    """Add every entity to its pair of ends."""
     for i in range(left.shape[0]):
         counts[left_end[left[i]], right_end[right[i]]] += 1
-    return counts

@@ -13,7 +13,6 @@ from redveil.kernels.bits import bit_position, lowest_bit
 from redveil.kernels.jit import kernel
 
 
-@kernel
 def histogram_codes(
     codes: NDArray[np.uint8], bins: NDArray[np.int64], group: NDArray[np.int32], groups: int
 ) -> NDArray[np.int64]:
@@ -25,24 +24,30 @@ def histogram_codes(
     group: int32[N] in 0 … groups.
     Returns int64[sum of bins, groups], the columns' bins one after the other.
     """
-    columns, rows = codes.shape
-    missing = np.iinfo(codes.dtype).max
-    total = 0
-    for column in range(columns):
-        total += bins[column]
     # One more group for the entities that are not counted, which saves a branch.
-    counts = np.zeros((total, groups + 1), dtype=np.int64)
-    first = 0
-    for column in range(columns):
-        values = codes[column]
-        for i in range(rows):
-            if values[i] != missing:
-                counts[first + np.int64(values[i]), group[i]] += 1
-        first += bins[column]
+    counts = np.zeros((int(bins.sum()), groups + 1), dtype=np.int64)
+    first = np.cumsum(bins, dtype=np.int64) - bins
+    _count_codes(codes, first, group, counts)
     return counts[:, :groups].copy()
 
 
 @kernel
+def _count_codes(
+    codes: NDArray[np.uint8],
+    first: NDArray[np.int64],
+    group: NDArray[np.int32],
+    counts: NDArray[np.int64],
+) -> None:
+    """Add every entity to its bin and group; first: int64[columns], each column's first bin."""
+    columns, rows = codes.shape
+    missing = np.iinfo(codes.dtype).max
+    for column in range(columns):
+        values = codes[column]
+        for i in range(rows):
+            if values[i] != missing:
+                counts[first[column] + np.int64(values[i]), group[i]] += 1
+
+
 def histogram_bits(
     bits: NDArray[np.uint64],
     absent: NDArray[np.uint64],
@@ -58,24 +63,36 @@ def histogram_bits(
     group:      int32[N] in 0 … groups; bits beyond N are 0.
     Returns int64[2 * columns, groups]: for each column its false row, then its true row.
     """
-    columns = bits.shape[0]
-    rows = group.shape[0]
-    size = np.zeros(groups + 1, dtype=np.int64)
-    for i in range(rows):
-        size[group[i]] += 1
-    counts = np.zeros((2 * columns, groups), dtype=np.int64)
-    true = np.zeros(groups + 1, dtype=np.int64)
-    missing = np.zeros(groups + 1, dtype=np.int64)
-    for column in range(columns):
-        true[:] = 0
-        missing[:] = 0
+    size = np.bincount(group, minlength=groups + 1)
+    counts = np.zeros((2 * bits.shape[0], groups), dtype=np.int64)
+    scratch = np.zeros((2, groups + 1), dtype=np.int64)
+    _count_bits(bits, absent, absent_row, group, size, scratch, counts)
+    return counts
+
+
+@kernel
+def _count_bits(
+    bits: NDArray[np.uint64],
+    absent: NDArray[np.uint64],
+    absent_row: NDArray[np.int32],
+    group: NDArray[np.int32],
+    size: NDArray[np.int64],
+    scratch: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None:
+    """Write the counts of all columns.
+
+    size: int64[groups + 1], the entities of each group; scratch: int64[2, groups + 1].
+    """
+    true, missing = scratch[0], scratch[1]
+    for column in range(bits.shape[0]):
+        scratch[:, :] = 0
         _count_set_bits(bits[column], group, true)
         if absent_row[column] >= 0:
             _count_set_bits(absent[absent_row[column]], group, missing)
-        for g in range(groups):
+        for g in range(counts.shape[1]):
             counts[2 * column, g] = size[g] - true[g] - missing[g]
             counts[2 * column + 1, g] = true[g]
-    return counts
 
 
 @kernel

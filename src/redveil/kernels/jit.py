@@ -1,40 +1,38 @@
-"""The decorator for kernels: compiled once, cached on disk, without the interpreter lock."""
+"""The decorator for kernels: compiled once, kept on disk, without the interpreter lock."""
 
 from __future__ import annotations
 
 import os
-import stat
+import sys
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cached_property, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from threading import Lock
+from typing import Any, Final, TypeVar, cast
 
-from redveil.errors import InputError
-
-try:
-    import numba
-    from numba.core import config
-    from numba.core.caching import FunctionCache
-except ValueError as problem:
-    # Numba reads its settings when it is imported.
-    raise InputError(
-        f"Numba cannot start ({problem}); correct the environment variables whose names begin with "
-        "NUMBA_"
-    ) from None
+from redveil.cache import cache_of
+from redveil.kernels.machine_code import (
+    MachineCode,
+    compiled,
+    description,
+    entry_name,
+    loaded,
+    started_numba,
+)
 
 F = TypeVar("F", bound=Callable[..., object])
 
-
-class _SpareCache(FunctionCache):
-    """A cache of compiled code that a run can do without: a full disk is no reason to stop."""
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):
-            super().save_overload(sig, data)
+# Where machine code can be called without Numba; elsewhere, Numba's own cache has to do.
+_LOADED_ALONE: Final = sys.platform in {"linux", "darwin"}
+# Settings that neither keep Numba from starting nor change what it makes.
+_HARMLESS: Final = frozenset({"NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT"})
+_CONFIGURATION: Final = Path(".numba_config.yaml")
 
 
 def kernel(function: F) -> F:
-    """Compile a function of arrays and integers on first call.
+    """Compile a function of arrays and numbers on first call.
+
+    It must not allocate arrays: its caller passes those it works on.
 
     >>> import numpy as np
     >>> @kernel
@@ -46,56 +44,78 @@ def kernel(function: F) -> F:
     >>> int(total(np.array([1, 2, 3])))
     6
     """
-    compiled: Any = numba.njit(nogil=True)(function)
-    cache = _cache_for(function)
-    if cache is not None:
-        compiled._cache = cache
-    return cast(F, compiled)
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+        return function
+    return cast(F, Kernel(function))
 
 
-def _cache_for(function: Callable[..., object]) -> FunctionCache | None:
-    """Return where to keep compiled code; None if there is no place that is ours alone.
+class Kernel:
+    """A function that is compiled for every combination of types of its arguments."""
 
-    Numba looks for a place beside the source, then in the user's home. There is none in an
-    installation that cannot be written to, run by a user without a home: then every process
-    compiles anew. NUMBA_CACHE_DIR names a place.
-    """
-    source = Path(function.__code__.co_filename)
-    # A function from a shell or a doctest has no file beside which to keep a cache.
-    if "<" in source.name:
-        return None
-    # Numba takes a missing home for a folder named "~", and makes it wherever the program runs.
-    elsewhere = getattr(config, "CACHE_DIR", "") or os.access(source.parent, os.W_OK)
-    if not elsewhere and not _has_home():
-        return None
-    try:
-        cache = _SpareCache(function)
-    except (RuntimeError, OSError):
-        return None
-    return cache if is_safe(Path(cache.cache_path), source) else None
+    def __init__(self, function: Callable[..., object]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._lock = Lock()
+        self._ready: dict[tuple[str, ...], Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the machine code for the types of these arguments."""
+        types = tuple(map(description, arguments))
+        ready = self._ready.get(types)
+        if ready is None:
+            with self._lock:
+                ready = self._ready.get(types) or self._prepared(types, arguments)
+                self._ready[types] = ready
+        return ready(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Numba asks for this where one kernel calls another."""
+        return self._bare._numba_type_
+
+    @cached_property
+    def _bare(self) -> Any:
+        """The kernel for Numba, without what only Python needs."""
+        return started_numba().njit(
+            nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        )(self._function)
+
+    def _prepared(self, types: tuple[str, ...], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """Find machine code, or make it."""
+        if not _LOADED_ALONE:
+            return self._by_numba()
+        cache = cache_of("kernels")
+        name = entry_name(self._function, ", ".join(types), _settings())
+        entry = None if name is None else cache.find(name)
+        if entry is not None:
+            return loaded(MachineCode.from_bytes(entry), arguments)
+        try:
+            made = compiled(self._function, self._bare, arguments)
+        except ValueError:
+            return self._by_numba()
+        if name is not None:
+            cache.keep(name, made.to_bytes())
+        return loaded(made, arguments)
+
+    def _by_numba(self) -> Callable[..., Any]:
+        """Leave the kernel to Numba, which compiles it in every process if it cannot keep it."""
+        numba = started_numba()
+        try:
+            made = numba.njit(nogil=True, cache=not _LOADED_ALONE)(self._function)
+        except (RuntimeError, OSError):
+            made = numba.njit(nogil=True)(self._function)
+        return cast(Callable[..., Any], made)
 
 
-def _has_home() -> bool:
-    try:
-        return Path.home().is_absolute()
-    except RuntimeError:
-        return False
+def _settings() -> dict[str, str]:
+    """Return Numba's settings, all of which may change what it makes but those named."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("NUMBA_") and name not in _HARMLESS
+    }
 
 
-def is_safe(folder: Path, source: Path) -> bool:
-    """Return whether nobody else can put code into a folder: what is cached there is executed.
-
-    source: a file of ours; whoever owns it could change the program anyway
-
-    >>> is_safe(Path("/"), Path(__file__))
-    True
-    """
-    if not hasattr(os, "geteuid"):
-        return True
-    trusted = {0, os.geteuid(), source.stat().st_uid}
-    for each in (folder, *folder.absolute().parents):
-        status = each.stat()
-        others_write = status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX
-        if status.st_uid not in trusted or others_write:
-            return False
-    return True
+# A setting that keeps Numba from starting must be found before anything is charged.
+if _CONFIGURATION.exists() or _settings():
+    started_numba()

@@ -108,7 +108,6 @@ def _shared(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
     return shared
 
 
-@kernel
 def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
     """Score all pairs of splits by their leverage.
 
@@ -116,11 +115,18 @@ def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
     sides on which both splits hold; the second matches the side on which the left split holds with
     the side on which the right split does not.
     """
+    units = np.zeros((2, *counts.both.shape), dtype=np.int64)
+    _leverage(counts, bits, units)
+    return units
+
+
+@kernel
+def _leverage(counts: JointCounts, bits: int, units: NDArray[np.int64]) -> None:
+    """Write the scores of all pairs of splits."""
     lefts, rights = counts.both.shape
-    units = np.zeros((2, lefts, rights), dtype=np.int64)
     size = counts.known[0, 0]
     if size == 0:
-        return units
+        return
     scale = np.int64(1) << bits
     for i in range(lefts):
         held = counts.left_known[i, 0]
@@ -130,7 +136,6 @@ def leverage_units(counts: JointCounts, bits: int) -> NDArray[np.int64]:
             opposite, other = counts.left_known[i, row] - same, counts.known[0, row] - right
             units[0, i, j] = _scaled_share(same * size - held * right, size, scale)
             units[1, i, j] = _scaled_share(opposite * size - held * other, size, scale)
-    return units
 
 
 @kernel
@@ -140,7 +145,6 @@ def _scaled_share(surplus: np.int64, size: np.int64, scale: np.int64) -> np.int6
     return scale * whole + scale * (surplus - whole * size) // size
 
 
-@kernel
 def agreement_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
     """Score all pairs of splits by their agreement.
 
@@ -148,8 +152,15 @@ def agreement_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
     Returns int64[2, left, right] in halves of an entity, not rounded; layers as in
     `leverage_units`.
     """
+    units = np.zeros((2, *counts.both.shape), dtype=np.int64)
+    _agreement(counts, halves, units)
+    return units
+
+
+@kernel
+def _agreement(counts: JointCounts, halves: int, units: NDArray[np.int64]) -> None:
+    """Write the scores of all pairs of splits."""
     lefts, rights = counts.both.shape
-    units = np.zeros((2, lefts, rights), dtype=np.int64)
     size = counts.known[0, 0]
     for i in range(lefts):
         left_row = counts.left_row[i]
@@ -163,10 +174,8 @@ def agreement_units(counts: JointCounts, halves: int) -> NDArray[np.int64]:
             units[1, i, j] = 2 * min(only_left, only_right) - halves * (
                 size - only_left - only_right
             )
-    return units
 
 
-@kernel
 def correspondence_units(counts: JointCounts, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
     """Score all pairs of splits by their correspondence.
 
@@ -175,8 +184,17 @@ def correspondence_units(counts: JointCounts, pieces: NDArray[np.int64]) -> NDAr
     Returns int64[2, left, right] in the units of `pieces`, not rounded; layers as in
     `leverage_units`.
     """
+    units = np.zeros((2, *counts.both.shape), dtype=np.int64)
+    _correspondence(counts, pieces, units)
+    return units
+
+
+@kernel
+def _correspondence(
+    counts: JointCounts, pieces: NDArray[np.int64], units: NDArray[np.int64]
+) -> None:
+    """Write the scores of all pairs of splits."""
     lefts, rights = counts.both.shape
-    units = np.zeros((2, lefts, rights), dtype=np.int64)
     size = counts.known[0, 0]
     for i in range(lefts):
         left_row = counts.left_row[i]
@@ -188,7 +206,6 @@ def correspondence_units(counts: JointCounts, pieces: NDArray[np.int64]) -> NDAr
             neither = counts.known[left_row, row] - held - only_left - only_right
             units[0, i, j] = _smallest_sum(held, neither, size, pieces)
             units[1, i, j] = _smallest_sum(only_left, only_right, size, pieces)
-    return units
 
 
 @kernel

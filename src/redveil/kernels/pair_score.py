@@ -10,7 +10,6 @@ from redveil.kernels.purity import share
 from redveil.kernels.subtree import purity_of_leaves
 
 
-@kernel
 def association_units(table: NDArray[np.int64], grid_bits: int) -> int:
     """Return twice the association of two partitions (Goodman and Kruskal, both directions).
 
@@ -18,9 +17,15 @@ def association_units(table: NDArray[np.int64], grid_bits: int) -> int:
     Σ_ij n_ij² / r_i + Σ_ij n_ij² / c_j − (Σ_i r_i² + Σ_j c_j²) / n, in units of 2^-grid_bits.
     Each row, each column and the last term are rounded down separately.
     """
+    return twice_association(table, grid_bits, np.empty((2, table.shape[1]), dtype=np.int64))
+
+
+@kernel
+def twice_association(table: NDArray[np.int64], grid_bits: int, scratch: NDArray[np.int64]) -> int:
+    """Return what `association_units` does; scratch: int64[2, columns]."""
     rows, columns = table.shape
-    down = np.zeros(columns, dtype=np.int64)
-    down_squares = np.zeros(columns, dtype=np.int64)
+    down, down_squares = scratch[0], scratch[1]
+    scratch[:, :] = 0
     score, total, sum_squares = 0, 0, 0
     for i in range(rows):
         across, squares = 0, 0

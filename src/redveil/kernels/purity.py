@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from redveil.kernels.jit import kernel
 
 
-@kernel
 def purity_units(
     counts: NDArray[np.int64],
     first_bin: NDArray[np.int64],
@@ -28,11 +27,26 @@ def purity_units(
     Returns int64[nodes, splits] in units of 2^-grid_bits, each side rounded down. Entities whose
     value is missing are on neither side and add nothing.
     """
-    splits, bins = attribute.shape[0], counts.shape[0]
-    before = np.zeros((bins + 1, nodes * classes), dtype=np.int64)
-    for b in range(bins):
-        before[b + 1] = before[b] + counts[b]
-    units = np.zeros((nodes, splits), dtype=np.int64)
+    before = np.zeros((counts.shape[0] + 1, nodes * classes), dtype=np.int64)
+    np.cumsum(counts, axis=0, out=before[1:])
+    units = np.zeros((nodes, attribute.shape[0]), dtype=np.int64)
+    _score(before, first_bin, low, high, attribute, classes, grid_bits, units)
+    return units
+
+
+@kernel
+def _score(
+    before: NDArray[np.int64],
+    first_bin: NDArray[np.int64],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    attribute: NDArray[np.int32],
+    classes: int,
+    grid_bits: int,
+    units: NDArray[np.int64],
+) -> None:
+    """Write all scores; before: int64[bins + 1, groups], the counts of all bins before each."""
+    nodes, splits = units.shape
     for split in range(splits):
         begin, end = first_bin[attribute[split]], first_bin[attribute[split] + 1]
         inside_from, inside_to = begin + low[split], begin + high[split] + 1
@@ -48,7 +62,6 @@ def purity_units(
             units[node, split] = share(inside_squares, inside, grid_bits) + share(
                 outside_squares, outside, grid_bits
             )
-    return units
 
 
 @kernel

@@ -7,14 +7,16 @@ the same after a replacement, valid only at the replaced node and below it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.kernels.bits import bit_position, lowest_bit
 from redveil.kernels.jit import kernel
+from redveil.kernels.joint import joint_counts
 from redveil.kernels.purity import share
+
+Rows = TypeVar("Rows", NDArray[np.uint64], NDArray[np.int64])
 
 
 class SplitSets(NamedTuple):
@@ -49,7 +51,7 @@ def spread(
     """
     holds, known, known_row = sets.holds, sets.known, sets.known_row
     inner, words = splits.shape[0], members.shape[1]
-    fresh[node] = members[node]
+    copy_rows(members, fresh, node, node + 1)
     first, last = node, node
     while first < inner:
         for n in range(first, last + 1):
@@ -63,6 +65,14 @@ def spread(
 
 
 @kernel
+def copy_rows(source: Rows, goal: Rows, first: int, end: int) -> None:
+    """Copy the rows first … end − 1; to assign a slice, Numba would allocate."""
+    for row in range(first, end):
+        for column in range(source.shape[1]):
+            goal[row, column] = source[row, column]
+
+
+@kernel
 def first_leaf_below(node: int, inner: int) -> tuple[int, int]:
     """Return the first and the last leaf below a node, as node numbers."""
     first, last = node, node
@@ -72,34 +82,39 @@ def first_leaf_below(node: int, inner: int) -> tuple[int, int]:
 
 
 @kernel
-def tally(
+def recount(
     node: int,
     inner: int,
-    members: NDArray[np.uint64],
     fresh: NDArray[np.uint64],
-    label: NDArray[np.int32],
+    labels: NDArray[np.uint64],
     counts: NDArray[np.int64],
-) -> int:
-    """Move counts from the leaves that entities left to those they joined; return the moves.
+) -> None:
+    """Count the entities of every label at the leaves below a node.
 
-    label:  int32[N], what each entity is counted under, -1 if it is not counted.
-    counts: int64[leaves, labels], changed for the leaves below the node; leaf 0 is node `inner`.
-    An entity that changes leaves makes two moves: one for leaving, one for joining.
+    labels: uint64[labels, words], the entities of each label.
+    counts: int64[labels, leaves], written for the leaves below the node; leaf 0 is node `inner`.
     """
     first, last = first_leaf_below(node, inner)
-    moved = 0
-    for leaf in range(first, last + 1):
-        for w in range(members.shape[1]):
-            changed = members[leaf, w] ^ fresh[leaf, w]
-            joined = fresh[leaf, w]
-            while changed != np.uint64(0):
-                bit = lowest_bit(changed)
-                changed ^= bit
-                under = label[w * 64 + bit_position(bit)]
-                moved += 1
-                if under >= 0:
-                    counts[leaf - inner, under] += 1 if joined & bit != np.uint64(0) else -1
-    return moved
+    joint_counts(labels, fresh[first : last + 1], counts[:, first - inner : last - inner + 1])
+
+
+def label_sets(label: NDArray[np.int32], labels: int, words: int) -> NDArray[np.uint64]:
+    """Return the entities of each label, uint64[labels, words]; label: int32[N], -1 for none.
+
+    >>> label_sets(np.array([0, 1, -1, 0], np.int32), 2, 1).tolist()
+    [[9], [2]]
+    """
+    sets = np.zeros((labels, words), dtype=np.uint64)
+    _add_labelled(label, sets)
+    return sets
+
+
+@kernel
+def _add_labelled(label: NDArray[np.int32], sets: NDArray[np.uint64]) -> None:
+    """Add every entity to the set of its label."""
+    for i in range(label.shape[0]):
+        if label[i] >= 0:
+            sets[label[i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
 
 @kernel
@@ -107,7 +122,7 @@ def keep(node: int, members: NDArray[np.uint64], fresh: NDArray[np.uint64]) -> N
     """Accept a replacement: copy its sets to the tree."""
     first, last = node, node
     while first < members.shape[0]:
-        members[first : last + 1] = fresh[first : last + 1]
+        copy_rows(fresh, members, first, last + 1)
         first, last = 2 * first + 1, 2 * last + 2
 
 

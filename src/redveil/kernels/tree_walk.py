@@ -9,15 +9,16 @@ from redveil.kernels.chain import Ending, accepts, below, ends, propose_split
 from redveil.kernels.jit import kernel
 from redveil.kernels.subtree import (
     SplitSets,
+    copy_rows,
     first_leaf_below,
     keep,
+    label_sets,
     purity_of_leaves,
+    recount,
     spread,
-    tally,
 )
 
 
-@kernel
 def walk_tree(
     splits: NDArray[np.int32],
     sets: SplitSets,
@@ -30,8 +31,8 @@ def walk_tree(
     cost: int,
     ending: Ending,
     trace: NDArray[np.float64],
-) -> tuple[int, int, int]:
-    """Walk; return the steps taken, the proposals accepted, and the moves into and out of leaves.
+) -> tuple[int, int]:
+    """Walk; return the steps taken and the proposals accepted.
 
     splits:       int32[inner], the full tree to start from, changed in place; heap order.
     all_entities: uint64[words], the set of all entities.
@@ -41,27 +42,54 @@ def walk_tree(
     cost:         grid units subtracted for every entity with a class that reaches a leaf.
     trace:        float64[walk_steps], the score before each step, written.
     """
-    inner, walk_steps = splits.shape[0], trace.shape[0]
-    members = np.zeros((2 * inner + 1, all_entities.shape[0]), dtype=np.uint64)
-    fresh = np.zeros_like(members)
-    counts = np.zeros((inner + 1, classes), dtype=np.int64)
+    inner, size = splits.shape[0], all_entities.shape[0]
+    members = np.zeros((2 * inner + 1, size), dtype=np.uint64)
     members[0] = all_entities
+    counts = np.zeros((2, inner + 1, classes), dtype=np.int64)
+    return _walk(
+        splits, sets, label_sets(target, classes, size), words, rate, grid_bits, cost, ending,
+        members, np.zeros_like(members), counts, trace,
+    )  # fmt: skip
+
+
+@kernel
+def _walk(
+    splits: NDArray[np.int32],
+    sets: SplitSets,
+    labels: NDArray[np.uint64],
+    words: NDArray[np.uint64],
+    rate: float,
+    grid_bits: int,
+    cost: int,
+    ending: Ending,
+    members: NDArray[np.uint64],
+    fresh: NDArray[np.uint64],
+    both: NDArray[np.int64],
+    trace: NDArray[np.float64],
+) -> tuple[int, int]:
+    """Walk.
+
+    labels:         uint64[classes, words], the entities of each class.
+    members, fresh: uint64[nodes, words]; the first of `members` is the set of all entities.
+    both:           int64[2, leaves, classes], the counts now and as proposed; scratch.
+    """
+    inner, walk_steps = splits.shape[0], trace.shape[0]
+    counts, proposed = both[0], both[1]
     spread(0, splits[0], splits, sets, members, fresh)
-    tally(0, inner, members, fresh, target, counts)
+    recount(0, inner, fresh, labels, counts.T)
     keep(0, members, fresh)
-    proposed = counts.copy()
     score = purity_of_leaves(0, inner, counts, grid_bits, cost)
-    accepted, touched = 0, 0
+    accepted = 0
     for step in range(walk_steps):
         trace[step] = score * 2.0**-grid_bits
         if ends(trace, step, ending):
-            return step, accepted, touched
+            return step, accepted
         node = below(words[step, 0], inner)
         split = propose_split(words[step, 1], sets.first_split)
         first, last = first_leaf_below(node, inner)
         first, last = first - inner, last - inner
         spread(node, split, splits, sets, members, fresh)
-        touched += tally(node, inner, members, fresh, target, proposed)
+        recount(node, inner, fresh, labels, proposed.T)
         before = purity_of_leaves(first, last, counts, grid_bits, cost)
         change = purity_of_leaves(first, last, proposed, grid_bits, cost) - before
         if accepts(words[step, 2], rate, change):
@@ -69,7 +97,5 @@ def walk_tree(
             splits[node] = split
             score += change
             keep(node, members, fresh)
-            counts[first : last + 1] = proposed[first : last + 1]
-        else:
-            proposed[first : last + 1] = counts[first : last + 1]
-    return walk_steps, accepted, touched
+            copy_rows(proposed, counts, first, last + 1)
+    return walk_steps, accepted

@@ -151,7 +151,7 @@ def run_tree(
 ) -> Walked:
     """Walk over trees on plain data."""
     splits, trace, bits = start.copy(), np.zeros(len(words)), GRID_BITS
-    _, accepted, _ = walk_tree(
+    _, accepted = walk_tree(
         splits, sets, entities, target, classes, words, rate, bits, rules.placed_cost,
         _ending(rules, stop, span=target.size), trace,
     )  # fmt: skip
@@ -174,7 +174,7 @@ def run_pair(
     rows = target.size
     both, trace, bits = (starts[0].copy(), starts[1].copy()), np.zeros(len(words)), GRID_BITS
     size = max(rows, 1) if rules.normalised else 1
-    _, accepted, _ = walk_pair(
+    _, accepted = walk_pair(
         both, (first, second), entities, rows, target, classes, words, rate / size, bits,
         2.0**-bits / size, _ending(rules, stop, span=1), trace,
     )  # fmt: skip

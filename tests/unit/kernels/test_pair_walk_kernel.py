@@ -17,13 +17,12 @@ from oracle.walk import (
     Walk,
     candidates,
     leaves,
-    moves,
     reached,
     tabulate,
-    turned,
 )
 from redveil.kernels.chain import Ending
-from redveil.kernels.pair_walk import count_moves, settle, walk_pair
+from redveil.kernels.pair_walk import PairCounts, recount_pair, take, walk_pair
+from redveil.kernels.subtree import label_sets
 from redveil.trees.scores import GRID_BITS
 from strategies.arrays import spread
 from strategies.walks import (
@@ -69,7 +68,7 @@ class Setting:
 
     def walk(
         self, words: NDArray[np.uint64], ending: Ending, trace: NDArray[np.float64] | None = None
-    ) -> tuple[tuple[int, int, int], Splits, list[float]]:
+    ) -> tuple[tuple[int, int], Splits, list[float]]:
         """Run the kernel; return its result, the final splits and the trace."""
         rows, inner = len(self.target), self.inner
         first, second = (np.array(s, np.int32) for s in (self.start[:inner], self.start[inner:]))
@@ -131,7 +130,7 @@ def no_stop(window: int = 0, threshold: float = NEVER) -> Ending:
 def test_every_step_is_the_one_taken_by_hand(setting: Setting, walk_steps: int, seed: int) -> None:
     words = random_words(seed, walk_steps)
     expected = setting.by_hand().run(setting.start, words.tolist())
-    (taken, accepted, _), splits, trace = setting.walk(words, no_stop())
+    (taken, accepted), splits, trace = setting.walk(words, no_stop())
     assert (taken, accepted) == (walk_steps, expected.accepted)
     assert splits == expected.splits
     assert trace == expected.trace
@@ -154,7 +153,7 @@ def test_the_running_score_is_a_full_recount_after_many_steps(
     setting = grove(seed, rows, inner, rate, classes)
     words = random_words(seed, walk_steps)
     expected = setting.by_hand().run(setting.start, words.tolist())
-    (taken, accepted, _), splits, trace = setting.walk(words, no_stop())
+    (taken, accepted), splits, trace = setting.walk(words, no_stop())
     assert (taken, accepted) == (walk_steps, expected.accepted)
     assert 0 < accepted < walk_steps
     assert splits == expected.splits
@@ -182,7 +181,7 @@ def test_a_walk_can_be_cut_in_two(setting: Setting, walk_steps: int, seed: int) 
 def test_a_raised_flag_ends_a_walk_before_its_first_step(setting: Setting, walk_steps: int) -> None:
     raised = Ending(np.ones(1, np.uint8), 0, NEVER)
     done, splits, trace = setting.walk(random_words(0, walk_steps), raised)
-    assert done == (0, 0, 0)
+    assert done == (0, 0)
     assert splits == setting.start
     assert trace == [setting.score()(setting.start) * setting.scale] + [0.0] * (walk_steps - 1)
 
@@ -212,7 +211,7 @@ def test_a_walk_ends_where_its_last_scores_vary_little(
 ) -> None:
     words = random_words(walk_steps, walk_steps)
     expected = setting.by_hand(window, threshold).run(setting.start, words.tolist())
-    (taken, accepted, _), splits, trace = setting.walk(words, no_stop(window, threshold))
+    (taken, accepted), splits, trace = setting.walk(words, no_stop(window, threshold))
     assert (taken, accepted) == (expected.walk_steps, expected.accepted)
     assert splits == expected.splits
     assert trace[: len(expected.trace)] == expected.trace
@@ -243,15 +242,15 @@ class Replacement:
     def leaves(self, trees: tuple[Splits, Splits]) -> list[list[int]]:
         return [leaves(trees[i], self.views[i], len(self.target)) for i in range(2)]
 
-    def tables(self, trees: tuple[Splits, Splits]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return leaves by leaves from both sides, and classes by leaves of the first tree."""
+    def counts(self, trees: tuple[Splits, Splits]) -> PairCounts:
+        """Return leaves of the second tree by leaves of the first, and those by classes."""
         width = len(trees[0]) + 1
         one, two = self.leaves(trees)
-        table = tabulate(one, two, width, width)
-        by_class = tabulate(one, self.target, width, max(self.classes, 1))
-        if self.classes == 0:
-            by_class = [[0]] * width
-        return np.array([table, turned(table)], np.int64), np.array(by_class, np.int64)
+        classes = tabulate(one, self.target, width, self.classes)
+        return PairCounts(
+            np.array(classes, np.int64).reshape(width, self.classes),
+            np.array(tabulate(two, one, width, width), np.int64),
+        )
 
 
 @st.composite
@@ -266,26 +265,24 @@ def replacements(draw: st.DrawFn) -> Replacement:
 
 @few
 @given(replacements())
-def test_both_tables_follow_the_entities_that_moved(case: Replacement) -> None:
-    rows, was, now = len(case.target), case.leaves(case.trees), case.leaves(case.replaced)
-    reach, fresh = (packed_sets(case.reach(t), rows) for t in (case.trees, case.replaced))
-    table, by_class = case.tables(case.trees)
-    leaf_of, target = np.array(was, np.int32), np.array(case.target, np.int32)
-    found = count_moves(
-        case.node, case.side, case.classes, reach, fresh, leaf_of, target, table, by_class
-    )
-    expected, expected_class = case.tables(case.replaced)
-    assert table.tolist() == expected.tolist()
-    assert by_class.tolist() == expected_class.tolist()
-    assert found == moves(was[case.side], now[case.side])
-
-
-@few
-@given(replacements())
-def test_settling_records_the_leaf_of_every_entity(case: Replacement) -> None:
+def test_both_tables_follow_the_replaced_split(case: Replacement) -> None:
     rows = len(case.target)
-    reach, fresh = (packed_sets(case.reach(t), rows) for t in (case.trees, case.replaced))
-    where = np.array(case.leaves(case.trees)[case.side], np.int32)
-    settle(case.node, reach, fresh, where)
-    assert where.tolist() == case.leaves(case.replaced)[case.side]
-    assert reach.tolist() == fresh.tolist()
+    members = np.array(
+        [
+            packed_sets(reached(t, v, rows), rows)
+            for t, v in zip(case.trees, case.views, strict=True)
+        ]
+    )
+    fresh = packed_sets(case.reach(case.replaced), rows)
+    labels = (
+        label_sets(np.array(case.target, np.int32), case.classes, fresh.shape[1])
+        if case.classes
+        else fresh[:0]
+    )
+    found, expected = case.counts(case.trees), case.counts(case.replaced)
+    recount_pair(case.node, case.side, members, fresh, labels, found)
+    assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+    # What is taken over is all that the replacement changed.
+    again = case.counts(case.trees)
+    take(case.node, case.side, expected, again)
+    assert [each.tolist() for each in again] == [each.tolist() for each in expected]
