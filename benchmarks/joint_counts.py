@@ -9,7 +9,7 @@ thousands of millions of pairs of words a CPU second, the best of three runs, an
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import typer
@@ -53,17 +53,22 @@ def speed(loop: Callable[[Sets, Sets, Counts], None], left: Sets, right: Sets) -
     return left.size * len(right) / min(seconds) / 1e9
 
 
-def main() -> None:
-    """Print a table of speeds."""
+def speeds() -> Iterator[tuple[int, int, int, float, float]]:
+    """Yield left sets, right sets, words of each, and the speeds of both loops."""
     source = np.random.default_rng(1)
-    table = Table(box=None, header_style="bold")
-    for name in ("left sets", "right sets", "words", "plain", "tiled", "ratio"):
-        table.add_column(name, justify="right")
     for lefts, rights, words in SHAPES:
         left, right = (
             source.integers(0, 2**64, (sets, words), dtype=np.uint64) for sets in (lefts, rights)
         )
-        before, after = speed(plain, left, right), speed(joint_counts, left, right)
+        yield lefts, rights, words, speed(plain, left, right), speed(joint_counts, left, right)
+
+
+def main() -> None:
+    """Print a table of speeds."""
+    table = Table(box=None, header_style="bold")
+    for name in ("left sets", "right sets", "words", "plain", "tiled", "ratio"):
+        table.add_column(name, justify="right")
+    for lefts, rights, words, before, after in speeds():
         row = f"{lefts:,}", f"{rights:,}", f"{words:,}"
         table.add_row(*row, f"{before:.2f}", f"{after:.2f}", f"{after / before:.1f}")
     Console().print(table)

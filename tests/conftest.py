@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+# Commands keep Arrow from importing pandas. Here, commands and data frames share processes.
+import pandas as pd  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
+
+from redveil.cache import Cache
 
 # derandomize: the same examples on every machine, so that a red run can be repeated.
 settings.register_profile(
@@ -44,3 +49,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         repeats = is_property or item.get_closest_marker("uncovered") is not None
         if is_unit and not alone and not repeats:
             item.add_marker("covered")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_simulated_is_kept() -> Iterator[None]:
+    """Simulate anew in every process: a test may have changed what is simulated."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("redveil.findings.kept_simulations.cache_of", lambda _: Cache(None))
+        yield

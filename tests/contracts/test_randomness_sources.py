@@ -20,7 +20,7 @@ MAY_BE_SEEDED = {
     "findings/noise.py",
     "algorithms/published.py",
 }
-# Where compiled code is kept, and Numba's settings, which decide what it is. Numba reads them anyway.
+# Where compiled code is kept, and Numba's settings, which decide what it is and which Numba reads.
 MAY_ASK_THE_ENVIRONMENT = {"cache.py", "kernels/jit.py"}
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")
 

@@ -31,7 +31,7 @@ def _run() -> None:
     """Run a command; turn expected errors into one line and an exit code."""
     import typer
 
-    from redveil.cli.app import app
+    from redveil.cli.app import app_for
     from redveil.cli.console import program_name
     from redveil.errors import InputError, OverBudgetError, RedveilError, UnfinishedError
 
@@ -39,7 +39,7 @@ def _run() -> None:
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
         _must_be_somewhere()
-        code = app(standalone_mode=False, prog_name=program_name())
+        code = app_for(sys.argv[1:2])(standalone_mode=False, prog_name=program_name())
     except typer.Abort:
         _stop()
     except usage_error as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Annotated, Any, Final
 
 import typer
@@ -98,3 +100,17 @@ def options(
     ] = False,
 ) -> None:
     """Handle the options that precede a command."""
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """Return the application for a command; Typer would spend time on all the others, too."""
+    wanted = [
+        one
+        for one in app.registered_commands
+        if one.callback is not None and [one.callback.__name__] == list(arguments[:1])
+    ]
+    if not wanted:
+        return app
+    alone = copy(app)
+    alone.registered_commands, alone.registered_groups = wanted, []
+    return alone

@@ -216,12 +216,12 @@ def progress(task: str) -> Iterator[Callable[[float], None]]:
 
     If the terminal goes away, the task goes on.
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     console = messages()
     if not console.is_terminal:
         yield lambda _: None
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True)
     number = bar.add_task(task, total=1.0)

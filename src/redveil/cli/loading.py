@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,8 @@ def load_tables(
 ) -> Dataset:
     """Load two tables, and print the load report, which depends on the rows, unless quiet."""
     from redveil import owner
+
+    keep_pandas_out()
     from redveil.loading import load
 
     with progress("loading") as show:
@@ -54,6 +58,32 @@ def load_tables(
             "bold yellow",
         )
     return dataset
+
+
+def keep_pandas_out() -> None:
+    """Keep Arrow from importing pandas, which takes longer than to mine a small table.
+
+    Arrow tries that once, with the first value that it is given, so as to know data frames. A
+    command reads files.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    without = _WithoutPandas()
+    sys.meta_path.insert(0, without)
+    try:
+        pa.scalar(0)
+    finally:
+        sys.meta_path.remove(without)
+
+
+class _WithoutPandas(MetaPathFinder):
+    """Imports everything but pandas, as if it were not installed."""
+
+    def find_spec(self, fullname: str, _path: object, _target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
 
 
 def warn(report: LoadReport, remedy: str) -> None:

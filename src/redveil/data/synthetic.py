@@ -147,7 +147,9 @@ def write_clinic(folder: Path, patients: int = 4000, seed: int = 1) -> tuple[Pat
     return paths
 
 
-def wide_dataset(rows: int, booleans: int = 100, numerics: int = 40, seed: int = 1) -> Dataset:
+def wide_dataset(
+    rows: int, booleans: int = 100, numerics: int = 40, seed: int = 1, cuts: int = 20
+) -> Dataset:
     """Generate data of any size for benchmarks: Boolean attributes left, numeric ones right.
 
     Ten hidden groups affect both views, so that there are redescriptions to find.
@@ -163,9 +165,9 @@ def wide_dataset(rows: int, booleans: int = 100, numerics: int = 40, seed: int =
         chance = np.where(group == number % 10, 0.7, 0.1)
         codes = (rng.random(rows) < chance).astype(np.uint8)
         left[attribute.name] = CodedColumn(attribute, codes)
-    cuts = CutRule("equal-width", count=20).points(0.0, 1.0)
+    points = CutRule("equal-width", count=cuts).points(0.0, 1.0)
     for number in range(numerics):
-        attribute = Attribute(f"n{number}", Kind.NUMERIC, required=True, cuts=cuts)
+        attribute = Attribute(f"n{number}", Kind.NUMERIC, required=True, cuts=points)
         centre = np.where(group == number % 10, 0.75, 0.4)
         values = np.clip(rng.normal(centre, 0.15), 0.0, 1.0)
         right[attribute.name] = NumericColumn(attribute, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from typing import Final
@@ -27,6 +28,7 @@ from redveil.query.leaves import term_ends, term_nodes, terms_query
 from redveil.query.simplify import simplified
 from redveil.query.text import to_text
 from redveil.schema.naming import without_years
+from redveil.trees.tree import Tree
 
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -49,13 +51,10 @@ class Unions:
 
     def __init__(self, tree: ReleasedTree, max_disjuncts: int, taste: Taste = ANY_TASTE) -> None:
         self._tree = tree
-        self._terms = term_ends(tree.tree, inner=True)
-        nodes = term_nodes(tree.tree, inner=True)
-        depths = np.array([(node + 1).bit_length() - 1 for node in nodes])
-        self._literals = np.concatenate([depths, depths])
-        # A negated conjunction is harder to read than a longer query without one.
-        self._groups = np.concatenate([np.zeros(len(nodes)), depths > 1]).astype(np.int64)
-        found = self._shortest(max_disjuncts)
+        self._known, self._orders = tree.always_known, tree.orders
+        # Only attributes that have an "other category" are said in another way.
+        self._twofold = [one for one in tree.attributes.values() if len(one.categories) == 2]
+        found = _shortest(tree.tree.shape, max_disjuncts)
         self.covered: Flags = np.array(
             [np.frombuffer(key, np.bool_) for key in found], np.bool_
         ).reshape(len(found), len(tree.tree.ends))
@@ -87,34 +86,43 @@ class Unions:
 
     def _worded(self, terms: tuple[int, ...]) -> Query:
         union = terms_query(self._tree, terms, inner=True)
-        query = simplified(union, self._tree.always_known, self._tree.orders)
-        return said_plainly(query, self._tree.attributes.values())
+        return said_plainly(simplified(union, self._known, self._orders), self._twofold)
 
-    def _shortest(self, max_disjuncts: int) -> dict[bytes, list[tuple[int, int, tuple[int, ...]]]]:
-        """Return the shortest wordings of each union: negated groups, literals and terms."""
-        leaves = len(self._tree.tree.leaves)
-        found: dict[bytes, list[tuple[int, int, tuple[int, ...]]]] = {}
-        for terms in self._disjunctions(max_disjuncts):
-            covered: Flags = np.logical_or.reduce(self._terms[terms], axis=1)
-            groups = self._groups[terms].sum(axis=1)
-            literals = self._literals[terms].sum(axis=1)
-            says = covered.any(axis=1) & ~covered[:, :leaves].all(axis=1)
-            for i in np.flatnonzero(says).tolist():
-                wording = int(groups[i]), int(literals[i]), tuple(terms[i].tolist())
-                best = found.setdefault(covered[i].tobytes(), [])
-                best.append(wording)
-                best.sort()
-                del best[WORDINGS_COMPARED:]
-        return found
 
-    def _disjunctions(self, max_disjuncts: int) -> Iterator[Integers]:
-        """Yield the ways to take up to so many terms, int64[ways, terms], while they are few."""
-        count, tried = len(self._terms), 0
-        for taken in range(1, min(max_disjuncts, count) + 1):
-            tried += comb(count, taken)
-            if taken > 1 and tried > MOST_DISJUNCTIONS:
-                return
-            yield np.array(list(combinations(range(count), taken)), np.int64)
+# The trees of a run mostly have few shapes.
+@lru_cache(maxsize=64)
+def _shortest(
+    tree: Tree, max_disjuncts: int
+) -> dict[bytes, list[tuple[int, int, tuple[int, ...]]]]:
+    """Return the shortest wordings of each union: negated groups, literals and terms."""
+    terms_of, leaves = term_ends(tree, inner=True), len(tree.leaves)
+    nodes = term_nodes(tree, inner=True)
+    depths = np.array([(node + 1).bit_length() - 1 for node in nodes])
+    literals_of = np.concatenate([depths, depths])
+    # A negated conjunction is harder to read than a longer query without one.
+    groups_of = np.concatenate([np.zeros(len(nodes)), depths > 1]).astype(np.int64)
+    found: dict[bytes, list[tuple[int, int, tuple[int, ...]]]] = {}
+    for terms in _disjunctions(len(terms_of), max_disjuncts):
+        covered: Flags = np.logical_or.reduce(terms_of[terms], axis=1)
+        groups, literals = groups_of[terms].sum(axis=1), literals_of[terms].sum(axis=1)
+        says = covered.any(axis=1) & ~covered[:, :leaves].all(axis=1)
+        for i in np.flatnonzero(says).tolist():
+            wording = int(groups[i]), int(literals[i]), tuple(terms[i].tolist())
+            best = found.setdefault(covered[i].tobytes(), [])
+            best.append(wording)
+            best.sort()
+            del best[WORDINGS_COMPARED:]
+    return found
+
+
+def _disjunctions(count: int, max_disjuncts: int) -> Iterator[Integers]:
+    """Yield the ways to take up to so many terms, int64[ways, terms], while they are few."""
+    tried = 0
+    for taken in range(1, min(max_disjuncts, count) + 1):
+        tried += comb(count, taken)
+        if taken > 1 and tried > MOST_DISJUNCTIONS:
+            return
+        yield np.array(list(combinations(range(count), taken)), np.int64)
 
 
 def negated_groups(query: Query) -> int:

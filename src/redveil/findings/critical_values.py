@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.findings.estimate import Fit, Moments, TwoPass, solver
+from redveil.findings.kept_simulations import kept
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.noise import (
     FEWEST_SIMULATIONS,
@@ -58,7 +59,7 @@ def question_critical_values(table: LeafTable, tables: int = 1) -> CriticalValue
     probability 95 %, over all of `tables` tables, each of which gets its share of the other 5 %;
     and so do all p-values.
     """
-    return _for_all_unions(_shape_of(table.left), _shape_of(table.right), table.prices, tables)
+    return _for_all_unions(table.left.shape, table.right.shape, table.prices, tables)
 
 
 def weighting_critical_values(table: LeafTable, tables: int = 1) -> CriticalValues:
@@ -111,27 +112,28 @@ def report_critical_values(
     return CriticalValues(value, value, everything.leverages, everything.confirming)
 
 
-def _shape_of(tree: Tree) -> Tree:
-    """Return a tree of the same shape; what its splits are does not matter."""
-    return Tree(tree.side, tuple(None if s is None else 0 for s in tree.splits), tree.stuck)
-
-
 # Many questions are asked of few tables.
 @lru_cache(maxsize=256)
 def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> CriticalValues:
     tails = (1 - CONFIDENCE) / tables, (1 - CONFIRMING_CONFIDENCE) / tables
-    intervals, counts = _of_counts(left, right, prices, tails[0])
-    leverages = _largest_leverages(left, right, _typical(prices))
-    return CriticalValues(intervals, counts, *(upper_quantile(leverages, tail) for tail in tails))
+
+    def simulate() -> Floats:
+        leverages = _largest_leverages(left, right, _typical(prices))
+        thinner = (upper_quantile(leverages, tail) for tail in tails)
+        return np.array([*_of_counts(left, right, prices, tails[0]), *thinner])
+
+    return CriticalValues(*kept("unions", (left, right, prices, tails), simulate).tolist())
 
 
 @lru_cache(maxsize=256)
 def _for_all_weightings(shape: tuple[int, ...], prices: Prices, tables: int) -> CriticalValues:
-    bound = _largest_bound(shape, prices, SIMULATIONS)
-    likely, confirming = (
-        upper_quantile(bound, (1 - confidence) / tables)
-        for confidence in (CONFIDENCE, CONFIRMING_CONFIDENCE)
-    )
+    tails = (1 - CONFIDENCE) / tables, (1 - CONFIRMING_CONFIDENCE) / tables
+
+    def simulate() -> Floats:
+        bound = _largest_bound(shape, prices, SIMULATIONS)
+        return np.array([upper_quantile(bound, tail) for tail in tails])
+
+    likely, confirming = kept("weightings", (shape, prices, tails), simulate).tolist()
     return CriticalValues(likely, likely, likely, confirming)
 
 
@@ -386,6 +388,11 @@ def _largest_bound(shape: tuple[int, ...], prices: Prices, simulations: int) -> 
     independent errors, so by Cauchy and Schwarz the sum's studentised error is at most the root
     of the sum of the parts' largest squares. A product's is at most the largest singular value.
     """
+    parameters = shape, prices, simulations
+    return kept("bounds", parameters, lambda: _simulated_bound(shape, prices, simulations))
+
+
+def _simulated_bound(shape: tuple[int, ...], prices: Prices, simulations: int) -> Floats:
     found: list[Floats] = []
     batch = BATCH // (shape[0] * shape[1]) + 1
     for error in simulated_errors(shape, prices, simulations, batch):

@@ -92,16 +92,18 @@ def _deviance(count: Floats, expected: Floats, surplus: Floats) -> Floats:
 
 def _log_factorial_rest(x: Floats) -> Floats:
     """Return log x! less x·log x − x, for numbers that are not negative."""
-    from scipy.special import gammaln, xlogy
-
-    large = np.maximum(x, STIRLING_FROM)
+    small = x < STIRLING_FROM
+    large = np.where(small, x + STIRLING_FROM, x)
     square = large * large
     series = 1 / 1680 - 1 / 1188 / square
     for coefficient in (1 / 1260, 1 / 360, 1 / 12):
         series = coefficient - series / square
     rest = np.asarray(0.5 * np.log(2 * np.pi * large) + series / large)
-    small = x < STIRLING_FROM
     if not small.any():
         return rest
-    few = np.minimum(x, STIRLING_FROM)
-    return np.where(small, gammaln(few + 1) - xlogy(few, few) + few, rest)
+    # log x! is log (x + 16)! less the logarithms of the sixteen numbers in between.
+    few, more = x[small], large[small]
+    between = sum(np.log(few + step) for step in range(1, int(STIRLING_FROM) + 1))
+    own = few * np.log(np.where(few > 0, few, 1.0)) - few
+    rest[small] += more * np.log(more) - more - between - own
+    return rest

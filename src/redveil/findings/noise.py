@@ -140,19 +140,24 @@ def upper_quantile(simulated: Floats, tail: float) -> float:
     return float(np.sort(simulated)[rank]) + math.log(thinnest / tail) / TAIL_DECAY
 
 
+@lru_cache(maxsize=64)
 def quantile_rank(count: int, tail: float) -> int:
     """Return which of so many simulated errors, in order and from 0, is the upper quantile.
 
     >>> quantile_rank(1000, 0.05)
     965
     """
-    from scipy.special import bdtr
-
-    ranks = np.arange(1, count + 1)
-    # The r-th smallest lies above the quantile if fewer than r of all lie below it.
-    chances = bdtr(ranks - 1, count, 1 - _thinnest(count, tail))
-    above = np.flatnonzero(chances >= QUANTILE_CONFIDENCE)
-    return int(above[0]) if above.size else count - 1
+    # The r-th smallest of n lies above the quantile if fewer than r of all lie below it: if more
+    # than n − r lie above. Their number is binomial, and few enough to be added up one by one.
+    chance = _thinnest(count, tail)
+    odds = math.log(chance) - math.log1p(-chance)
+    logarithm, surely = count * math.log1p(-chance), 0.0
+    for above in range(count):
+        surely += math.exp(logarithm)
+        if surely > 1 - QUANTILE_CONFIDENCE:
+            return count - max(above, 1)
+        logarithm += odds + math.log(count - above) - math.log(above + 1)
+    return 0
 
 
 def _thinnest(count: int, tail: float) -> float:

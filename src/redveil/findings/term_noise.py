@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.findings.estimate import Estimate, Fit, TwoPass, estimate, solver
+from redveil.findings.kept_simulations import kept
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import (
@@ -83,6 +84,15 @@ def _bounds(
 
     lefts, rights: the flags of the terms
     """
+    found = kept(
+        "terms", (shape, prices, lefts, rights), lambda: _simulated(shape, prices, lefts, rights)
+    )
+    low, high = found.reshape(2, -1)
+    return low, high
+
+
+def _simulated(shape: tuple[int, ...], prices: Prices, lefts: bytes, rights: bytes) -> Floats:
+    """Simulate what `_bounds` returns, float64[2, simulations]."""
     left, right = (
         np.frombuffer(flags, np.bool_).reshape(-1, ends)
         for flags, ends in zip((lefts, rights), shape, strict=True)
@@ -109,7 +119,7 @@ def _bounds(
             ]
             low[now] = np.maximum.reduce([low[now], *surely])
             high[now] = np.maximum(high[now], np.sqrt(lengths.max(axis=(1, 2))))
-    return low, high
+    return np.stack([low, high])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

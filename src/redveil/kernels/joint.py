@@ -184,16 +184,24 @@ def correspondence_units(counts: JointCounts, pieces: NDArray[np.int64]) -> NDAr
     Returns int64[2, left, right] in the units of `pieces`, not rounded; layers as in
     `leverage_units`.
     """
-    units = np.zeros((2, *counts.both.shape), dtype=np.int64)
-    _correspondence(counts, pieces, units)
+    units = np.full((2, *counts.both.shape), np.iinfo(np.int64).max)
+    _correspondence(counts, pieces, np.empty((4, counts.both.shape[1]), dtype=np.int64), units)
     return units
 
 
 @kernel
 def _correspondence(
-    counts: JointCounts, pieces: NDArray[np.int64], units: NDArray[np.int64]
+    counts: JointCounts,
+    pieces: NDArray[np.int64],
+    sides: NDArray[np.int64],
+    units: NDArray[np.int64],
 ) -> None:
-    """Write the scores of all pairs of splits."""
+    """Write the scores of all pairs of splits.
+
+    sides: int64[4, right], scratch: how many entities are on the first and on the second pair of
+           corresponding sides, for either layer; the others are unmatched.
+    units: int64[2, left, right], written; larger than any score.
+    """
     lefts, rights = counts.both.shape
     size = counts.known[0, 0]
     for i in range(lefts):
@@ -203,19 +211,27 @@ def _correspondence(
             held = counts.both[i, j]
             only_left = counts.left_known[i, row] - held
             only_right = counts.right_known[left_row, j] - held
-            neither = counts.known[left_row, row] - held - only_left - only_right
-            units[0, i, j] = _smallest_sum(held, neither, size, pieces)
-            units[1, i, j] = _smallest_sum(only_left, only_right, size, pieces)
+            sides[0, j], sides[2, j], sides[3, j] = held, only_left, only_right
+            sides[1, j] = counts.known[left_row, row] - held - only_left - only_right
+        for layer in range(2):
+            _lower(sides[2 * layer], sides[2 * layer + 1], size, pieces, units[layer, i])
 
 
 @kernel
-def _smallest_sum(
-    first: np.int64, second: np.int64, size: np.int64, pieces: NDArray[np.int64]
-) -> np.int64:
-    """Return the smallest of all sums; the entities on neither pair of sides are unmatched."""
-    unmatched = size - first - second
-    smallest = pieces[0, 0] * first + pieces[0, 1] * second + pieces[0, 2] * unmatched
-    for k in range(1, pieces.shape[0]):
-        total = pieces[k, 0] * first + pieces[k, 1] * second + pieces[k, 2] * unmatched
-        smallest = min(smallest, total)
-    return np.int64(smallest)
+def _lower(
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    size: np.int64,
+    pieces: NDArray[np.int64],
+    smallest: NDArray[np.int64],
+) -> None:
+    """Lower numbers to the smallest of all sums; one sum after the other, for vector instructions.
+
+    What an unmatched entity adds is added for every entity, and taken off the matched ones again.
+    """
+    for k in range(pieces.shape[0]):
+        rest = pieces[k, 2]
+        here, there, all_entities = pieces[k, 0] - rest, pieces[k, 1] - rest, rest * size
+        for j in range(first.shape[0]):
+            total = here * first[j] + there * second[j] + all_entities
+            smallest[j] = min(smallest[j], total)

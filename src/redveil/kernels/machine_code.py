@@ -92,13 +92,13 @@ def description(value: object) -> str:
     """Return the type of an argument; kernels are compiled for each combination of types.
 
     >>> description((1, np.zeros((2, 3), np.int32)))
-    'tuple(int64, int32[2]Caw)'
+    'tuple(int64, <i4[2]Caw)'
     """
     if isinstance(value, np.ndarray):
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         aligned, writeable = "a" if flags.aligned else "", "w" if flags.writeable else ""
-        return f"{value.dtype.name}[{value.ndim}]{layout}{aligned}{writeable}"
+        return f"{value.dtype.str}[{value.ndim}]{layout}{aligned}{writeable}"
     if isinstance(value, tuple):
         return f"{type(value).__name__}({', '.join(map(description, value))})"
     if isinstance(value, np.generic):

@@ -2,6 +2,8 @@ r"""Queries as LaTeX, for math mode with amsmath: `[\text{age} \leq 40] \land [\
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from redveil.query.formula import And, AnyLiteral, Known, Literal, Not, Or, Query, Value
 from redveil.query.text import Notation, number_text, render
 
@@ -36,6 +38,7 @@ def to_latex(query: Query) -> str:
     return render(_without_single_operands(query), notation)
 
 
+@lru_cache(maxsize=1024)
 def escape_latex(text: str) -> str:
     r"""Escape LaTeX's special characters; replace control characters by spaces.
 

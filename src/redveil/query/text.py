@@ -23,6 +23,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from redveil.errors import QueryError
 from redveil.query.formula import (
@@ -166,6 +167,7 @@ def _interval_text(low: Literal, high: Literal) -> str:
     return f"[{value_text('>', low.value)} < {name} <= {value_text('<=', high.value)}]"
 
 
+@lru_cache(maxsize=1024)
 def attribute_text(name: str) -> str:
     """Return an attribute's name as it is written in a query, in quotes where needed.
 

@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     SerializerFunctionWrapHandler,
     model_serializer,
     model_validator,
@@ -213,16 +214,21 @@ class QueryPart(Part):
     text: str
     tree: dict[str, Any] = Field(alias="json")
     latex: str
+    # Whether all forms were made of one query, and need not be compared.
+    _is_of_query: bool = PrivateAttr(default=False)
 
     @classmethod
     def of(cls, query: Query) -> QueryPart:
         """Return a query in all its forms."""
-        forms = {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
-        return cls.model_validate(forms)
+        made = cls.model_construct(text=to_text(query), tree=to_json(query), latex=to_latex(query))
+        made._is_of_query = True
+        return made
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         """Refuse a text that is not the query's own: it may be meant for other programs."""
+        if self._is_of_query:
+            return self
         try:
             query = from_json(self.tree)
         except QueryError as error:

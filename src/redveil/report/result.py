@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pydantic_core
 from pydantic import ValidationError
 
 from redveil.errors import InputError, ResultError
@@ -316,7 +317,7 @@ class Result:
             # Only a confirmation compares with an earlier result.
             if redescription["before"] is None:
                 del redescription["before"]
-        return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+        return pydantic_core.to_json(plain, indent=1).decode() + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the result file, atomically; replace nothing but an earlier result."""

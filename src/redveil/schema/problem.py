@@ -121,7 +121,11 @@ def is_encodable(text: str) -> bool:
     >>> is_encodable("ε"), is_encodable("\ud83d")
     (True, False)
     """
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _parts(package: Mapping[str, object], but: Sequence[str] = ()) -> Iterator[tuple[str, object]]:

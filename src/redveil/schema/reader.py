@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -63,12 +64,20 @@ def read_once(path: Path, build: Build[S]) -> tuple[S, dict[str, Any], bytes]:
     """
     content = _content(path)
     raw = _raw(path, content)
-    schema, problems = (None, [raw]) if isinstance(raw, Problem) else parse(raw, str(path), build)
+    schema, problems = _parsed(content, path, build)
     if schema is None or problems or not isinstance(raw, dict) or isinstance(content, Problem):
         more = len(problems) - 1
         rest = f" (and {more} more: redveil schema check {path})" if more else ""
         raise SchemaError(f"{problems[0]}{rest}")
     return schema, raw, content
+
+
+# A command reads its schema twice: once more before it charges, and mostly nothing has changed.
+@lru_cache(maxsize=2)
+def _parsed(content: bytes | Problem, path: Path, build: Build[Any]) -> tuple[Any, list[Problem]]:
+    """Return the schema that a file declares, which nobody changes, and its problems."""
+    raw = _raw(path, content)
+    return (None, [raw]) if isinstance(raw, Problem) else parse(raw, str(path), build)
 
 
 def read_descriptor(path: Path) -> tuple[dict[str, Any], bytes]:

@@ -52,6 +52,15 @@ class Tree:
         )
 
     @property
+    def shape(self) -> Tree:
+        """A tree of the same shape; what its splits are does not matter.
+
+        >>> Tree(Side.LEFT, (4, None, 7)).shape.splits
+        (0, None, 0)
+        """
+        return Tree(self.side, tuple(None if s is None else 0 for s in self.splits), self.stuck)
+
+    @property
     def inner(self) -> tuple[int, ...]:
         """The node numbers of the inner nodes."""
         return tuple(self.inner_splits)
