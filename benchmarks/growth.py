@@ -154,7 +154,8 @@ CPU seconds of mining alone (twin trees, {USUAL.trials} pairs of depth {USUAL.de
 {model.always:.3f} s + {model.per_word * 1e12:.0f} ps per pair of words +
 {model.per_bit * 1e12:.0f} ps per member of a split set + {model.per_cell * 1e9:.1f} ns per pair of
 splits scored, fitted to every other line up to depth {DEEPEST_MODELLED}. On the other lines up to
-that depth it is off by {100 * float(np.median(off)):.0f} % in the median and {100 * max(off):.0f} % at most.
+that depth it is off by {100 * float(np.median(off)):.0f} % in the median, {100 * max(off):.0f} % at
+most.
 
 ![Growth with rows, columns, cut points and depth](speed.svg)
 
