@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PrivateAttr,
     SerializerFunctionWrapHandler,
     model_serializer,
     model_validator,
@@ -208,32 +208,34 @@ class GivenPart(Part):
         return tuple(one for one in (self.left, self.right) if one is not None)
 
 
+# What is written is checked, and would be worded twice.
+@lru_cache(maxsize=4096)
+def _forms(query: Query) -> tuple[str, str]:
+    """Return a query as text and as LaTeX."""
+    return to_text(query), to_latex(query)
+
+
 class QueryPart(Part):
     """A query as text, as nested JSON and as LaTeX."""
 
     text: str
     tree: dict[str, Any] = Field(alias="json")
     latex: str
-    # Whether all forms were made of one query, and need not be compared.
-    _is_of_query: bool = PrivateAttr(default=False)
 
     @classmethod
     def of(cls, query: Query) -> QueryPart:
         """Return a query in all its forms."""
-        made = cls.model_construct(text=to_text(query), tree=to_json(query), latex=to_latex(query))
-        made._is_of_query = True
-        return made
+        text, latex = _forms(query)
+        return cls.model_construct(text=text, tree=to_json(query), latex=latex)
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         """Refuse a text that is not the query's own: it may be meant for other programs."""
-        if self._is_of_query:
-            return self
         try:
             query = from_json(self.tree)
         except QueryError as error:
             raise ValueError(str(error)) from None
-        if (self.text, self.latex) != (to_text(query), to_latex(query)):
+        if (self.text, self.latex) != _forms(query):
             raise ValueError("text, latex and json are not the same query")
         return self
 
