@@ -166,7 +166,8 @@ def _for_all_terms(table: LeafTable, left: Flags, right: Flags, tables: int) -> 
     other 5 %.
     """
     tail = (1 - CONFIDENCE) / tables
-    return upper_quantile(largest_of_terms(table, left, right, tail), tail)
+    ceiling = _largest_bound(table.cells.shape, table.prices, SIMULATIONS)
+    return upper_quantile(largest_of_terms(table, left, right, tail, ceiling), tail)
 
 
 def union_count(tree: Tree) -> int:
@@ -380,6 +381,7 @@ def _inverse_root(counts: NDArray[np.int64]) -> Floats:
     return np.asarray(1 / np.sqrt(np.maximum(counts, 1)))
 
 
+@lru_cache(maxsize=32)
 def _largest_bound(shape: tuple[int, ...], prices: Prices, simulations: int) -> Floats:
     """Return a bound of the largest studentised error of all weightings, float64[simulations].
 

@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.estimate import Estimate, Fit, TwoPass, estimate, solver
-from redveil.findings.kept_simulations import kept
+from redveil.findings.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import (
@@ -36,11 +35,15 @@ BATCH: Final = 2**14
 # Products of matrices with more multiplications than this are divided: linear algebra libraries
 # would give them to threads of their own, which wait for each other if other work is going on.
 MOST_MULTIPLIED: Final = 2**18
+# How many simulations are looked at before it is asked again which others can matter.
+TOGETHER: Final = 128
 # Bounds are computed in another way than what they bound, and so rounded in another way.
 SLACK: Final = 1e-9
 
 
-def largest_of_terms(table: LeafTable, left: Flags, right: Flags, tail: float) -> Floats:
+def largest_of_terms(
+    table: LeafTable, left: Flags, right: Flags, tail: float, ceiling: Floats
+) -> Floats:
     """Return the largest studentised error of all pairs of terms, float64[simulations].
 
     Of their overlaps, their differences from the Jaccard line, their leverages, and the supports.
@@ -48,21 +51,44 @@ def largest_of_terms(table: LeafTable, left: Flags, right: Flags, tail: float) -
     for the others, which leaves the quantile as it is.
 
     left, right: bool[terms, ends]
+    ceiling:     float64[simulations], which no weighting of the ends exceeds
     """
-    low, high = _bounds(table.cells.shape, table.prices, left.tobytes(), right.tobytes())
-    least = np.sort(low)[quantile_rank(len(low), tail)]
-    deciding = np.flatnonzero(high * (1 + SLACK) >= least)
-    found = low.copy()
-    (errors,) = simulated_errors(table.cells.shape, table.prices, SIMULATIONS)
-    fitted = estimate(table)
-    for some in _divided(left, right):
-        pairs = _Pairs.of(fitted, left[some], right)
-        batch = BATCH // pairs.jaccard.size + 1
-        for begin in range(0, len(deciding), batch):
-            now = deciding[begin : begin + batch]
-            largest = pairs.largest(_Errors.of(chosen(errors, now), left[some], right))
-            found[now] = np.maximum(found[now], largest)
+    bounds = _bounds(table.cells.shape, table.prices, left.tobytes(), right.tobytes())
+    pairs = [
+        (some, _Pairs.of(estimate(table), left[some], right)) for some in _divided(left, right)
+    ]
+    found, rank = np.zeros(len(ceiling)), quantile_rank(len(ceiling), tail)
+    order = np.argsort(-ceiling)
+    # What is certainly exceeded often enough; it rises as more simulations are looked at.
+    least = 0.0
+    for begin in range(0, len(order), TOGETHER):
+        now = order[begin : begin + TOGETHER]
+        if ceiling[now[0]] * (1 + SLACK) < least:
+            break
+        low, high = bounds.of(now)
+        found[now] = low
+        least = float(np.partition(found, rank)[rank])
+        deciding = now[high * (1 + SLACK) >= least]
+        for some, pair in pairs:
+            _raise(found, deciding, pair, bounds.errors, left[some], right)
+        least = float(np.partition(found, rank)[rank])
     return found
+
+
+def _raise(
+    found: Floats,
+    deciding: NDArray[np.int64],
+    pairs: _Pairs,
+    errors: Fit | TwoPass,
+    left: Flags,
+    right: Flags,
+) -> None:
+    """Raise what was found in some simulations to the largest error of lines and leverages."""
+    batch = BATCH // pairs.jaccard.size + 1
+    for begin in range(0, len(deciding), batch):
+        now = deciding[begin : begin + batch]
+        largest = pairs.largest(_Errors.of(chosen(errors, now), left, right))
+        found[now] = np.maximum(found[now], largest)
 
 
 def _divided(left: Flags, right: Flags) -> list[slice]:
@@ -72,54 +98,57 @@ def _divided(left: Flags, right: Flags) -> list[slice]:
     return [slice(begin, begin + step) for begin in range(0, len(left), step)]
 
 
-# The tables of a run mostly have one shape and price.
-@lru_cache(maxsize=8)
-def _bounds(
-    shape: tuple[int, ...], prices: Prices, lefts: bytes, rights: bytes
-) -> tuple[Floats, Floats]:
-    """Return bounds of the largest error, whatever is counted, float64[simulations] each.
+class _Bounds:
+    """Bounds of the largest error, whatever is counted, simulation by simulation.
 
     The lower one is that of overlaps and supports. The upper one is that of every sum of the four
-    counts of a pair, whatever their weights.
-
-    lefts, rights: the flags of the terms
+    counts of a pair, whatever their weights. They are computed when they are asked for, once.
     """
-    found = kept(
-        "terms", (shape, prices, lefts, rights), lambda: _simulated(shape, prices, lefts, rights)
-    )
-    low, high = found.reshape(2, -1)
-    return low, high
+
+    def __init__(self, errors: Fit | TwoPass, nothing: Estimate, left: Flags, right: Flags) -> None:
+        self.errors = errors
+        self._left, self._right = left, right
+        self._moments = [
+            (some, nothing.all_moments(left[some], right)) for some in _divided(left, right)
+        ]
+        self._low, self._high = np.full((2, len(errors.cells)), np.nan)
+
+    def of(self, simulations: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return the bounds of some simulations, float64[simulations] each."""
+        missing = simulations[np.isnan(self._low[simulations])]
+        self._low[missing] = self._high[missing] = 0.0
+        for some, moments in self._moments:
+            batch = BATCH // len(moments.both) + 1
+            for begin in range(0, len(missing), batch):
+                self._add(missing[begin : begin + batch], some, moments)
+        return self._low[simulations], self._high[simulations]
+
+    def _add(self, now: NDArray[np.int64], some: slice, moments: Moments) -> None:
+        left, right = self._left[some], self._right
+        drawn = chosen(self.errors, now)
+        error = _Errors.of(drawn, left, right)
+        sizes = left.sum(axis=1) * 1.0, right.sum(axis=1) * 1.0
+        lengths = squared_lengths(drawn, error.both, (error.left, error.right), sizes)
+        surely = [
+            _largest(error.both, np.sqrt(moments.both_both).reshape(-1, len(right))),
+            _largest(error.left, np.sqrt(moments.left_left[:: len(right)])),
+            _largest(error.right, np.sqrt(moments.right_right[: len(right)])),
+        ]
+        self._low[now] = np.maximum.reduce([self._low[now], *surely])
+        self._high[now] = np.maximum(self._high[now], np.sqrt(lengths.max(axis=(1, 2))))
 
 
-def _simulated(shape: tuple[int, ...], prices: Prices, lefts: bytes, rights: bytes) -> Floats:
-    """Simulate what `_bounds` returns, float64[2, simulations]."""
+# The tables of a run mostly have few shapes and one price.
+@lru_cache(maxsize=32)
+def _bounds(shape: tuple[int, ...], prices: Prices, lefts: bytes, rights: bytes) -> _Bounds:
+    """Return the bounds for a shape, prices and terms; lefts, rights: the flags of the terms."""
     left, right = (
         np.frombuffer(flags, np.bool_).reshape(-1, ends)
         for flags, ends in zip((lefts, rights), shape, strict=True)
     )
     (errors,) = simulated_errors(shape, prices, SIMULATIONS)
-    count = len(errors.cells)
     nothing = solver(shape, prices).solve(np.zeros(shape), *map(np.zeros, shape))
-    low, high = np.zeros(count), np.zeros(count)
-    for some in _divided(left, right):
-        moments = nothing.all_moments(left[some], right)
-        both_deviation = np.sqrt(moments.both_both).reshape(-1, len(right))
-        sizes = left[some].sum(axis=1) * 1.0, right.sum(axis=1) * 1.0
-        batch = BATCH // len(moments.both) + 1
-        for begin in range(0, count, batch):
-            now = np.arange(begin, min(begin + batch, count))
-            drawn = chosen(errors, now)
-            error = _Errors.of(drawn, left[some], right)
-            supports = error.left, error.right
-            lengths = squared_lengths(drawn, error.both, supports, sizes)
-            surely = [
-                _largest(error.both, both_deviation),
-                _largest(error.left, np.sqrt(moments.left_left[:: len(right)])),
-                _largest(error.right, np.sqrt(moments.right_right[: len(right)])),
-            ]
-            low[now] = np.maximum.reduce([low[now], *surely])
-            high[now] = np.maximum(high[now], np.sqrt(lengths.max(axis=(1, 2))))
-    return np.stack([low, high])
+    return _Bounds(errors, nothing, left, right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,6 +29,7 @@ def forget() -> None:
     critical_values._for_all_unions.cache_clear()
     critical_values._for_all_weightings.cache_clear()
     critical_values._largest_leverages.cache_clear()
+    critical_values._largest_bound.cache_clear()
     term_noise._bounds.cache_clear()
 
 

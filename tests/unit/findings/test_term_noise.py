@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from oracle import term_noise as oracle
+from redveil.findings import critical_values
 from redveil.findings import term_noise as module
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.findings.noise import quantile_rank, upper_quantile
+from redveil.findings.noise import SIMULATIONS, quantile_rank, upper_quantile
 from redveil.findings.term_noise import largest_of_terms
 from redveil.privacy.loss import Rho
 from redveil.query.leaves import term_ends
@@ -42,6 +43,10 @@ def tabled(name: str, counted: str, stuck: tuple[int, ...]) -> LeafTable:
     return LeafTable(*trees, cells, left, right, prices)
 
 
+def ceiling(table: LeafTable) -> np.ndarray:
+    return critical_values._largest_bound(table.cells.shape, table.prices, SIMULATIONS)
+
+
 def terms_of(table: LeafTable) -> tuple[np.ndarray, np.ndarray]:
     return term_ends(table.left, inner=True), term_ends(table.right, inner=True)
 
@@ -56,7 +61,7 @@ def test_the_quantile_is_that_of_all_simulations(
     terms = terms_of(table)
     every = oracle.largest_of_terms(table, *terms)
     for tail in (0.2, 0.05, 0.05 / 20):
-        found = largest_of_terms(table, *terms, tail)
+        found = largest_of_terms(table, *terms, tail, ceiling(table))
         assert upper_quantile(found, tail) == pytest.approx(upper_quantile(every, tail), rel=1e-12)
         assert (found <= every * (1 + 1e-12)).all()
 
@@ -65,9 +70,12 @@ def test_the_quantile_is_that_of_all_simulations(
 def test_bounds_hold_whatever_is_counted_and_leave_few_simulations_to_look_at(name: str) -> None:
     table = tabled(name, "counted", (0, 2, 5))
     left, right = terms_of(table)
-    low, high = module._bounds(table.cells.shape, table.prices, left.tobytes(), right.tobytes())
+    above = ceiling(table)
+    bounds = module._bounds(table.cells.shape, table.prices, left.tobytes(), right.tobytes())
+    low, high = bounds.of(np.arange(len(above)))
     for counted in TABLES:
         every = oracle.largest_of_terms(tabled(name, counted, (0, 2, 5)), left, right)
         assert (low <= every * (1 + 1e-12)).all()
         assert (every <= high * (1 + module.SLACK)).all()
+        assert (high <= above * (1 + module.SLACK)).all()
     assert (high >= np.sort(low)[quantile_rank(len(low), 0.05 / 20)]).mean() < 0.1
