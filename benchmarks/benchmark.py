@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ PUBLISHED_WORK = {
     "alt-expm": "--alternations 20 --depth 4",
     "alt-mcmc": "--alternations 20 --steps 10000 --depth 4",
 }
+PROFILES = ("hardened", "published")
 READ = """
 import sys
 from pyarrow import csv, parquet
@@ -95,7 +96,9 @@ class Bench:
         imports = [sys.executable, "-c", "import numpy, pyarrow"]
         self._imports = cost_of(imports, repeat)
 
-    def cases(self, data: Path | None, *, large: bool) -> Iterator[Measured]:
+    def cases(
+        self, data: Path | None, profiles: Sequence[str], *, large: bool
+    ) -> Iterator[Measured]:
         """Yield all measurements."""
         if data is not None:
             tables = [str(data / "mammals" / name) for name in ("left.csv", "right.csv")]
@@ -107,7 +110,7 @@ class Bench:
         yield Measured(
             "default, 7,200 × 140", "hardened", self._mine(tables, []), "Arrow reads both", reading
         )
-        for profile in ("hardened", "published"):
+        for profile in profiles:
             for algorithm, options in PUBLISHED_WORK.items():
                 given = ["--algorithm", algorithm, "--profile", profile, *options.split()]
                 cost = self._mine(tables, given)
@@ -188,18 +191,25 @@ def main(
     repeat: Annotated[int, typer.Option(min=1, help="Runs that are timed.")] = 3,
     history: Annotated[Path | None, typer.Option(help="Append the ratios to this file.")] = None,
     output: Annotated[Path | None, typer.Option(help="Folder of the page; none prints it.")] = None,
+    profile: Annotated[list[str] | None, typer.Option(help="Of the paper's work; both.")] = None,
     *,
     large: Annotated[bool, typer.Option(help="Add 1,000,000 × 200.")] = False,
     skip_growth: Annotated[bool, typer.Option(help="Leave out the growth with size.")] = False,
 ) -> None:
     """Measure, and write the page."""
     command = " ".join(
-        ["./scripts/benchmark", *(["--data …"] if data else []), *(["--large"] if large else [])]
+        [
+            "./scripts/benchmark",
+            *(["--data …"] if data else []),
+            *(f"--profile {one}" for one in profile or ()),
+            *(["--large"] if large else []),
+            f"--repeat {repeat}",
+        ]
     )
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(redveil, Path(folder), repeat)
         measured = []
-        for one in bench.cases(data, large=large):
+        for one in bench.cases(data, profile or PROFILES, large=large):
             measured.append(one)
             typer.echo(one.line())
         joint = bench.joint_counts()
