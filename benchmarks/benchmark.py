@@ -160,8 +160,8 @@ def page(measured: list[Measured], joint: list[list[float]], growth: str, comman
     lines = "\n".join(one.line() for one in measured)
     return f"""# Speed, measured
 
-Written by `{command}` on {datetime.now(UTC):%Y-%m-%d}, commit {commit()}, on {machine()}. [What the
-figures mean](../explanation/speed.md).
+Written by `{command}` on {datetime.now(UTC):%Y-%m-%d}, commit {commit()}, on {machine()}. The page
+*Speed* among the explanations says what the figures mean.
 
 ## The command line
 

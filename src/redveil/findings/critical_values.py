@@ -127,7 +127,7 @@ def _for_all_unions(left: Tree, right: Tree, prices: Prices, tables: int) -> Cri
 
 @lru_cache(maxsize=256)
 def _for_all_weightings(shape: tuple[int, ...], prices: Prices, tables: int) -> CriticalValues:
-    tails = (1 - CONFIDENCE) / tables, (1 - CONFIRMING_CONFIDENCE) / tables
+    tails = [(1 - confidence) / tables for confidence in (CONFIDENCE, CONFIRMING_CONFIDENCE)]
 
     def simulate() -> Floats:
         bound = _largest_bound(shape, prices, SIMULATIONS)

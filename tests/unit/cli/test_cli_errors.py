@@ -284,7 +284,7 @@ def test_a_reader_that_went_away_is_no_error(
         def close(self) -> None:
             self.closed = True
 
-    monkeypatch.setattr(commands, "app", fail)
+    monkeypatch.setattr(commands, "app_for", lambda _: fail)
     closable = Closable()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", closable)
