@@ -449,4 +449,4 @@ def test_true_values_are_loud(browser: Any, file: Path) -> None:
         assert banner.inner_text().startswith("NOT PRIVATE")
         assert banner.bounding_box()["y"] < 100
         assert page.locator("#finding-1 .true").inner_text().startswith("NOT PRIVATE")
-        assert "protects every single" not in page.locator(".lead").inner_text()
+        assert "limits what can be learned" not in page.locator(".caution").inner_text()

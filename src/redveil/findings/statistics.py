@@ -190,6 +190,8 @@ def jaccard_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Flo
 
     The bounds are the values of J that the overlap and the union do not contradict: those with
     |both − J·either| within `critical_value` standard errors of that difference (Fieller's method).
+    Nor may they contradict the intervals of the three counts. Critical values are for all of these
+    together, so it costs nothing, and where the union may be nothing but noise it is all there is.
     """
     m = moments
     both = m.both
@@ -197,6 +199,27 @@ def jaccard_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Flo
     variance_either, covariance = _either_variance(m)
     low, high = ratio_bounds(both, either, m.both_both, covariance, variance_either, critical_value)
     estimate = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    if critical_value > 0:
+        least, most = _bounds_of_counts(m, critical_value)
+        low, high = np.maximum(low, least), np.minimum(high, most)
     # Rounding must not push the estimate out of its own interval.
     bounds = estimate, np.minimum(low, estimate), np.maximum(high, estimate)
     return tuple(np.clip(x, 0.0, 1.0) for x in bounds)  # type: ignore[return-value]
+
+
+def _bounds_of_counts(moments: Moments, critical_value: float) -> tuple[Floats, Floats]:
+    """Return the least and the largest J of tables whose counts are within their intervals."""
+    m = moments
+    counts = (m.both, m.both_both), (m.left, m.left_left), (m.right, m.right_right)
+    widths = [critical_value * np.sqrt(variance) for _, variance in counts]
+    ends = zip(counts, widths, strict=True)
+    both, left, right = [
+        (np.maximum(0.0, count - width), np.maximum(0.0, count + width))
+        for (count, _), width in ends
+    ]
+    largest = left[1] + right[1] - both[0]
+    least = np.divide(both[0], largest, out=np.zeros_like(largest), where=largest > 0)
+    # An overlap is no larger than either support.
+    shared = np.minimum(both[1], np.minimum(left[1], right[1]))
+    smallest = np.maximum(left[0], shared) + np.maximum(right[0], shared) - shared
+    return least, np.divide(shared, smallest, out=np.ones_like(shared), where=smallest > 0)

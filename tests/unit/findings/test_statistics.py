@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -200,6 +201,24 @@ def test_bounds_cover_the_truth(name: str, price: Fraction, passes: int) -> None
     assert covered[np.arange(repetitions), best].mean() >= 0.95
     # 95 % of runs hold throughout; 1.1 % is the quantile's own error, 1.8 % that of 150 runs.
     assert covered.all(axis=1).mean() >= 0.9
+
+
+def test_an_index_does_not_contradict_its_counts() -> None:
+    def counts(both: float, left: float, right: float) -> Moments:
+        nothing = np.zeros(1)
+        variances = {"both_both": 2500.0, "left_left": 6400.0, "right_right": 6400.0}
+        known = variances | {"both": both, "left": left, "right": right, "size": 5000.0}
+        return Moments(**{one.name: nothing + known.get(one.name, 0.0) for one in fields(Moments)})
+
+    # The union may be nothing but noise, so overlap and union alone leave every index possible.
+    unsure = counts(300, 400, 420)
+    assert 4.5**2 * 15300 > 520**2
+    _, low, high = jaccard_bounds(unsure, 4.5)
+    assert (low[0], high[0]) == pytest.approx((75 / (760 + 780 - 75), 1))
+    # One support is certainly larger than the overlap can be.
+    _, low, high = jaccard_bounds(counts(10, 20, 600), 4.5)
+    assert high[0] == pytest.approx(235 / 240)
+    assert low[0] == 0
 
 
 def test_the_statistics_of_a_pair_are_its_bounds_and_p_values() -> None:

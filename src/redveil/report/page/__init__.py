@@ -94,9 +94,9 @@ def _facts(teller: Teller) -> list[Html]:
         element("li", term("epsilon", "Privacy"), " ", element("b", certificate.promise)),
     ]
     if teller.is_private:
-        whom = element("b", f"every single {certificate.unit}")
+        whom = element("b", f"any one {certificate.unit}")
         where = element("a", "on conditions", href=f"#{CONDITIONS}")
-        facts.append(element("li", "Protects ", whom, ", ", where))
+        facts.append(element("li", "Limits what it tells about ", whom, ", ", where))
     if known is not None and document.redescriptions:
         counted = f"{known.confirmed} of {len(document.redescriptions)}"
         facts.append(element("li", term("confirmed", "Confirmed"), " ", element("b", counted)))

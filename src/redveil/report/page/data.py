@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from redveil.privacy.promise import AS_PUBLISHED
 from redveil.query.coverage import ReleasedTree
 from redveil.query.formula import attributes, negate
 from redveil.query.json_form import from_json
@@ -15,8 +14,9 @@ from redveil.report.document import RedescriptionPart, ResultDocument, TreePairP
 from redveil.report.page.markup import Html, harmless
 from redveil.report.page.phrases import Phrases
 from redveil.report.page.sentences import Teller
+from redveil.report.page.stories import is_ranked
 from redveil.report.page.tables import page_tables
-from redveil.report.released import CONFIRM, released_tables
+from redveil.report.released import released_tables
 from redveil.schema import Side
 
 Json = dict[str, Any]
@@ -53,11 +53,7 @@ def page_data(teller: Teller) -> Json:
 
 def _order(document: ResultDocument) -> str:
     """Return what the list is sorted by, in words."""
-    listing, certificate = document.listing, document.certificate
-    ranked = listing is None or listing.sort == "rank"
-    if not ranked or certificate.algorithm == CONFIRM or certificate.guarantee == AS_PUBLISHED:
-        return "as listed"
-    return "as listed (what adds most first)"
+    return "as listed (what adds most first)" if is_ranked(document) else "as listed"
 
 
 def embedded(data: Json) -> Html:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -16,18 +17,24 @@ from redveil.report.page.counts import Counts
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.sentences import SPACE, Sentence, Teller, Words
-from redveil.report.wording import listing_text
+from redveil.report.page.stories import DETAILS, DOUBTS, adds_to, is_ranked, parts
+from redveil.report.wording import DETAIL, listing_text
 from redveil.schema import Side
 
 # Longer lists are drawn only where one looks.
 MANY: Final = 30
+# Up to this p-value a pair by itself is clearly more than chance.
+CLEAR: Final = 0.01
 # So many fit on paper, however long their names are.
 FEW: Final = 2
 #: Said where the printed counts could not follow the estimates; `question.js` says it, too.
 ADJUSTED: Final = (
-    "With the noise, the overlap came out larger than one of the groups that it is part of. The "
-    "counts here are adjusted for it; the index is not."
+    "With the noise, more came out in both groups than in one of them, so the latter's count was "
+    "raised. The index is from the counts as they came out, so it may differ from these."
 )
+# One in a hundred each: for the noise, and for the search.
+_SURE: Final = "In at least 98 of 100 runs, no confirmed finding is a coincidence."
+_BRACKETS: Final = re.compile(r"(\[[^\[\]]*\])")
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HEIGHTS: Final = {
     "left": {"y": "3", "height": "8"},
@@ -41,25 +48,48 @@ def findings_section(teller: Teller) -> Html:
     document = teller.document
     found = document.redescriptions
     head = element("h2", "What was found" if found else "Nothing was found", id="found-title")
-    parts: list[Html] = [head]
+    shown: list[Html] = [head]
     if document.message:
-        parts.append(element("p", document.message, class_="message"))
+        shown.append(element("p", document.message, class_="message"))
     if not found and not document.message:
-        parts.append(element("p", "The list is empty.", class_="message"))
+        shown.append(element("p", "The list is empty.", class_="message"))
     if found:
         tools = element("div", id="tools", class_="tools")
         summary = element("summary", "Sort, filter and copy")
-        parts.append(
+        shown.append(
             element("details", summary, tools, id="toolbox", class_="toolbox", hidden=True)
         )
-        cards = (finding(teller, number) for number in range(1, len(found) + 1))
+        if (order := _order(document)) is not None:
+            shown.append(element("p", order, class_="aside order"))
         many = "many" if len(found) > MANY else None
-        parts.append(element("div", *cards, id="findings", class_=many))
-        parts.append(element("p", "", id="none-left", class_="message", hidden=True))
+        shown.append(element("div", *_cards(teller), id="findings", class_=many))
+        shown.append(element("p", "", id="none-left", class_="message", hidden=True))
     if len(found) > FEW:
-        parts.append(element("p", _paper(len(found)), class_="aside on-paper"))
-    parts += [element("p", note, class_="aside") for note in _notes(document)]
-    return element("section", *parts, id="found", aria_labelledby="found-title")
+        shown.append(element("p", _paper(len(found)), class_="aside on-paper"))
+    shown += [element("p", note, class_="aside") for note in _notes(document)]
+    return element("section", *shown, id="found", aria_labelledby="found-title")
+
+
+def _cards(teller: Teller) -> Iterator[Html]:
+    """Yield the findings, and headings of the parts of the list."""
+    titles = {part.first: part.title for part in parts(teller.document)}
+    for number in range(1, len(teller.document.redescriptions) + 1):
+        if number in titles:
+            yield element("h3", titles[number], class_="part", data_first=str(number))
+        yield finding(teller, number)
+
+
+def _order(document: ResultDocument) -> str | None:
+    """Return in which order the findings are, if redveil has chosen it."""
+    if len(document.redescriptions) < FEW or not is_ranked(document):
+        return None
+    titles = [part.title for part in parts(document)]
+    said = "What adds most to those before comes first"
+    if DETAILS in titles:
+        said = f"{said}; then come details, which add to a finding above"
+    if DOUBTS in titles:
+        said = f"{said}; what is not confirmed comes last"
+    return f"{said}."
 
 
 def finding(teller: Teller, number: int) -> Html:
@@ -68,15 +98,18 @@ def finding(teller: Teller, number: int) -> Html:
     told = teller.told(one)
     body = element(
         "div",
+        _detail(teller.document, number),
         element("p", spoken(told.first), class_="sentence"),
         element("p", spoken(told.second), class_="again"),
         _bar(teller, one),
         element("p", ADJUSTED, class_="adjusted") if Counts.of(one.support).adjusted else None,
         element(
             "p",
-            element("code", one.left.text, class_="left"),
+            term("query", "exactly"),
+            ": ",
+            element("code", *_unbroken(one.left.text), class_="left"),
             element("span", " ⟷ ", class_="arrow", role="img", aria_label="goes with"),
-            element("code", one.right.text, class_="right"),
+            element("code", *_unbroken(one.right.text), class_="right"),
             class_="queries",
         ),
         *_comparisons(teller, one),
@@ -91,6 +124,23 @@ def finding(teller: Teller, number: int) -> Html:
         class_="finding",
         data_number=str(number),
     )
+
+
+def _detail(document: ResultDocument, number: int) -> Html | None:
+    """Return what a finding adds to, if it does."""
+    if not document.redescriptions[number - 1].detail:
+        return None
+    story = adds_to(document, number)
+    if story is None:
+        return element("p", f"{DETAIL} a detail", class_="detail")
+    link = element("a", f"finding {story}", href=f"#finding-{story}")
+    return element("p", f"{DETAIL} adds to ", link, class_="detail")
+
+
+def _unbroken(query: str) -> Iterator[Html | str]:
+    """Yield a query in pieces; those in brackets go to a new line rather than being broken."""
+    for piece in _BRACKETS.split(query):
+        yield element("span", piece) if piece.startswith("[") else piece
 
 
 def spoken(sentence: Sentence) -> Html:
@@ -120,22 +170,22 @@ def _notes(document: ResultDocument) -> Iterator[str]:
 
 def _confirmation(known: DiscoveryPart, reported: int) -> str:
     """Return how many findings are confirmed, and what that means."""
-    pairs = f"{ten_to(known.comparable)} comparable pairs of descriptions"
+    pairs = f"{ten_to(known.comparable)} pairs of descriptions that could have been found instead"
     if known.confirmed == 0:
         which = "The finding" if reported == 1 else f"None of the {reported} findings"
         isnt = "is not confirmed" if reported == 1 else "is confirmed"
         return (
-            f"{which} {isnt}: with this much noise, coincidence among up to {pairs} cannot be "
-            "excluded. What is not confirmed may still be real."
+            f"{which} {isnt}: with this much noise, the best of up to {pairs} might look like this "
+            "by coincidence. What is not confirmed may still be real."
         )
     which = (
         f"{known.confirmed} of the {reported} findings {'is' if known.confirmed == 1 else 'are'}"
     )
     if known.confirmed == reported:
         which = "The finding is" if reported == 1 else f"All {reported} findings are"
-    said = f"{which} confirmed: too strong for a coincidence, even among up to {pairs}."
+    said = f"{which} confirmed: too strong for a coincidence, even as the best of up to {pairs}."
     if known.confirmed < reported:
-        return f"{said} The others are not confirmed, and may still be real."
+        return f"{said} {_SURE} The others are not confirmed, and may still be real."
     return f"{said} At most {100 * known.bound:.0f}{SPACE}% false ones are expected in the list."
 
 
@@ -179,26 +229,42 @@ def _bar(teller: Teller, one: RedescriptionPart) -> Html:
 
 def _measure(document: ResultDocument, one: RedescriptionPart) -> Iterator[Html]:
     """Yield the index with its interval, what chance would give, and whether it is confirmed."""
+    doubted = one.confirmed is False
     value = element("span", f"{one.jaccard.estimate:.2f}", class_="value")
-    yield element("p", value, " ", term("jaccard", "Jaccard index"), class_="index")
+    index = "index doubted" if doubted else "index"
+    yield element("p", value, " ", term("jaccard", "Jaccard index"), class_=index)
+    yield element(
+        "p", term("range", "range"), " ", element("b", range_text(one.jaccard)), class_="between"
+    )
     yield _scale(one)
-    yield element("p", term("range", "range"), f" {range_text(one.jaccard)}")
     chance = element(
         "svg", element("path", d="M4 0v14", class_="chance"), class_="tick", aria_hidden="true"
     )
     yield element("p", chance, term("expected", "if unrelated"), f" {one.expected_jaccard:.2f}")
-    yield element("p", term("corrected", "corrected"), f" {one.corrected.estimate:.2f}")
+    ends = _ends_text(one.corrected)
+    yield element("p", term("corrected", "corrected"), f" {one.corrected.estimate:.2f} ({ends})")
     if one.confirmed:
         yield element("p", "✓ ", term("confirmed", "confirmed"), class_="verdict confirmed")
-    elif one.confirmed is not None:
-        words = "○ ", term("confirmed", "not confirmed"), element("span", _doubt(document))
+    elif doubted:
+        words = "○ ", term("confirmed", "not confirmed"), element("span", _doubt(document, one))
         yield element("p", *words, class_="verdict unconfirmed")
 
 
-def _doubt(document: ResultDocument) -> str:
+def _ends_text(interval: IntervalPart) -> str:
+    """Return the ends of an interval that may begin below zero; `wording.js` does the same."""
+    if interval.low >= 0:
+        return range_text(interval)
+    return f"{interval.low:.2f} to {interval.high:.2f}".replace("-", "−")
+
+
+def _doubt(document: ResultDocument, one: RedescriptionPart) -> str:
+    """Return why a finding is not confirmed, though its range may be far from chance."""
     known = document.false_discoveries
-    among = "all" if known is None else ten_to(known.comparable)
-    return f": given the noise, it could be a coincidence among {among} comparable pairs"
+    among = "so many" if known is None else f"up to {ten_to(known.comparable)}"
+    might = f"the best of {among} pairs that could have been found instead might look like this"
+    if one.p_value <= CLEAR:
+        return f": for this pair alone clearly more than chance, but {might} by coincidence"
+    return f": given the noise, {might} by coincidence"
 
 
 def ten_to(exponent: float) -> str:

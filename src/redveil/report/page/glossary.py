@@ -21,33 +21,36 @@ GLOSSARY: Final = {
     "expected": (
         "if unrelated",
         "The Jaccard index that two descriptions of these sizes would have by chance, if one had "
-        "nothing to do with the other. Descriptions that fit many {units} overlap even then.",
+        "nothing to do with the other. Descriptions that fit many {units} overlap even then. It is "
+        "computed from the finding's own counts, whose noisy total can differ a little from the "
+        "number of {units} at the top.",
     ),
     "corrected": (
         "corrected index",
         "How far the Jaccard index is above chance: 0 if the descriptions are unrelated, 1 if they "
-        "fit the same {units}. Use it to compare findings. With 95\N{NO-BREAK SPACE}% confidence, "
-        "all of its ranges are right at once; that is not counted together with other ranges.",
+        "fit the same {units}. Use it to compare findings. In at least 95 of 100 runs all its "
+        "ranges are right at once; in at least 90 of 100, they and all other ranges are.",
     ),
     "support": ("support", "How many {units} fit a description, or fit both."),
     "range": (
         "range",
-        "Where the value would be without the noise. Chance in which {units} happen to be in the "
-        "data is not included. With 95\N{NO-BREAK SPACE}% confidence, the ranges of all counts, "
-        "shares and Jaccard indices in the findings are right at once. So are those in answers to "
-        "free questions.",
+        "Where the value without the noise is. In at least 95 of 100 runs, the ranges of all "
+        "counts, shares and Jaccard indices in the findings contain these values, all at once. So "
+        "do those in answers to free questions. Sampling error is not included: chance in which "
+        "{units} happen to be in the data.",
     ),
     "confirmed": (
         "confirmed",
-        "Too strong to be a coincidence, even considering how many pairs of descriptions could "
-        "have been compared. It does not say that one causes the other. What is not confirmed may "
-        "still be real.",
+        "Too strong to be a coincidence, although the best of many pairs of descriptions was "
+        "picked: of all that are as long as this one, or that trees of its shape could have given, "
+        "whichever are fewer. In at least 98 of 100 runs, no confirmed finding is a coincidence. "
+        "That does not mean that one causes the other. What is not confirmed may still be real.",
     ),
     "p": (
         "p at most",
         "If the descriptions were unrelated, the probability of an overlap as large as this one. "
         "It is the largest value that the noise leaves possible, with 95\N{NO-BREAK SPACE}% "
-        "confidence for all findings at once.",
+        "confidence for all findings at once. Below 1 in 10¹², values are not told apart.",
     ),
     "noise": (
         "noise",
@@ -59,12 +62,20 @@ GLOSSARY: Final = {
         "The bound on what the result reveals about any one {unit}. The smaller it is, the more "
         "noise, and the better the protection. The ε of several results add up.",
     ),
+    "query": (
+        "exactly",
+        "The two descriptions as redveil writes them. Conditions are in brackets; & means and, | "
+        "means or, and ! means not.",
+    ),
     "tree": (
         "tree, group",
         "A tree divides the {units} of a table by one question, then each part by another. Where "
         "its paths end there are groups; every {unit} is in one group of each table.",
     ),
 }
+
+# Words of the workbench, which is not printed.
+_ON_SCREEN: Final = ("support", "p")
 
 
 def term(name: str, shown: str) -> Html:
@@ -81,8 +92,9 @@ def glossary_section(unit: str, units: str) -> Html:
     """Return all words, for print and for those who follow a link."""
     entries: list[Html] = []
     for name, (word, meaning) in GLOSSARY.items():
-        entries.append(element("dt", word, id=f"term-{name}", tabindex="-1"))
-        entries.append(element("dd", meaning.format(unit=unit, units=units)))
+        where = "screen" if name in _ON_SCREEN else None
+        entries.append(element("dt", word, id=f"term-{name}", tabindex="-1", class_=where))
+        entries.append(element("dd", meaning.format(unit=unit, units=units), class_=where))
     return element(
         "section",
         element("h2", "What it means", id="means-title"),

@@ -50,3 +50,9 @@ export function roleOf(state, left, right) {
   if (row && column) return "both";
   return row ? "left" : column ? "right" : "";
 }
+
+/** Return whether a finding is what is chosen. */
+export function isChosen(one, { pair, left, right }) {
+  const same = (ends, chosen) => ends.length === chosen.size && ends.every((end) => chosen.has(end));
+  return one.pair === pair && same(one.ends[0], left) && same(one.ends[1], right);
+}

@@ -22,6 +22,7 @@ export function findingsList(result, link) {
   const { findings } = result;
   const place = document.getElementById("findings");
   const articles = new Map(findings.map((one) => [one.number, elementOf(one)]));
+  const headings = [...place.querySelectorAll(".part")];
   const wanted = { order: LISTED, text: "", support: 0, corrected: 0, confirmed: false };
   const watchers = [];
   const shown = () => findings.filter((one) => isWanted(one, wanted)).sort(ORDERS[wanted.order]);
@@ -32,7 +33,7 @@ export function findingsList(result, link) {
     const visible = shown();
     const numbers = new Set(visible.map((one) => one.number));
     for (const [number, article] of articles) article.hidden = !numbers.has(number);
-    place.append(...visible.map((one) => articles.get(one.number)));
+    place.append(...withHeadings(visible, articles, headings, wanted.order === LISTED));
     count.textContent = `${visible.length} of ${findings.length} shown`;
     none.hidden = visible.length > 0;
     none.textContent = "No finding is left. Lower a threshold, or clear the filter.";
@@ -60,6 +61,20 @@ export function findingsList(result, link) {
     }
   });
   return { update, set, watch: (watcher) => watchers.push(watcher), wanted };
+}
+
+/** Return what is shown in its order: findings, and before the first of each part its heading. */
+function withHeadings(visible, articles, headings, listed) {
+  for (const heading of headings) heading.hidden = true;
+  let last = null;
+  return visible.flatMap((one) => {
+    const article = articles.get(one.number);
+    const heading = headings.findLast((part) => Number(part.dataset.first) <= one.number) ?? null;
+    if (!listed || heading === last || heading === null) return [article];
+    last = heading;
+    heading.hidden = false;
+    return [heading, article];
+  });
 }
 
 function elementOf(one) {

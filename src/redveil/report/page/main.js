@@ -3,6 +3,7 @@
  */
 
 import { prepare } from "./answers.js";
+import { h } from "./dom.js";
 import { findingsList } from "./list.js";
 import { linked } from "./linking.js";
 import { meetingSection } from "./meeting.js";
@@ -30,4 +31,14 @@ if (result.findings.length) {
 if (result.pairs.length) {
   workbench.append(meetingSection(result, link), questionSection(result, link, tableOf));
 }
+addJumps();
 if (first) link.choose(first.pair, ...first.ends);
+
+/** Put links to the sections below the head of the page. */
+function addJumps() {
+  const links = [...document.querySelectorAll("section[aria-labelledby]")].map((section) => {
+    const title = document.getElementById(section.getAttribute("aria-labelledby"));
+    return h("a", { href: `#${section.id}` }, title.textContent);
+  });
+  document.querySelector("header").append(h("nav", { class: "jumps", "aria-label": "On this page" }, ...links));
+}

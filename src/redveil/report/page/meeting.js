@@ -3,7 +3,7 @@
  */
 
 import { h, s } from "./dom.js";
-import { isWithin, pointing, roleOf } from "./linking.js";
+import { isChosen, isWithin, pointing, roleOf } from "./linking.js";
 import { broken, depthOf, endOrder, innerNodes, widthOf } from "./trees.js";
 import { thousands } from "./wording.js";
 
@@ -45,9 +45,26 @@ export function meetingSection(result, link) {
       h("span", { class: "screen" }, " Choose groups on either side to ask about them."),
     ),
     many,
+    inColour(result, link),
     frame,
     legend(views),
   );
+}
+
+/** Return a line that says what is coloured: a finding, or groups that were chosen. */
+function inColour({ findings }, link) {
+  const line = h("p", { class: "coloured" });
+  const show = (state) => {
+    const one = findings.find((found) => isChosen(found, state));
+    const chosen = state.left.size + state.right.size > 0;
+    line.hidden = !chosen;
+    line.textContent = one
+      ? `In colour: finding ${one.number}, ${one.words[0]} ⟷ ${one.words[1]}.`
+      : "In colour: the groups that are chosen.";
+  };
+  link.subscribe(show);
+  show(link.state);
+  return line;
 }
 
 /** Return what the colours of ribbons mean. */
@@ -57,10 +74,10 @@ function legend(views) {
   return h(
     "ul",
     { class: "keys" },
-    key("both", "chosen in both"),
-    key("left", `chosen in ${views[0]} only`),
-    key("right", `chosen in ${views[1]} only`),
-    key("match", "in a finding"),
+    key("both", "both"),
+    key("left", `${views[0]} only`),
+    key("right", `${views[1]} only`),
+    key("match", "both, in another finding"),
     key("", "any other"),
   );
 }

@@ -54,7 +54,7 @@ class Phrases:
 
     >>> age = AttributePart(name="age", kind="numeric", minimum=0, maximum=110)
     >>> Phrases.of([age]).phrase(Literal("age", ">", 65))
-    'age above 65'
+    'an age above 65'
     """
 
     attributes: dict[str, AttributePart]
@@ -143,9 +143,8 @@ class Phrases:
             least = self.attributes[name].minimum if name in self.attributes else None
             # "costs of $0" instead of "costs up to $0"
             if literal.op == "<=" and value == least:
-                return f"{self.label(name)} of {self._number(name, value)}"
-            words = f"{self.label(name)} {_WORDS[literal.op]}"
-            return f"{words} {self._number(name, value)}"
+                return f"{self._noun(name)} of {self._number(name, value)}"
+            return f"{self._noun(name, literal.op)} {self._number(name, value)}"
         if literal.op in ("=", "!="):
             return self._category(literal)
         return self._ordered(name, [literal])
@@ -165,7 +164,7 @@ class Phrases:
         if isinstance(low.value, float) and isinstance(high.value, float):
             first = self._number(name, low.value, unit=False)
             last = self._number(name, high.value)
-            return f"{self.label(name)} between {first} and {last}"
+            return f"{self._noun(name)} between {first} and {last}"
         return self._ordered(name, [low, high])
 
     def _ordered(self, name: str, bounds: Sequence[Literal]) -> str:
@@ -190,6 +189,13 @@ class Phrases:
         if unit_text in _BEFORE:
             return f"{unit_text}{written}"
         return f"{written}\N{NO-BREAK SPACE}{unit_text}" if unit_text and unit else written
+
+    def _noun(self, name: str, op: str | None = None) -> str:
+        """Return what a number is called, and how it is compared: nobody says "have age up to"."""
+        label, word = self.label(name), "" if op is None else f" {_WORDS[op]}"
+        if label.casefold() != "age":
+            return f"{label}{word}"
+        return f"an {label}{' of' if op == '<=' else ''}{word}"
 
     def _declared(self, name: str) -> tuple[str, ...]:
         return self.attributes[name].categories if name in self.attributes else ()

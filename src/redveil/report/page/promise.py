@@ -37,12 +37,12 @@ _SHADES: Final = {
 # Conditions of certificates, and what they mean to those who read this page.
 _PLAIN_CONDITIONS: Final = {
     r"each (.+) has one row in each view.*": (
-        r"each \1 has one row in each table; one that is listed under several keys is not "
-        r"protected as one"
+        r"each \1 has one row in each table; one that is there twice, say under two numbers, is "
+        r"protected less"
     ),
     r"nothing in the schema was learned from these rows.*": (
-        r"what the columns of the tables may contain was stated without looking at these rows, "
-        r"or the look was paid for with a part of the budget"
+        r"the limits, categories and cut points of the columns were stated without looking at "
+        r"these rows, or were learned from them under a privacy budget of their own, which counts"
     ),
     r"parameters, and the decision to publish this run, .*": (
         r"nobody looked at the data to choose the settings, or to decide whether to publish this"
@@ -51,14 +51,18 @@ _PLAIN_CONDITIONS: Final = {
         r"this is the only result about the same data; otherwise, the \1 of all of them add up"
     ),
     r"the assumptions of the privacy guarantee hold for loading, .*": (
-        r"the files could be read to the end whoever is in them, the computer's random numbers "
-        r"cannot be guessed, and nobody outside saw how long it ran, or any messages of the run"
+        r"the run would have finished without an error whoever is in the data, its random numbers "
+        r"cannot be guessed, and nobody outside saw its messages or how long it took"
     ),
-    r"(an ε above .+ protects hardly anyone)": r"you keep in mind that \1",
+    r"(an ε above .+ protects hardly anyone)": r"and even then, \1",
     r"the Markov chains have converged after (.+) steps; .*": (
         r"the random walks that chose the trees ran long enough, with \1 steps; nobody can prove it"
     ),
 }
+_VOUCHING: Final = (
+    "This holds on these conditions. The owner of the data vouches for them; redveil cannot check "
+    "them:"
+)
 _MANY: Final = 1000
 # Up to here an ε leaves little to learn about a single entity; beyond, only the factor is said.
 MODERATE: Final = 1
@@ -72,8 +76,9 @@ def promise_section(teller: Teller) -> Html:
         "section",
         element("h2", "What was promised", id="promised-title"),
         element("p", *_sentence(teller.document), class_="promise"),
+        element("p", _limits(certificate), class_="limits") if teller.is_private else None,
         _budget(certificate, teller.units),
-        element("p", "This holds if", class_="conditions-head", id=CONDITIONS) if met else None,
+        element("p", _VOUCHING, class_="conditions-head", id=CONDITIONS) if met else None,
         element("ul", *(element("li", plain_condition(one)) for one in met), class_="conditions")
         if met
         else None,
@@ -87,8 +92,8 @@ def plain_condition(condition: str) -> str:
     """Return a condition of a certificate in plain words; the certificate keeps its own.
 
     >>> plain_condition("nothing in the schema was learned from these rows without being paid for")
-    'what the columns of the tables may contain was stated without looking at these rows, or the \
-look was paid for with a part of the budget'
+    'the limits, categories and cut points of the columns were stated without looking at these \
+rows, or were learned from them under a privacy budget of their own, which counts'
     """
     for known, plain in _PLAIN_CONDITIONS.items():
         if (found := re.fullmatch(known, condition)) is not None:
@@ -118,8 +123,8 @@ def _sentence(document: ResultDocument) -> list[str]:
             ", but as published it does not in practice.",
         ]
     said: list[str] = [
-        f"{_start(document)} any one {unit} had been left out of the data, this very page could "
-        f"have come out as well, {_factor(certificate)} times more or less likely (",
+        f"{_start(document)} any one {unit} had been left out of the data, or one more had been in "
+        f"it, the probability of exactly this page would have changed by {_factor(certificate)} (",
         term("epsilon", certificate.promise),
         f"). {_consequence(certificate)}",
     ]
@@ -145,16 +150,29 @@ def _consequence(certificate: CertificatePart) -> str:
     units = plural(certificate.unit)
     if Fraction(certificate.epsilon) > MODERATE:
         return f"What it reveals about a single one of the {units} is limited by this factor alone."
-    return f"So it tells about {units} in general, and little about a single one."
+    return f"So it tells about {units} in general, and little that is due to any single one."
+
+
+def _limits(certificate: CertificatePart) -> str:
+    """Return what is not promised, and what readers may take for granted."""
+    units = plural(certificate.unit)
+    return (
+        f"What holds for {units} in general can still be applied to one of them: whoever knows "
+        "that one description fits may guess that the other does. That is possible whether or not "
+        f"this {certificate.unit} is in the data."
+    )
 
 
 def _factor(certificate: CertificatePart) -> str:
     """Return e^ε in words."""
     epsilon = float(Fraction(certificate.epsilon))
     if epsilon > math.log(1e12):
-        return "possibly more than a million million"
+        return "a factor that may exceed a million million"
     factor = math.exp(epsilon)
-    return f"at most {factor:,.0f}" if factor >= 10 else f"at most {factor:.2g}"
+    # Rounded upwards: "at most" must stay true.
+    digits = 0 if factor >= 10 else 2
+    upwards = math.ceil(round(factor * 10**digits, 6)) / 10**digits
+    return f"at most a factor of {upwards:,.{digits}f}"
 
 
 def _budget(certificate: CertificatePart, units: str) -> Html:

@@ -7,13 +7,14 @@ import { heatMap } from "./cells.js";
 import { copy, written } from "./copying.js";
 import { printedCounts } from "./counts.js";
 import { announce, button, h } from "./dom.js";
+import { isChosen } from "./linking.js";
 import { bar, scale } from "./shapes.js";
 import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "./wording.js";
 
 // As in `findings.py`.
 const ADJUSTED =
-  "With the noise, the overlap came out larger than one of the groups that it is part of. The " +
-  "counts here are adjusted for it; the index is not.";
+  "With the noise, more came out in both groups than in one of them, so the latter's count was " +
+  "raised. The index is from the counts as they came out, so it may differ from these.";
 
 /** Return a section with the heat map, the answer, and what cannot be asked. */
 export function questionSection(result, link, tableOf) {
@@ -113,10 +114,7 @@ function shown(result, state, known) {
 }
 
 function copyButtons(result, state, known) {
-  const listed = result.findings.find(
-    (one) =>
-      one.pair === state.pair && same(one.ends[0], state.left) && same(one.ends[1], state.right),
-  );
+  const listed = result.findings.find((one) => isChosen(one, state));
   const entry = {
     left: { text: known.left, latex: listed?.left.text === known.left ? listed.left.latex : null },
     right: {
@@ -136,10 +134,6 @@ function copyButtons(result, state, known) {
     button(name, () => copy(written([entry], format), "Answer")),
   );
   return h("p", { class: "actions" }, ...buttons);
-}
-
-function same(listed, chosen) {
-  return listed.length === chosen.size && listed.every((end) => chosen.has(end));
 }
 
 /** Return a field that says where an attribute can be asked about, or what it would take. */

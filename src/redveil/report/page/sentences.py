@@ -166,7 +166,7 @@ class Teller:
     def _noise(self) -> Sentence:
         sentence = [Words("Random noise was added to all counts, on purpose")]
         if self.is_private:
-            sentence.append(Words(f": it protects every single {self.unit}, "))
+            sentence.append(Words(f": it limits what can be learned about any one {self.unit}, "))
             sentence.append(Words("on the conditions below", link=CONDITIONS))
         return [*sentence, Words(".")]
 
@@ -174,9 +174,10 @@ class Teller:
         """Return what ranges claim, and no more than that."""
         depth = "" if self.ranges_are_proved else " (for trees as deep as these, as measured)"
         return (
-            f"So each finding says in which range the value without noise lies: with 95{SPACE}% "
-            f"confidence, all of these ranges are right{depth}. They do not allow for chance in "
-            f"which {self.units} happen to be in the data."
+            f"So every share and every Jaccard index in the list has a range. In at least 95 of "
+            f"100 such runs, all of these ranges at once contain the values without noise{depth}. "
+            f"They allow for this noise only: if these {self.units} are a sample, ordinary "
+            "sampling error comes on top."
         )
 
     @property
@@ -258,13 +259,15 @@ def share(
 
 
 def _range(low: int, high: int) -> str:
-    """Return a range of shares in words, as short as it can be.
+    """Return a range of shares in words.
 
-    >>> _range(34, 100).replace(SPACE, " "), _range(34, 90).replace(SPACE, " ")
-    ('at least 34 %', '34 to 90 %')
+    >>> _range(34, 100).replace(SPACE, " "), _range(0, 90).replace(SPACE, " ")
+    ('between 34 and 100 %', 'at most 90 %')
     """
+    if low >= 100:
+        return f"hardly less than 100{SPACE}%"
     if low > 0:
-        return f"at least {low}{SPACE}%" if high >= 100 else f"{low}{SPACE}to{SPACE}{high}{SPACE}%"
+        return f"between {low} and{SPACE}{high}{SPACE}%"
     return f"at most {high}{SPACE}%" if high < 100 else "the noise leaves it open"
 
 

@@ -110,7 +110,7 @@ function expectedJaccard(left, right, entities) {
   return both / (left + right - both);
 }
 
-/** Return the Jaccard index with the values that overlap and union do not contradict. */
+/** Return the Jaccard index with the values that overlap, union and supports do not contradict. */
 function jaccardBounds(m, critical) {
   const either = m.left + m.right - m.both;
   const variance =
@@ -118,11 +118,24 @@ function jaccardBounds(m, critical) {
   const covariance = m.both_left + m.both_right - m.both_both;
   const [low, high] = ratioBounds(m.both, either, m.both_both, covariance, variance, critical);
   const estimate = either > 0 ? m.both / either : 0;
+  const [least, most] = boundsOfCounts(m, critical);
   return {
     estimate: clip(estimate, 0, 1),
-    low: clip(Math.min(low, estimate), 0, 1),
-    high: clip(Math.max(high, estimate), 0, 1),
+    low: clip(Math.min(Math.max(low, least), estimate), 0, 1),
+    high: clip(Math.max(Math.min(high, most), estimate), 0, 1),
   };
+}
+
+/** Return the least and the largest index of tables whose counts are within their intervals. */
+function boundsOfCounts(m, critical) {
+  const both = support(m.both, m.both_both, critical);
+  const left = support(m.left, m.left_left, critical);
+  const right = support(m.right, m.right_right, critical);
+  const largest = left.high + right.high - both.low;
+  // An overlap is no larger than either support.
+  const shared = Math.min(both.high, left.high, right.high);
+  const smallest = Math.max(left.low, shared) + Math.max(right.low, shared) - shared;
+  return [largest > 0 ? both.low / largest : 0, smallest > 0 ? shared / smallest : 1];
 }
 
 /** Return the ratios in [0, 1] that two noisy counts do not contradict (Fieller's method). */

@@ -27,8 +27,8 @@ export function shareText([both, size], overlap, support, least) {
 }
 
 function shareRange(low, high) {
-  if (low > 0 && high >= 100) return `at least ${low}${SPACE}%`;
-  if (low > 0) return `${low}${SPACE}to${SPACE}${high}${SPACE}%`;
+  if (low >= 100) return `hardly less than 100${SPACE}%`;
+  if (low > 0) return `between ${low} and${SPACE}${high}${SPACE}%`;
   return high < 100 ? `at most ${high}${SPACE}%` : "the noise leaves it open";
 }
 
@@ -60,10 +60,13 @@ export function pText(p) {
   return p >= 1e-4 ? String(Number(p.toPrecision(2))) : p.toExponential(0);
 }
 
+// Smaller p-values say no more to anybody.
+const MOST_DIGITS = 12;
+
 /** Return a p-value in words: small ones as a power of ten that is not exceeded. */
 export function chanceText(p) {
   if (p >= 1e-3) return `${Number((100 * p).toPrecision(2))}${SPACE}%`;
-  const digits = Math.min(Math.floor(-Math.log10(Math.max(p, 1e-300)) + 1e-9), 300);
+  const digits = Math.min(Math.floor(-Math.log10(Math.max(p, 1e-300)) + 1e-9), MOST_DIGITS);
   return digits > 6 ? `1 in 10${raised(digits)}` : `1 in ${thousands(10 ** digits)}`;
 }
 

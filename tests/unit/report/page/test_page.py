@@ -22,11 +22,13 @@ from redveil.report.document import (
     IntervalPart,
     SupportPart,
 )
+from redveil.report.html import compact
 from redveil.report.page import bundle, page
 from redveil.report.page.counts import Counts
 from redveil.report.page.data import embedded
 from redveil.report.page.promise import plain_condition
 from redveil.report.page.sentences import Teller, share
+from redveil.report.page.stories import DETAILS, DOUBTS, Part, adds_to, parts
 from redveil.report.result import Result
 from support.clinic import NOTHING, mined_clinic
 from support.page import HOSTILE
@@ -73,9 +75,9 @@ def test_a_finding_is_told_in_both_directions() -> None:
     )
     found = Teller(document(one)).told(one).text.replace(NO_BREAK, " ")
     assert found == (
-        "Of about 120 patients with gout, about 92 % (at least 56 %) have acid, compared with 14 % "
-        "of all patients. The other way round, of about 140 patients with acid, about 79 % (at "
-        "least 56 %) have gout, compared with 12 % of all patients."
+        "Of about 120 patients with gout, about 92 % (between 56 and 100 %) have acid, compared "
+        "with 14 % of all patients. The other way round, of about 140 patients with acid, about "
+        "79 % (between 56 and 100 %) have gout, compared with 12 % of all patients."
     )
 
 
@@ -84,7 +86,8 @@ def test_a_share_of_hardly_anybody_is_not_a_number() -> None:
 
 
 SHARE = re.compile(
-    r"about (\d+) % \((?:(at least|at most) (\d+) %|(\d+) to (\d+) %|the noise leaves it open)\)"
+    r"about (\d+) % \((?:hardly less than (\d+) %|at most (\d+) %|between (\d+) and (\d+) %"
+    r"|the noise leaves it open)\)"
 )
 
 
@@ -104,9 +107,8 @@ def test_a_share_is_between_its_ends(
     if words != "hardly any":
         found = SHARE.fullmatch(words.replace(NO_BREAK, " "))
         assert found is not None
-        estimate, bound, end, low, high = found.groups()
-        lowest = int(low or (end if bound == "at least" else 0))
-        highest = int(high or (end if bound == "at most" else 100))
+        estimate, all_of_it, most, low, high = found.groups()
+        lowest, highest = int(low or all_of_it or 0), int(high or most or 100)
         assert 0 <= lowest <= int(estimate) <= highest <= 100
 
 
@@ -122,7 +124,7 @@ def test_the_numbers_of_a_card_add_up() -> None:
     assert "Of about 700 patients with gout , about 100 %" in text
     assert "of about 740 patients with acid , about 95 %" in text
     assert "diagnoses only 0 symptoms only 40 both 700" in text
-    assert "the overlap came out larger than one of the groups that it is part of" in text
+    assert "With the noise, more came out in both groups than in one of them" in text
     (bar,) = re.findall(r'<svg class="bar">(.*?)</svg>', page(document(one)))
     assert re.findall(r'<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"', bar) == [
         ("both", "0.00", "94.19"),
@@ -181,15 +183,17 @@ def test_embedded_json_is_the_same_json() -> None:
 
 
 def test_the_promise_says_no_more_than_it_can() -> None:
-    assert "at most 2.7 times more or less likely" in told()
-    assert "and little about a single one" in told()
-    assert "and little about a single one" not in told(epsilon="2")
+    assert "would have changed by at most a factor of 2.72 ( ε = 1 )" in told()
+    assert "and little that is due to any single one" in told()
+    assert "and little that is due to any single one" not in told(epsilon="2")
+    assert "can still be applied to one of them" in told()
     strong = told(epsilon="20")
     assert "limited by this factor alone" in strong
-    assert "485,165,195 times" in strong
-    assert "as well, possibly more than a million million times" in told(epsilon="99")
+    # e²⁰ is 485,165,195.4, and "at most" must be true.
+    assert "at most a factor of 485,165,196" in strong
+    assert "a factor that may exceed a million million" in told(epsilon="99")
     bad = told(conditions=("an ε above 10 protects hardly anyone",))
-    assert "This holds if you keep in mind that an ε above 10 protects hardly anyone" in bad
+    assert "cannot check them: and even then, an ε above 10 protects hardly anyone" in bad
     assert "ran long enough, which cannot be proved" in told(guarantee="asymptotic")
     assert "probability that this fails" in told(delta="1/1000000")
 
@@ -200,13 +204,14 @@ def test_what_is_not_private_says_so_first_and_promises_nothing() -> None:
     owner = text_of(page(document(redescription(true=TRUE), warning="NOT PRIVATE: true values")))
     for text in (published, unmet, owner):
         assert text.split(" redveil ", maxsplit=1)[1].startswith("NOT ")
-        assert "protects every single patient" not in text
-        assert "Protects" not in text
+        assert "limits what can be learned" not in text
+        assert "Limits what it tells" not in text
+        assert "can still be applied to one of them" not in text
     assert "Nothing that you should rely on" in published
     assert "Nothing to rely on, because of what is NOT MET" in unmet
     assert "Nothing for the true values" in owner
     assert "True Jaccard index 0.625" in owner
-    assert "protects every single patient" in told()
+    assert "it limits what can be learned about any one patient" in told()
 
 
 def test_what_was_asked_is_told() -> None:
@@ -253,8 +258,8 @@ def test_conditions_are_plain_and_the_certificate_keeps_its_own() -> None:
         assert plain_condition(condition) != condition
         assert plain_condition(condition) in text
         assert condition in text
-    assert "nobody outside saw how long it ran" in text
-    assert 'every single patient, <a href="#conditions">' in result.report()
+    assert "nobody outside saw its messages or how long it took" in text
+    assert '<b>any one patient</b>, <a href="#conditions">' in result.report()
     assert 'id="conditions"' in result.report()
 
 
@@ -262,10 +267,10 @@ def test_ranges_claim_what_is_proved() -> None:
     shallow = mined_clinic(algorithm="twin", depth=1, trials=2).report()
     deep = mined_clinic(algorithm="twin", depth=3, trials=1).report()
     for text in map(text_of, (shallow, deep)):
-        assert "do not allow for chance in which patients happen to be in the data" in text
-        assert "with 95 % confidence, all of these ranges are right" in text
+        assert "if these patients are a sample, ordinary sampling error comes on top" in text
+        assert "In at least 95 of 100 such runs, all of these ranges at once contain" in text
     assert "as measured" not in text_of(shallow)
-    assert "are right (for trees as deep as these, as measured)." in text_of(deep)
+    assert "without noise (for trees as deep as these, as measured)." in text_of(deep)
 
 
 def test_the_footer_names_the_promise_and_the_file(tmp_path: Path) -> None:
@@ -322,7 +327,8 @@ def test_what_is_confirmed_and_how_the_list_was_made_is_said() -> None:
     text = text_of(page(made))
     assert "Confirmed 1 of 2" in text
     assert "✓ confirmed" in text
-    assert "○ not confirmed : given the noise, it could be a coincidence among 10³²" in text
+    assert "○ not confirmed : for this pair alone clearly more than chance, but the best" in text
+    assert "no confirmed finding is a coincidence. The others are not confirmed" in text
     assert "1 of the 2 findings is confirmed: too strong for a coincidence" in text
     again = mined_clinic(algorithm="twin", trials=3).filter(max_support=0.5)
     assert "Listed again from released tables, at no cost" in text_of(again.report())
@@ -331,9 +337,9 @@ def test_what_is_confirmed_and_how_the_list_was_made_is_said() -> None:
 @pytest.mark.parametrize(
     ("confirmed", "reported", "said"),
     [
-        (2, 2, "All 2 findings are confirmed: too strong for a coincidence, even among up to 10³²"),
+        (2, 2, "All 2 findings are confirmed: too strong for a coincidence, even as the best"),
         (1, 1, "The finding is confirmed: too strong"),
-        (0, 2, "None of the 2 findings is confirmed: with this much noise, coincidence among up"),
+        (0, 2, "None of the 2 findings is confirmed: with this much noise, the best of up"),
         (0, 1, "The finding is not confirmed: with this much noise"),
     ],
 )
@@ -371,3 +377,25 @@ def test_one_answer_is_one() -> None:
     assert "One such pair was found." in told()
     gout = GivenPart(left=query_part(boolean("gout")))
     assert "One answer was found." in told(algorithm="describe", given=gout)
+
+
+def test_a_detail_says_what_it_adds_to() -> None:
+    story, other = redescription("gout", "acid"), redescription("asthma", "cough")
+    detail = redescription("asthma", "cough").model_copy(update={"detail": True})
+    doubt = redescription("x", "y", confirmed=False)
+    made = document(story, other, detail, doubt)
+    assert [adds_to(made, number) for number in (1, 2, 3, 4)] == [None, None, 2, None]
+    assert parts(made) == [Part(DETAILS, 3), Part(DOUBTS, 4)]
+    written = page(made)
+    assert '↳ adds to <a href="#finding-2">finding 2</a>' in written
+    assert written.index(DETAILS) < written.index('id="finding-3"') < written.index(f">{DOUBTS}<")
+    assert "then come details, which add to a finding above; what is not" in text_of(written)
+    assert "↳ adds to 2: Of about" in text_of(compact(made))
+
+
+def test_a_list_in_another_order_has_no_headings() -> None:
+    detail = redescription().model_copy(update={"detail": True})
+    assert parts(document(detail, redescription("x", "y"))) == []
+    alone = document(detail)
+    assert (parts(alone), adds_to(alone, 1)) == ([], None)
+    assert "↳ a detail" in text_of(page(alone))
