@@ -364,7 +364,7 @@ def test_findings_and_answers_are_copied(browser: Any, file: Path) -> None:
 
 def test_words_are_explained_on_hover_and_on_focus(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
-        word = page.locator("#finding-1 a.term").first
+        word = page.locator("#finding-1 .measure a.term").first
         word.hover()
         note = page.locator("#note")
         assert note.is_visible()
