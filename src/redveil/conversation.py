@@ -223,7 +223,7 @@ def confirm(
     dataset: what `load` returned for the new tables; the schema must allow the listed queries
     epsilon: the privacy loss ε for the new entities
     delta:   the δ of (ε, δ)-privacy; 0, pure ε, by default
-    result_name, ledger, progress, keep: as for `mine`; an unfinished result answers `Result.ask`
+    result_name, ledger, progress, keep: as for `mine`
 
     >>> from redveil import load, mine
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -237,6 +237,7 @@ def confirm(
     from redveil.algorithms.derived import must_be_told, with_derived
     from redveil.algorithms.population import part_of
     from redveil.query.condition import check_condition
+    from redveil.report.result import Result
     from redveil.report.retest import compared, retest, said_before
     from redveil.report.source import source_of
 
@@ -267,8 +268,8 @@ def confirm(
     )
     around: dict[str, Any] = {"progress": told, "handover": handover, "source": source}
     with handover.guarding():
-        measured = mining.confirm(derived, wanted, arranged.listed, loss, **around)
-        return compared(mining.report(measured), before)
+        measured = mining.confirm(derived, wanted, arranged.listed, loss, before=before, **around)
+        return Result(compared(mining.report(measured).document, before))
 
 
 def _listed(result: Result, number: int, schema: Schema) -> tuple[Condition, ...]:

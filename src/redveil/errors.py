@@ -5,7 +5,7 @@ RedveilError
 │   ├── SchemaError      a declaration is missing, contradictory or unreadable
 │   ├── LoadError        a file or frame cannot be read with its schema
 │   ├── QueryError       a query cannot be parsed or evaluated
-│   └── ResultError      a result file is unreadable or of another version
+│   └── ResultError      a result file is unreadable, of another version or without its list
 ├── OverBudgetError      the privacy budget does not cover the request (exit code 3)
 ├── StoreError           the database of a server cannot be used
 │   └── LedgerError      a ledger was changed, cut off or restored from a backup

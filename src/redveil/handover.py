@@ -57,9 +57,10 @@ class Handover:
                 raise
             result, where = self._safe(self._make)
             if isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt(where) from None
+                raise _carrying(KeyboardInterrupt(where), result) from None
             if not isinstance(error, Exception):
                 error.add_note(where)
+                _carrying(error, result)
                 raise
             problem = str(error) if isinstance(error, RedveilError) else innermost(error)
             raise UnfinishedError(f"the list was not made ({problem}); {where}", result) from error
@@ -76,3 +77,9 @@ class Handover:
             f"what was released and paid for is in {path}; "
             f'redveil.Result.read("{path}").filter() makes the list'
         )
+
+
+def _carrying(error: BaseException, result: Result) -> BaseException:
+    """Return an error that is none of ours, and yet has a `result`, as an UnfinishedError has."""
+    error.result = result  # type: ignore[attr-defined]
+    return error

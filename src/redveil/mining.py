@@ -21,12 +21,14 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
+from redveil.findings.statistics import Interval
 from redveil.handover import Handover
 from redveil.privacy.loss import Loss, Price
 from redveil.privacy.promise import Promise, Source
 from redveil.query.meaning import Wording
 from redveil.report.build import build
 from redveil.report.result import Result
+from redveil.report.retest import awaiting
 from redveil.schema import Side
 
 
@@ -140,6 +142,7 @@ def confirm(
     workers: int | None = None,
     handover: Handover | None = None,
     source: Source | None = None,
+    before: Sequence[Interval] = (),
 ) -> Mined:
     """Measure given trees on sealed data, then read off what was listed. Nothing is searched for.
 
@@ -147,12 +150,17 @@ def confirm(
     listed:   where to read each redescription of the list
     handover: is given what was released, before anything is inferred
     source:   the earlier result that the list is from
+    before:   what it said of each redescription
     """
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
     origin = dataset.origin
     released = Mined(ran, not_yet_found(_in_words(ran, origin)), Reporting(), loss, origin, source)
-    (handover or Handover()).take(lambda: report(released))
-    left, right = (tuple(origin.meanings[side].values()) for side in Side)
+    meanings = {side: tuple(origin.meanings[side].values()) for side in Side}
+    pending = tuple(zip(listed, before, strict=True)) if before else ()
+    (handover or Handover()).take(
+        lambda: Result(awaiting(report(released).document, meanings, pending))
+    )
+    left, right = (meanings[side] for side in Side)
     found = [
         Redescription(left[one.queries[0]], right[one.queries[1]], statistics, one.table, *one.ends)
         for one, statistics in zip(listed, read_off(ran.tables, listed), strict=True)

@@ -97,8 +97,9 @@ class Released(Generic[T]):
 def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
     """Compute on sealed values, and return the result sealed.
 
-    An exception is replaced by one that does not mention the cause, which may be a row. So is
-    Ctrl-C, whose traceback would hold what was being computed.
+    An exception is replaced by one that does not mention the cause, which may be a row. So are
+    Ctrl-C, an exit and whatever else a time limit raises: their tracebacks would hold what was
+    being computed.
 
     >>> within(len, Sealed([1, 2, 3]))
     <sealed>
@@ -108,12 +109,24 @@ def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
     """
     try:
         return Sealed(function(*(_contents(sealed) for sealed in contents)))
-    except KeyboardInterrupt:
-        failure: BaseException = KeyboardInterrupt()
-    except Exception:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        failure: BaseException = stopped(stop)
+    except BaseException:
         failure = SealedError("a computation on sealed data failed; its reason stays sealed")
     # Raised outside the handler, so that no __context__ keeps the original alive.
     raise failure
+
+
+def stopped(stop: KeyboardInterrupt | SystemExit) -> BaseException:
+    """Return what stops the program in the same way, and holds nothing else.
+
+    >>> stopped(SystemExit(7)), stopped(SystemExit("a row"))
+    (SystemExit(7), SystemExit(1))
+    """
+    if isinstance(stop, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    # A text would be printed, and then the code is 1.
+    return SystemExit(stop.code if stop.code is None or isinstance(stop.code, int) else 1)
 
 
 def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]:

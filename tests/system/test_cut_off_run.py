@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import signal
@@ -13,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+import redveil
 from redveil import Result
 from redveil.budget.ledger import Ledger
+from support.clinic import clinic
 from support.command_line import Clinic
 from support.console import is_one_line
 
@@ -123,6 +126,93 @@ def test_a_run_that_is_out_of_memory_says_where_its_result_is(clinic_files: Clin
     assert "the list was not made (MemoryError in redveil.findings.findings, line" in error
     assert "what was released and paid for is in result.json" in error
     assert Result.read(clinic_files.result).document.unfinished
+
+
+def test_a_run_that_is_stopped_where_nothing_can_be_written_prints_what_was_released(
+    clinic_files: Clinic,
+) -> None:
+    """The disk has filled up since the check, and so has that of temporary files."""
+    full = WAITING.replace(
+        "findings._hardened = wait",
+        "findings._hardened = wait\n"
+        "from redveil import files\n"
+        "from redveil.cli import paid_output, outputs\n"
+        "def full(path, *_, **__):\n"
+        "    raise files.InputError(f'{path}: cannot be written; the disk is full; make room')\n"
+        "paid_output.replace_text = full\n"
+        "paid_output.set_aside = outputs.set_aside = lambda _: None",
+    )
+    run = started(clinic_files, full, "-o", "result.json")
+    end = time.monotonic() + 60
+    while not (clinic_files.folder / "begun").exists():
+        assert run.poll() is None, run.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    printed, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "stopped; what was released and paid for is in standard output" in said
+    (clinic_files.folder / "printed.json").write_text(printed, encoding="utf-8")
+    assert Result.read(clinic_files.folder / "printed.json").document.tree_pairs
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "words"),
+    [
+        pytest.param("KeyboardInterrupt", 130, "stopped", id="Ctrl-C"),
+        pytest.param(
+            "MemoryError", 1, "the result was not written (MemoryError", id="out of memory"
+        ),
+    ],
+)
+def test_a_run_that_is_stopped_between_list_and_file_says_where_its_result_is(
+    how: str, code: int, words: str, clinic_files: Clinic
+) -> None:
+    script = f"""
+from redveil.report.result import Result
+whole = Result.to_json
+def to_json(self):
+    if self.document.unfinished:
+        return whole(self)
+    raise {how}
+Result.to_json = to_json
+from redveil.cli import main
+main()
+"""
+    run = started(clinic_files, script, "-o", "result.json")
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == code
+    *_, error = said.splitlines(keepends=True)
+    assert is_one_line(error)
+    assert words in error
+    assert "what was released and paid for is in result.json" in error
+    assert Result.read(clinic_files.result).document.unfinished
+
+
+def test_commands_make_the_list_of_a_result_that_was_cut_off(clinic_files: Clinic) -> None:
+    early: list[Result] = []
+    finished = redveil.mine(clinic(), 20, trials=1, keep=early.append)
+    assert finished.redescriptions
+    early[0].save(clinic_files.result)
+    finished.save(clinic_files.folder / "finished.json")
+    for arguments, where in (
+        (["report", "result.json"], "result.html"),
+        (["compare", "result.json", "finished.json", "--json"], None),
+        (["show", "result.json", "--format", "csv"], None),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "redveil", *arguments],
+            cwd=clinic_files.folder,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+            timeout=60,
+        )
+        text = done.stdout if where is None else (clinic_files.folder / where).read_text()
+        assert "has not been made" not in text
+        first = finished.redescriptions[0].left.text
+        names = (first, html.escape(first))
+        assert any(name in text or json.dumps(name)[1:-1] in text for name in names)
 
 
 def test_a_run_that_ends_well_leaves_its_result_and_the_one_before(clinic_files: Clinic) -> None:

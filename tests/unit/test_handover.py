@@ -13,8 +13,9 @@ import pytest
 
 import redveil
 from redveil import Result, mining
-from redveil.errors import InputError, UnfinishedError
+from redveil.errors import InputError, ResultError, UnfinishedError
 from redveil.handover import Keep
+from redveil.report.compare import compare
 from support.clinic import clinic
 
 Run = Callable[["Keep | None"], Result]
@@ -67,7 +68,7 @@ def test_the_list_of_an_unfinished_result_is_the_one_that_was_not_made(
     finished = run(given.append)
     (early,) = given
     assert early.document.unfinished
-    assert not early.redescriptions
+    assert not early.document.redescriptions
     assert "The list has not been made" in str(early)
     early.save(tmp_path / "early.json")
     listed = Result.read(tmp_path / "early.json").filter()
@@ -80,13 +81,64 @@ def test_the_list_of_an_unfinished_result_is_the_one_that_was_not_made(
     assert "unfinished" not in finished.to_json()
 
 
-def test_an_unfinished_confirmation_answers_for_its_pairs() -> None:
+def test_the_list_of_an_unfinished_confirmation_can_be_made(tmp_path: Path) -> None:
     given: list[Result] = []
     finished = confirmed(given.append)
     assert finished.redescriptions
+    given[0].save(tmp_path / "early.json")
+    listed = Result.read(tmp_path / "early.json").filter()
+    assert listed == finished
+    assert all(one.before for one in listed)
     for one in finished:
         answer = given[0].ask(one.left.text, one.right.text)
         assert answer.statistics.jaccard.estimate == pytest.approx(one.jaccard.estimate)
+
+
+def test_an_unfinished_confirmation_that_was_damaged_is_refused(tmp_path: Path) -> None:
+    given: list[Result] = []
+    confirmed(given.append)
+    text = given[0].to_json()
+    assert text.count('"tree_pair": 0') >= 1
+    (tmp_path / "early.json").write_text(text.replace('"tree_pair": 0', '"tree_pair": 99', 1))
+    with pytest.raises(ResultError, match=r"pending\.0: its source is not in tree_pairs"):
+        Result.read(tmp_path / "early.json")
+
+
+NEEDS_A_LIST: dict[str, Callable[[Result], object]] = {
+    "redescriptions": lambda one: one.redescriptions,
+    "len": len,
+    "iter": list,
+    "bool": bool,
+    "arrow": lambda one: one.to_arrow(),
+    "pandas": lambda one: one.to_pandas(),
+    "report": lambda one: one.report(),
+    "plot": lambda one: one.plot("scatter", "/nowhere/figure.png"),
+    "sort": lambda one: one.sort("p"),
+    "top": lambda one: one.top(1),
+    "complement": lambda one: one.complement(),
+    "compare": lambda one: compare(one, one),
+    "confirm": lambda one: redveil.confirm(one, clinic(), 1),
+    "refine": lambda one: one.refine(clinic(), 1),
+    "truth": lambda one: redveil.truth(one, clinic()),
+}
+
+
+@cache
+def early() -> Result:
+    """Return an unfinished result."""
+    given: list[Result] = []
+    mined(given.append)
+    return given[0]
+
+
+@pytest.mark.parametrize("use", NEEDS_A_LIST.values(), ids=NEEDS_A_LIST)
+def test_nobody_takes_an_unfinished_result_for_one_that_found_nothing(
+    use: Callable[[Result], object],
+) -> None:
+    with pytest.raises(ResultError, match=r"has not been made.*Result\.filter make it"):
+        use(early())
+    assert "unfinished" in repr(early())
+    assert "The list has not been made" in early()._repr_html_()
 
 
 @pytest.mark.parametrize("run", [*SEARCHED, confirmed])
@@ -140,6 +192,20 @@ def test_if_nothing_can_be_written_the_error_has_it(monkeypatch: pytest.MonkeyPa
         mined(None)
     assert caught.value.result is not None
     assert caught.value.result.document.tree_pairs
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(7)])
+def test_if_nothing_can_be_written_whatever_stops_a_run_has_it(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    cut_off(error, monkeypatch)
+    with pytest.raises(type(error)) as caught:
+        mined(None)
+    assert "is in the error's result" in " ".join(
+        [str(caught.value), *getattr(caught.value, "__notes__", ())]
+    )
+    assert caught.value.result.filter().certificate.epsilon == "20"  # type: ignore[attr-defined]
 
 
 def test_what_was_kept_is_not_kept_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,13 @@ import pickle
 import traceback
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from redveil.data import raw
 from redveil.errors import SealedError
 from redveil.sealed import Receipt, Released, Sealed, combine, open_for_owner, open_paid, within
 from support.prepared import SOME_STEP
@@ -96,6 +98,45 @@ def test_a_failure_inside_the_seal_says_nothing_about_its_cause() -> None:
     assert caught.value.__context__ is None
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
     assert SECRET not in "".join(shown.format())
+
+
+class TimeLimit(BaseException):
+    """As some libraries raise it, from a signal or another thread."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected", "code"),
+    [
+        pytest.param(TimeLimit(SECRET), SealedError, None, id="time limit"),
+        pytest.param(KeyboardInterrupt(SECRET), KeyboardInterrupt, None, id="Ctrl-C"),
+        pytest.param(SystemExit(7), SystemExit, 7, id="exit"),
+        pytest.param(SystemExit(SECRET), SystemExit, 1, id="exit with a text"),
+    ],
+)
+@pytest.mark.parametrize("door", ["within", "loading"])
+def test_whatever_stops_a_computation_leaves_no_frames_behind(
+    door: str, raised: BaseException, expected: type[BaseException], code: int | None
+) -> None:
+    def stop(value: str) -> None:
+        raise raised
+
+    def enter() -> None:
+        if door == "within":
+            within(stop, Sealed(SECRET))
+            return
+        found = raw.caught(partial(stop, SECRET), "loading")
+        assert isinstance(found, BaseException)
+        raise found
+
+    with pytest.raises(expected) as came:
+        enter()
+    error = came.value
+    assert getattr(error, "code", None) == code
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    frames = traceback.walk_tb(error.__traceback__)
+    assert "stop" not in {frame.f_code.co_name for frame, _ in frames}
+    assert SECRET not in str(error)
 
 
 def test_work_inside_the_seal_stays_sealed() -> None:

@@ -18,6 +18,7 @@ from redveil.privacy.loss import Loss
 _INSERT: Final = (
     f"INSERT INTO charges ({', '.join(COLUMNS)}) VALUES ({', '.join('?' for _ in COLUMNS)})"
 )
+_STORED: Final = f"SELECT {', '.join(COLUMNS)} FROM charges WHERE number >= ?"
 _HEAD: Final = "SELECT number, hash FROM charges ORDER BY number DESC LIMIT 1"
 
 
@@ -68,7 +69,10 @@ def append(
     identity: str | None = None,
     sign: Callable[[Head], str] | None = None,
 ) -> Entry:
-    """Add an entry at the end, in a transaction that has locked the ledger; return it."""
+    """Add an entry at the end, in a transaction that has locked the ledger; return it.
+
+    Whatever the table was turned into, nothing is paid for by an entry that is not in it.
+    """
     last = head(statements, identity)
     linked = entry.linked(last.number + 1, last.hash)
     if sign is not None:
@@ -80,7 +84,10 @@ def append(
 def insert(statements: Statements, entry: Entry) -> None:
     """Insert an entry that has its place in the chain."""
     row: Mapping[str, Any] = entry.row
-    statements.execute(_INSERT, [row[name] for name in COLUMNS])
+    values = tuple(row[name] for name in COLUMNS)
+    statements.execute(_INSERT, values)
+    if [tuple(found) for found in statements.execute(_STORED, [entry.number])] != [values]:
+        raise NotAnEntryError(f"entry {entry.number} was not written")
 
 
 def check_chain(entries: Iterable[Entry], identity: str | None = None) -> Head:

@@ -25,6 +25,7 @@ from redveil.budget.charges import (
 )
 from redveil.budget.entry import CHARGE, Entry, NotAnEntryError, read_entry
 from redveil.budget.one_name import must_have_one_name
+from redveil.budget.turn import turn
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.files import followed, is_there
 from redveil.privacy.loss import Loss, legible
@@ -191,7 +192,7 @@ datapackage.ledger.sqlite
         """Return all entries, oldest first, chained or not. Writes nothing, and creates no file."""
         if self._is_new():
             return ()
-        with self._named_errors(), closing(self._connect("rw")) as connection:
+        with self._named_errors(), self._opened("rw", shared=True) as connection:
             return tuple(_entries(connection) if _columns(connection) else ())
 
     def _all(self) -> list[Charge]:
@@ -200,7 +201,7 @@ datapackage.ledger.sqlite
             return []
         # Not "ro": what a crashed process left has to be rolled back. SQLite opens a file that
         # is write-protected for reading.
-        with self._named_errors(), closing(self._connect("rw")) as connection:
+        with self._named_errors(), self._opened("rw", shared=True) as connection:
             return _read(connection)
 
     def _may_be_a_file(self) -> bool:
@@ -266,6 +267,15 @@ datapackage.ledger.sqlite
             stacklevel=5,
         )
 
+    @contextmanager
+    def _opened(self, mode: str, *, shared: bool) -> Iterator[sqlite3.Connection]:
+        """Open the file when it is our turn."""
+        with (
+            turn(self._path, _SECONDS_TO_WAIT, shared=shared),
+            closing(self._connect(mode)) as connection,
+        ):
+            yield connection
+
     def _connect(self, mode: str) -> sqlite3.Connection:
         must_have_one_name(self._path)
         # SQLite would replace a file of one byte. (Not by its first bytes: closing a file that
@@ -288,7 +298,7 @@ datapackage.ledger.sqlite
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Lock the file, then commit on success and roll back on any error."""
-        with self._named_errors(), closing(self._connect("rwc")) as connection:
+        with self._named_errors(), self._opened("rwc", shared=False) as connection:
             # The default could lose a committed charge if the power fails.
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("BEGIN IMMEDIATE")
@@ -335,9 +345,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
 def _columns(connection: sqlite3.Connection) -> list[str]:
     """Return the columns of the table, none in an empty file; refuse any other database."""
     contents = set(connection.execute("SELECT type, name FROM sqlite_master"))
-    names = [row[1] for row in connection.execute("PRAGMA table_info(charges)")]
-    # Nothing else: a trigger could take back what is charged.
-    if contents - _CONTENTS or (contents and not set(_FIRST) <= set(names)):
+    # With those that are computed, too.
+    names = [row[1] for row in connection.execute("PRAGMA table_xinfo(charges)")]
+    # Nothing else: a trigger could take back what is charged, a column keep it from being written.
+    is_ours = set(_FIRST) <= set(names) <= {*_FIRST, *_LATER}
+    if contents - _CONTENTS or (contents and not is_ours):
         raise sqlite3.DatabaseError("another database")
     return names
 

@@ -9,6 +9,7 @@ import typer
 
 from redveil.cli.arguments import JsonOutput
 from redveil.cli.console import display, output, write_json
+from redveil.cli.listing import read_listed
 
 FirstResult = Annotated[
     Path, typer.Argument(metavar="FIRST", help="Result file, written by redveil mine.")
@@ -24,11 +25,10 @@ def compare(first: FirstResult, second: SecondResult, as_json: JsonOutput = Fals
     """
     from redveil.display import Listing, rich_text
     from redveil.report.compare import compare as compared
-    from redveil.report.result import Result
     from redveil.report.text import NARROW_WIDTH
 
     names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
-    found = compared(Result.read(first), Result.read(second), names)
+    found = compared(read_listed(first), read_listed(second), names)
     if as_json:
         write_json(found.to_json())
         return

@@ -19,6 +19,7 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
+from redveil.cli.listing import read_listed
 from redveil.cli.paid_run import Tables, destination, run_and_save
 from redveil.privacy.loss import parse_loss
 
@@ -46,11 +47,9 @@ def confirm(
     LEFT and RIGHT are a new cohort, or a part that was set aside. All of ε goes to counts. The new
     result has the same list, and how each Jaccard index differs from before.
     """
-    from redveil.report.result import Result as Kind
-
     with naming_options():
         loss = parse_loss(epsilon, delta)
-    first = Kind.read(result)
+    first = read_listed(result)
     tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
     where = destination(output, tables, ledger, loss, [result])
     dataset = tables.load()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -99,6 +100,13 @@ Top = Annotated[
 ]
 
 
+def read_listed(path: Path) -> Result:
+    """Read a result file; make the list of one that was cut off before it was made."""
+    from redveil.report.result import Result as Read
+
+    return listed(Read.read(path), {})
+
+
 def listed(
     read: Result,
     constraints: dict[str, float | int | str | bool | None],
@@ -112,9 +120,8 @@ def listed(
     constraints: the arguments of `Result.filter`, None for those that were not given
     """
     with naming_options():
-        # One that was cut off has no list yet, and that of a confirmation cannot be made again.
-        cut_off = read.document.unfinished and read.certificate.algorithm != "confirm"
-        if cut_off or any(value is not None for value in constraints.values()):
+        # One that was cut off has no list yet.
+        if read.document.unfinished or any(value is not None for value in constraints.values()):
             from redveil.report.listing import filtered
             from redveil.report.result import Result as Listed
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from redveil.cli.outputs import is_standard_output, rescued, save_paid
-from redveil.errors import InputError, UnfinishedError
+from redveil.errors import InputError, RedveilError, UnfinishedError, innermost
 from redveil.file_kind import FileKind
 from redveil.files import is_written_to, replace_text, set_aside
 
 if TYPE_CHECKING:
     from redveil.report.result import Result
+
+_IN: Final = "what was released and paid for is in {}"
 
 
 class PaidOutput:
@@ -31,13 +33,14 @@ class PaidOutput:
 
     def begin(self, result: Result) -> None:
         """Write what was released. If it cannot be written, go on: `finish` will say so."""
-        self._text = result.to_json()
+        text = result.to_json()
         if not is_standard_output(self._path) and not is_written_to(self._path):
             with suppress(InputError):
-                self._kept = replace_text(self._path, self._text, FileKind.RESULT)
+                self._kept = replace_text(self._path, text, FileKind.RESULT)
                 self._begun = self._path
-                return
-        self._begun = set_aside(self._text)
+        if self._begun is None:
+            self._begun = set_aside(text)
+        self._text = text
 
     def finish(self, text: str) -> Path | None:
         """Write the result; return where the file that it replaced is kept, None if none was."""
@@ -48,8 +51,10 @@ class PaidOutput:
             # It is elsewhere, as the error says.
             _discard(aside)
             raise
+        # There is nothing left to name.
+        begun, self._text, self._begun = self._text, "", None
         _discard(aside)
-        if kept is not None and _contains(kept, self._text):
+        if kept is not None and _contains(kept, begun):
             kept.unlink(missing_ok=True)
             return self._kept
         return self._kept or kept
@@ -60,7 +65,7 @@ class PaidOutput:
         try:
             yield
         except KeyboardInterrupt as stopped:
-            said = self._where or str(stopped)
+            said = self._where or self._rescued() or _said(stopped)
             if not said:
                 raise
             raise UnfinishedError(f"stopped; {said}") from stopped
@@ -70,16 +75,35 @@ class PaidOutput:
             problem = str(error).partition("; what was released")[0]
             said = f"{problem}; please report this; {self._where}"
             raise UnfinishedError(said, error.result) from None
+        except RedveilError:
+            raise
+        except Exception as error:
+            # Before the release, there is nothing to name.
+            if not self._text:
+                raise
+            raise UnfinishedError(
+                f"the result was not written ({innermost(error)}); please report this; "
+                f"{self._where or self._rescued()}"
+            ) from None
+
+    def _rescued(self) -> str:
+        """Write what `begin` could write nowhere, and say where; empty before the release."""
+        return _IN.format(rescued(self._text)) if self._text else ""
 
     @property
     def _where(self) -> str:
         """Where what was released is, and what to do with it; empty if it is nowhere."""
         if self._begun is None:
             return ""
-        return (
-            f"what was released and paid for is in {self._begun}, and `redveil show {self._begun}` "
-            "lists it at no cost"
-        )
+        return f"{_IN.format(self._begun)}, and `redveil show {self._begun}` lists it at no cost"
+
+
+def _said(stopped: KeyboardInterrupt) -> str:
+    """Return what Ctrl-C says of a result; one that is nowhere else is rescued."""
+    result: Result | None = getattr(stopped, "result", None)
+    if result is None or "error's result" not in str(stopped):
+        return str(stopped)
+    return _IN.format(rescued(result.to_json()))
 
 
 def _discard(aside: Path | None) -> None:

@@ -91,9 +91,10 @@ def run_and_save(
     from redveil.report.text import result_view
 
     paid = PaidOutput(where.path)
-    with paid.naming(), announcing(), progress(what) as report:
-        found = run(report, paid.begin)
-    kept = paid.finish(found.to_json())
+    with paid.naming():
+        with announcing(), progress(what) as report:
+            found = run(report, paid.begin)
+        kept = paid.finish(found.to_json())
     if where.quiet or is_standard_output(where.path):
         return
     try:

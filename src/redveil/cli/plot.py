@@ -10,6 +10,7 @@ import typer
 from redveil.cli.arguments import Delta, Epsilon, ResultFile, naming_options
 from redveil.cli.console import say
 from redveil.cli.help import ReadableCommand, ReadableGroup
+from redveil.cli.listing import read_listed
 from redveil.cli.outputs import check_output
 from redveil.file_kind import FileKind
 
@@ -94,10 +95,9 @@ def detect(
 
 def _draw(result: Path, kind: FigureKind, picture: Path, pair: int | None = None) -> None:
     from redveil.report.figures.kinds import draw
-    from redveil.report.result import Result
 
     _check(picture, [result])
-    read = Result.read(result)
+    read = read_listed(result)
     with naming_options():
         kept = draw(read.document, kind, picture, pair)
     _say(kept, picture)

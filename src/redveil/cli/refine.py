@@ -28,6 +28,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.help import EXPERT
+from redveil.cli.listing import read_listed
 from redveil.cli.paid_run import Tables, destination, run_and_save
 from redveil.privacy.loss import parse_loss
 
@@ -72,8 +73,6 @@ def refine(
 
     The two queries are known, so that all of ε goes to what is below them, and to counts.
     """
-    from redveil.report.result import Result as Kind
-
     given: dict[str, Any] = {
         "of": of,
         "depth": depth,
@@ -86,7 +85,7 @@ def refine(
     }
     with naming_options():
         loss = parse_loss(epsilon, delta)
-    first = Kind.read(result)
+    first = read_listed(result)
     tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
     where = destination(output, tables, ledger, loss, [result])
     dataset = tables.load()

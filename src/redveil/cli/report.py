@@ -9,6 +9,7 @@ import typer
 
 from redveil.cli.arguments import ResultFile
 from redveil.cli.console import say, write_file
+from redveil.cli.listing import read_listed
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
@@ -29,13 +30,12 @@ def report(result: ResultFile, output: Page = None, open_: Open = False) -> None
     tables are answered in it. It needs no network, and nothing is spent.
     """
     from redveil.files import write_text
-    from redveil.report.result import Result
 
     target = output or result.with_suffix(".html")
     if open_ and is_standard_output(target):
         raise InputError("--open: name a file with --output, such as report.html")
     check_output(target, FileKind.REPORT, [result])
-    read = Result.read(result)
+    read = read_listed(result)
     if read.document.warning:
         say(read.document.warning, "bold red")
     if is_standard_output(target):

@@ -9,6 +9,7 @@ import typer
 
 from redveil.cli.arguments import Left, ResultFile, Right, SchemaFile, find_schema
 from redveil.cli.console import display, output, say
+from redveil.cli.listing import read_listed
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.file_kind import FileKind
@@ -26,10 +27,9 @@ def truth(
 ) -> None:
     """Show a result's true values beside its noisy ones. NOT PRIVATE: for the data owner only."""
     from redveil import owner
-    from redveil.report.result import Result
     from redveil.report.text import result_view
 
-    read = Result.read(result)
+    read = read_listed(result)
     declared, schema_path = find_schema(schema, left)
     if target is not None:
         check_output(target, FileKind.RESULT, [result, left, right, schema_path])

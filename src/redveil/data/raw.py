@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from redveil.data.layout import Layout
 from redveil.errors import LoadError, RedveilError, SealedError, innermost
+from redveil.sealed import stopped
 
 T = TypeVar("T")
 
@@ -201,14 +202,12 @@ def caught(action: Callable[[], T], what: str) -> T | BaseException:
     """
     try:
         return action()
-    except KeyboardInterrupt:
-        return KeyboardInterrupt()
+    except (KeyboardInterrupt, SystemExit) as stop:
+        return stopped(stop)
     except RedveilError as error:
         # Without the frames and the errors that it came from.
         error.__cause__ = error.__context__ = None
         return error.with_traceback(None)
-    except SystemExit:
-        raise
     except BaseException as error:
         # Not only Exception: a library in another language may panic.
         return SealedError(f"{what} failed ({innermost(error)}); its reason stays sealed")

@@ -37,7 +37,7 @@ from redveil.report.document import (
     TreePairPart,
     TreePart,
 )
-from redveil.report.nothing_found import explanation, unfinished
+from redveil.report.nothing_found import UNFINISHED, explanation
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.version import software
 
@@ -47,7 +47,7 @@ def build(findings: Findings, promise: Promise) -> ResultDocument:
     declared, nothing = promise.schema, findings.nothing
     message = None if nothing is None else explanation(nothing, promise.loss, declared.unit)
     if not findings.is_listed:
-        message = unfinished(promise.method.algorithm)
+        message = UNFINISHED
     return ResultDocument(
         certificate=certificate(promise),
         entities=None if findings.entities is None else _interval(findings.entities),
@@ -71,7 +71,7 @@ def with_list(
     document: ResultDocument,
     found: Iterable[Redescription],
     discovery: Discovery | None,
-    listing: ListingPart,
+    listing: ListingPart | None,
 ) -> ResultDocument:
     """Return a document with another list. What else is known of a pair stays, if it was listed.
 

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from redveil.display import Block, Displayed, Folded, Listing, Note
-from redveil.errors import QueryError
+from redveil.errors import QueryError, ResultError
 from redveil.findings.wording import interval_text
 from redveil.privacy import concentrated, loss
 from redveil.privacy.plan import StepKey, StepKind, steps_listing
@@ -326,6 +326,15 @@ class RedescriptionPart(Part):
         return f"<Redescription {self}>"
 
 
+class PendingPart(Part):
+    """An entry of a confirmation that has not been read off its tables yet."""
+
+    left: QueryPart
+    right: QueryPart
+    source: SourcePart
+    before: IntervalPart = Field(description="the Jaccard index in the earlier result")
+
+
 class PointPart(Part):
     """A redescription that was pruned: where it stood in the scatter plot."""
 
@@ -456,6 +465,9 @@ class ResultDocument(Part):
     unfinished: bool = Field(
         default=False, description="whether the run ended before a list was made from the tables"
     )
+    pending: tuple[PendingPart, ...] = Field(
+        default=(), description="the list that an unfinished confirmation is to read off its tables"
+    )
     signature: SignaturePart | None = Field(default=None, description="of a server")
 
     @model_validator(mode="after")
@@ -467,3 +479,12 @@ class ResultDocument(Part):
         if any(rank < 1 for rank in ranks):
             raise ValueError("listing.ranks are counted from 1")
         return self
+
+
+def must_be_listed(document: ResultDocument) -> None:
+    """Refuse a result that has no list yet, so that nobody takes it for one that found nothing."""
+    if document.unfinished:
+        raise ResultError(
+            "the list of this result has not been made, because the run ended before it was; "
+            "`redveil show` and Result.filter make it from the tables, free of charge"
+        )

@@ -32,6 +32,7 @@ from redveil.report.released import (
     released_tables,
     significance_test,
 )
+from redveil.report.retest import confirmed_list
 from redveil.report.wording import KEEP_ALL, differences
 from redveil.schema import Side
 from redveil.schema.naming import Name
@@ -75,9 +76,11 @@ def filtered(document: ResultDocument, changes: Mapping[str, Any]) -> ResultDocu
     changes: constraints that differ from those in force; None for those that do not. A list that
     was sorted, cut short or made of complements begins anew
     """
+    given = {name: value for name, value in changes.items() if value is not None}
+    if document.pending and not given:
+        return confirmed_list(document)
     _must_be_searched(document)
     before = reporting_of(document)
-    given = {name: value for name, value in changes.items() if value is not None}
     reporting = Reporting(
         constraints=Constraints(**asdict(before.constraints) | _of(given, Constraints)),
         prune=_prune(given["prune"]) if "prune" in given else before.prune,

@@ -16,6 +16,11 @@ REFUSED: Final = (
     "and answers questions about them free of charge."
 )
 
+UNFINISHED: Final = (
+    "The list has not been made, because the run ended before it was. `redveil show` and "
+    "Result.filter make it from the tables, free of charge."
+)
+
 
 def explanation(nothing: NothingFound, loss: Loss, unit: str) -> str:
     """Say why the list is empty and what it would have taken, from released values only.
@@ -53,15 +58,3 @@ def _required(required: RequiredBudget, unit: str) -> str:
     if not ways:
         return "could not have been reported under these constraints"
     return f"would have needed {', or '.join(ways)}"
-
-
-def unfinished(algorithm: str) -> str:
-    """Say why there is no list, and how to make it.
-
-    >>> unfinished("confirm")[:64]
-    'The list has not been made, because the run ended before it was.'
-    """
-    start = "The list has not been made, because the run ended before it was."
-    if algorithm == "confirm":
-        return f"{start} `redveil ask` and Result.ask answer for each of its pairs, free of charge."
-    return f"{start} `redveil show` and Result.filter make it from the tables, free of charge."

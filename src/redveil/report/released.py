@@ -26,6 +26,7 @@ from redveil.report.document import (
     SourcePart,
     TreePairPart,
     TreePart,
+    must_be_listed,
 )
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
@@ -115,17 +116,23 @@ def _given(document: ResultDocument) -> dict[Side, Query]:
 
 def released_list(document: ResultDocument) -> list[Redescription]:
     """Return the redescriptions of a result file, as they were inferred."""
+    must_be_listed(document)
     _must_have_sources(document)
     return [_redescription(one) for one in document.redescriptions]
 
 
 def _must_have_sources(document: ResultDocument) -> None:
     """Refuse a redescription that was not read from the tables."""
-    for number, one in enumerate(document.redescriptions):
-        if not _has_source(document, one.source):
-            raise ResultError(
-                f"redescriptions.{number}: its source is not in tree_pairs; the file is damaged"
-            )
+    sources = {
+        "redescriptions": [one.source for one in document.redescriptions],
+        "pending": [one.source for one in document.pending],
+    }
+    for part, list_of in sources.items():
+        for number, source in enumerate(list_of):
+            if not _has_source(document, source):
+                raise ResultError(
+                    f"{part}.{number}: its source is not in tree_pairs; the file is damaged"
+                )
 
 
 def _has_source(document: ResultDocument, source: SourcePart) -> bool:

@@ -17,7 +17,12 @@ from pydantic import ValidationError
 from redveil.errors import InputError, ResultError
 from redveil.file_kind import FileKind, kind_of
 from redveil.files import write_text
-from redveil.report.document import CertificatePart, RedescriptionPart, ResultDocument
+from redveil.report.document import (
+    CertificatePart,
+    RedescriptionPart,
+    ResultDocument,
+    must_be_listed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +57,12 @@ class Result:
 
     @property
     def redescriptions(self) -> tuple[RedescriptionPart, ...]:
-        """The redescriptions, best first."""
+        """The redescriptions, best first.
+
+        A result that was cut off before its list was made has none to tell of: it raises a
+        `ResultError`, and so does whatever needs the list. `filter` makes it.
+        """
+        must_be_listed(self.document)
         return self.document.redescriptions
 
     @property
@@ -73,7 +83,10 @@ class Result:
 
     def __repr__(self) -> str:
         promise = self.certificate
-        found = f"{len(self)} redescription{'' if len(self) == 1 else 's'}"
+        count = len(self.document.redescriptions)
+        found = f"{count} redescription{'' if count == 1 else 's'}"
+        if self.document.unfinished:
+            found = "unfinished"
         return f"<Result: {found}, {promise.promise}, {promise.guarantee}, {promise.algorithm}>"
 
     def __str__(self) -> str:
@@ -94,6 +107,7 @@ class Result:
         """
         from redveil.report.arrow import to_arrow
 
+        must_be_listed(self.document)
         return to_arrow(self.document)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -126,6 +140,7 @@ class Result:
         """
         from redveil.report.page import page
 
+        must_be_listed(self.document)
         return page(self.document, sha256(self.to_json().encode()).hexdigest())
 
     def leaves(self) -> list[dict[str, list[str]]]:
@@ -302,12 +317,13 @@ class Result:
         """
         from redveil.report.figures.kinds import draw
 
+        must_be_listed(self.document)
         draw(self.document, kind, Path(path), pair)
 
     def to_json(self) -> str:
         """Return the result file's text."""
         plain = self.document.model_dump(mode="json", by_alias=True, exclude_none=False)
-        for name in ("listing", "unfinished", "signature"):
+        for name in ("listing", "unfinished", "pending", "signature"):
             if not plain[name]:
                 del plain[name]
         for redescription in plain["redescriptions"]:

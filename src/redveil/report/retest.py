@@ -13,15 +13,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from redveil.findings.confirmation import Retested, difference, read_off
+from redveil.findings.confirmation import Retested, confirmation, difference, read_off
+from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval
 from redveil.query.coverage import ReleasedTree, coverage
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json
-from redveil.report.document import BeforePart, IntervalPart, RedescriptionPart, ResultDocument
+from redveil.report.build import with_list
+from redveil.report.document import (
+    BeforePart,
+    IntervalPart,
+    PendingPart,
+    QueryPart,
+    RedescriptionPart,
+    ResultDocument,
+    SourcePart,
+    must_be_listed,
+)
 from redveil.report.released import must_be_consistent, released_tables
-from redveil.report.result import Result
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 
@@ -58,6 +68,7 @@ def retest(document: ResultDocument) -> Retest:
     (True, True)
     """
     tables = released_tables(document)
+    must_be_listed(document)
     list_of = document.redescriptions
     queries = {side: tuple(dict.fromkeys(_query(one, side) for one in list_of)) for side in Side}
     pairs: list[tuple[Tree, Tree]] = []
@@ -86,13 +97,61 @@ def said_before(document: ResultDocument) -> tuple[Interval, ...]:
     return tuple(one.jaccard for one in said)
 
 
-def compared(new: Result, before: Sequence[Interval]) -> Result:
+def compared(new: ResultDocument, before: Sequence[Interval]) -> ResultDocument:
     """Return a confirmation with what the old result said of each redescription."""
     listed = tuple(
         one.model_copy(update={"before": _before(one, said)})
-        for one, said in zip(new, before, strict=True)
+        for one, said in zip(new.redescriptions, before, strict=True)
     )
-    return Result(new.document.model_copy(update={"redescriptions": listed}))
+    return new.model_copy(update={"redescriptions": listed})
+
+
+def awaiting(
+    new: ResultDocument,
+    meanings: Mapping[Side, Sequence[Query]],
+    list_of: Sequence[tuple[Retested, Interval]],
+) -> ResultDocument:
+    """Return an unfinished confirmation that knows its list, so that it can be made later.
+
+    meanings: the queries that were asked for, by side
+    list_of:  where to read each redescription, and what the old result said of it
+    """
+    pending = tuple(
+        PendingPart(
+            left=QueryPart.of(meanings[Side.LEFT][one.queries[0]]),
+            right=QueryPart.of(meanings[Side.RIGHT][one.queries[1]]),
+            source=SourcePart(tree_pair=one.table, left_ends=one.ends[0], right_ends=one.ends[1]),
+            before=_part(old),
+        )
+        for one, old in list_of
+    )
+    return new.model_copy(update={"pending": pending})
+
+
+def confirmed_list(document: ResultDocument) -> ResultDocument:
+    """Return an unfinished confirmation with its list, read off its tables."""
+    pending = document.pending
+    places = [
+        Retested(one.source.tree_pair, (0, 0), (one.source.left_ends, one.source.right_ends))
+        for one in pending
+    ]
+    said = read_off([table.counts for table in released_tables(document)], places)
+    found, discovery = confirmation(
+        [
+            Redescription(
+                from_json(one.left.tree),
+                from_json(one.right.tree),
+                statistics,
+                place.table,
+                *place.ends,
+            )
+            for one, place, statistics in zip(pending, places, said, strict=True)
+        ]
+    )
+    made = with_list(document, found, discovery, None)
+    ended = made.model_copy(update={"unfinished": False, "pending": ()})
+    before = [Interval(one.before.estimate, one.before.low, one.before.high) for one in pending]
+    return compared(ended, before)
 
 
 def _before(one: RedescriptionPart, old: Interval) -> BeforePart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -78,18 +78,29 @@ def check_database(
 ) -> Checked:
     """Check the ledger of a server, and that its jobs and results are those of the ledger."""
     with database.reading() as transaction:
-        return check_within(transaction, key, seen)
+        check = _read(transaction)
+    # Others need not wait for it.
+    return check(key, seen)
 
 
 def check_within(
     transaction: Transaction, key: PublicKey | None = None, seen: Iterable[Head] = ()
 ) -> Checked:
     """Check what a database holds within a transaction."""
-    found = list(entries(transaction))
+    return _read(transaction)(key, seen)
+
+
+def _read(transaction: Transaction) -> Callable[[PublicKey | None, Iterable[Head]], Checked]:
+    """Read the ledger and the jobs, and return what checks them."""
+    ledger, found = identity(transaction), list(entries(transaction))
     jobs = transaction.rows("SELECT id, state, charge, result FROM jobs ORDER BY number")
-    checked = check_entries(found, identity(transaction), key, seen)
-    _check_jobs(found, jobs)
-    return checked
+
+    def check(key: PublicKey | None, seen: Iterable[Head]) -> Checked:
+        checked = check_entries(found, ledger, key, seen)
+        _check_jobs(found, jobs)
+        return checked
+
+    return check
 
 
 def _replayed(found: Sequence[Entry]) -> dict[tuple[str, str | None], Loss]:

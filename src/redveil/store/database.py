@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
 from redveil.budget.one_name import must_have_one_name
+from redveil.budget.turn import turn
 from redveil.errors import InputError, StoreError
 
 POSTGRESQL: Final = ("postgresql://", "postgres://")
@@ -115,14 +116,14 @@ postgresql://…
     def transaction(self) -> Iterator[Transaction]:
         """Commit on success, roll back on any error. SQLite locks the file first."""
         begin = "BEGIN" if self.is_postgresql else "BEGIN IMMEDIATE"
-        with self._begun(begin) as transaction:
+        with self._begun(begin, shared=False) as transaction:
             yield transaction
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """Read one state of the database, whatever is written meanwhile."""
+        """Read one state of the database. What is written meanwhile waits, or is not seen."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self._begun(begin if self.is_postgresql else "BEGIN") as transaction:
+        with self._begun(begin if self.is_postgresql else "BEGIN", shared=True) as transaction:
             yield transaction
 
     def close(self) -> None:
@@ -133,8 +134,9 @@ postgresql://…
             connection.close()
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[Transaction]:
-        with _one_line_errors(self.is_postgresql):
+    def _begun(self, begin: str, *, shared: bool) -> Iterator[Transaction]:
+        """Begin when it is our turn."""
+        with _one_line_errors(self.is_postgresql), self._turn(shared=shared):
             connection = self._begin(begin)
             is_whole = False
             try:
@@ -148,6 +150,10 @@ postgresql://…
                 is_whole = True
             finally:
                 self._give_back(connection, is_whole=is_whole)
+
+    def _turn(self, *, shared: bool) -> AbstractContextManager[None]:
+        path = self.path
+        return nullcontext() if path is None else turn(path, self._patience, shared=shared)
 
     def _begin(self, begin: str) -> Any:
         """Return a connection in which a transaction has begun."""
@@ -212,7 +218,8 @@ postgresql://…
             check_same_thread=False,
         )
         try:
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            # No write-ahead log: its locks last as long as a connection, and SQLite can lose them.
+            for pragma in ("journal_mode = DELETE", "synchronous = EXTRA", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {pragma}")
         except BaseException:
             connection.close()

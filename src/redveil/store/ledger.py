@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -107,12 +108,13 @@ class ServerLedger:
     def append(self, transaction: Transaction, entry: Entry) -> Entry:
         """Append an entry. It counts once the transaction is committed and `keep` has returned."""
         identity = self.must_be_ours(transaction)
-        return book.append(
-            transaction,
-            entry,
-            identity,
-            lambda head: self._signer.sign(signed_head(identity, head)),
-        )
+        with must_be_written():
+            return book.append(
+                transaction,
+                entry,
+                identity,
+                lambda head: self._signer.sign(signed_head(identity, head)),
+            )
 
     def keep(self) -> None:
         """Bring the witness up to date, after a transaction that has appended."""
@@ -161,6 +163,22 @@ class ServerLedger:
                 f"this database lacks entry {seen.number} of its witness, so it was restored from "
                 "a backup; run `redveil ledger recover` first"
             )
+
+
+@contextmanager
+def must_be_written() -> Iterator[None]:
+    """Refuse a database whose table swallows or changes what is written to it.
+
+    >>> with must_be_written():
+    ...     raise NotAnEntryError("entry 7 was not written")
+    Traceback (most recent call last):
+    redveil.errors.LedgerError: entry 7 was not written; the table of the ledger was changed, so \
+restore it
+    """
+    try:
+        yield
+    except NotAnEntryError as error:
+        raise LedgerError(f"{error}; the table of the ledger was changed, so restore it") from None
 
 
 def signed_head(identity: str, head: Head) -> dict[str, Any]:

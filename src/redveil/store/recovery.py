@@ -18,6 +18,7 @@ from redveil.budget import book
 from redveil.budget.book import Head
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import Entry
+from redveil.budget.turn import turn
 from redveil.errors import InputError, LedgerError
 from redveil.files import is_there
 from redveil.privacy.loss import Loss
@@ -33,6 +34,7 @@ from redveil.store.ledger import (
     IN_USE,
     entries,
     identity,
+    must_be_written,
     place_of,
     signed_head,
     spent,
@@ -41,6 +43,7 @@ from redveil.store.texts import moment
 from redveil.store.witness import Witness
 
 WRITTEN_OFF: Final = "written off"
+_SECONDS_TO_WAIT: Final = 60
 _OPERATOR: Final = "operator"
 _OPEN: Final = ", ".join(f"'{one.value}'" for one in OPEN)
 _OUTSTANDING: Final = (
@@ -70,13 +73,13 @@ def backup(database: Database, target: Path) -> None:
         raise InputError(f"{target}: not replaced; name a new file")
     try:
         with (
-            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as live,
+            turn(source, _SECONDS_TO_WAIT, shared=True),
+            # Not "ro": what a crashed process left has to be rolled back.
+            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)) as live,
             closing(sqlite3.connect(target, isolation_level=None)) as copy,
         ):
             live.backup(copy)
             copy.execute("UPDATE ledgers SET state = ?", [COPY])
-            # One file, without others beside it.
-            copy.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error:
         target.unlink(missing_ok=True)
         raise InputError(f"{source}: cannot be copied; check the files and the disk") from None
@@ -105,11 +108,13 @@ def recover(
     with database.transaction() as transaction:
         ledger = identity(transaction)
         transaction.execute(f"SELECT id FROM ledgers{transaction.for_update}")
-        replayed = sum(_replay(transaction, ledger, one) for one in witnesses)
+        with must_be_written():
+            replayed = sum(_replay(transaction, ledger, one) for one in witnesses)
         last = book.head(transaction, ledger)
         if head is not None and last.hash != head:
             raise LedgerError("the ledger does not end with this hash; entries are missing")
-        lost = _write_off(transaction, ledger, signer, clock) if write_off else {}
+        with must_be_written():
+            lost = _write_off(transaction, ledger, signer, clock) if write_off else {}
         _settle(transaction, clock)
         transaction.execute(
             "UPDATE ledgers SET state = ?, place = ?", [IN_USE, place_of(transaction)]

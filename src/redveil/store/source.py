@@ -7,16 +7,20 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from redveil.budget.book import Head
 from redveil.budget.entry import Entry
 from redveil.budget.ledger import Ledger
+from redveil.budget.turn import turn
 from redveil.errors import InputError
 from redveil.signing.keys import PublicKey
 from redveil.store.checking import Checked, check_database, check_entries
 from redveil.store.database import POSTGRESQL, SQLITE, Database
 from redveil.store.export import is_export, read_export
 from redveil.store.ledger import entries, identity
+
+_SECONDS_TO_WAIT: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,11 @@ class Source:
 def is_server_database(path: Path) -> bool:
     """Return whether a file is the database of a server."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as one:
+        with (
+            turn(path, _SECONDS_TO_WAIT, shared=True),
+            # Not "ro": what a crashed process left has to be rolled back.
+            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as one,
+        ):
             return bool(
                 one.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledgers'").fetchall()
             )

@@ -23,8 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redveil.budget import ledger as ledger_module
-from redveil.budget.book import check_chain
+from redveil.budget.book import append, check_chain
 from redveil.budget.charges import Charge, PaidFor
+from redveil.budget.entry import Entry, NotAnEntryError
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
 from redveil.privacy.loss import Loss
@@ -212,6 +213,76 @@ def test_the_file_is_locked_before_what_was_spent_is_read(
     assert len(rows(path)) == 2
 
 
+# Charges the rest of a budget, and does not wait for long.
+ANOTHER = """
+import sys
+from fractions import Fraction
+from redveil.budget import ledger
+from redveil.budget.charges import PaidFor
+from redveil.privacy.loss import Loss
+ledger._SECONDS_TO_WAIT = 0.2
+one = Loss(Fraction(1))
+try:
+    ledger.Ledger(sys.argv[1]).charge("clinic", one, PaidFor("mine"), one)
+except Exception as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closing a file releases no locks there")
+def test_a_thread_that_copies_the_ledger_does_not_unlock_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """POSIX: a process that closes a file loses all its locks on it, SQLite's too."""
+    path, read, said = tmp_path / "ledger.sqlite", ledger_module._read, list[str]()
+    Ledger(path).charge("school", Loss(ONE), MINED, None, identifier="5c00")
+
+    def meanwhile(connection: sqlite3.Connection) -> list[Charge]:
+        known = read(connection)
+        if connection.in_transaction:
+            path.read_bytes()
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", ANOTHER, str(path)],
+                capture_output=True,
+                text=True,
+                env=unobserved(),
+                timeout=60,
+                check=True,
+            )
+            said.append(done.stdout)
+        return known
+
+    monkeypatch.setattr(ledger_module, "_read", meanwhile)
+    Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE), identifier="7e57")
+    assert len(said) == 1
+    assert "another run is using it" in said[0]
+    assert [row[0] for row in rows(path)] == ["school", "clinic"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param("note TEXT NOT NULL ON CONFLICT IGNORE", id="ignored"),
+        pytest.param("note TEXT, CHECK (1)", id="harmless"),
+    ],
+)
+def test_nothing_is_paid_for_by_a_charge_that_is_not_in_the_table(
+    column: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).charge("clinic", Loss(ONE), MINED, None)
+    with closing(sqlite3.connect(path)) as connection:
+        ((sql,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'charges'")
+    charge = Charge("clinic", Loss(ONE), MINED, "2026-01-01T00:00:00+00:00")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"{sql.removesuffix(')')}, {column})")
+        if "IGNORE" in column:
+            with pytest.raises(NotAnEntryError, match="entry 1 was not written"):
+                append(connection, Entry(charge))
+        else:
+            assert append(connection, Entry(charge)).number == 1
+
+
 def test_a_charge_survives_a_process_that_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     process = multiprocessing.get_context("spawn").Process(target=spend_and_die, args=(path,))
@@ -265,6 +336,26 @@ def _altered(statement: str) -> Callable[[Path], None]:
     return alter
 
 
+def _swallowing(column: str) -> Callable[[Path], None]:
+    """Return what makes a ledger whose table has one more column."""
+
+    def make(path: Path) -> None:
+        Ledger(path).charge("clinic", Loss(ONE), MINED, Loss(ONE))
+        with sqlite3.connect(path) as connection:
+            ((sql,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'charges'")
+            connection.execute("ALTER TABLE charges RENAME TO earlier")
+            connection.execute(f"{sql.removesuffix(')')}, {column})")
+            names = ", ".join(row[1] for row in connection.execute("PRAGMA table_info(earlier)"))
+            if "GENERATED" not in column:
+                connection.execute(
+                    f"INSERT INTO charges ({names}, note) SELECT {names}, '' FROM earlier"
+                )
+            connection.execute("DROP TABLE earlier")
+        connection.close()
+
+    return make
+
+
 def _changed(what: str) -> Callable[[Path], None]:
     return _altered(f"UPDATE charges SET {what}")
 
@@ -283,6 +374,10 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "a shared database": _altered("CREATE TABLE cookies (name TEXT)"),
     "a trigger": _altered(
         "CREATE TRIGGER back AFTER INSERT ON charges BEGIN DELETE FROM charges; END"
+    ),
+    "a column more": _swallowing("note TEXT NOT NULL ON CONFLICT IGNORE"),
+    "a computed column": _swallowing(
+        "note TEXT GENERATED ALWAYS AS (NULL) VIRTUAL NOT NULL ON CONFLICT IGNORE"
     ),
     "no amount": _changed("epsilon = 'much'"),
     "bytes": _changed("epsilon = x'00'"),

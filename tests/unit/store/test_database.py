@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from redveil.errors import InputError, StoreError
+from redveil.errors import InputError, LedgerError, StoreError
 from redveil.store import migrations
 from redveil.store.database import Database
 from redveil.store.job import State
@@ -188,6 +188,65 @@ def test_nobody_waits_for_ever(place: Place) -> None:
             wait()
     wait()
     other.close()
+
+
+# Changes a database, and does not wait for long.
+ANOTHER = """
+import sys
+from redveil.store.database import Database
+try:
+    with Database(sys.argv[1], patience=0.2).transaction() as transaction:
+        transaction.execute("INSERT INTO things (name) VALUES ('another')")
+except Exception as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closing a file releases no locks there")
+def test_a_thread_that_copies_the_database_does_not_unlock_it(tmp_path: Path) -> None:
+    """POSIX: a process that closes a file loses all its locks on it, SQLite's too."""
+    database = Database(tmp_path / "server.sqlite")
+    with database.transaction() as transaction:
+        transaction.execute("CREATE TABLE things (name TEXT)")
+    with database.transaction() as transaction:
+        for one in tmp_path.iterdir():
+            one.read_bytes()
+        done = subprocess.run(
+            [sys.executable, "-c", ANOTHER, str(tmp_path / "server.sqlite")],
+            capture_output=True,
+            text=True,
+            env=unobserved(),
+            timeout=60,
+            check=True,
+        )
+        transaction.execute("INSERT INTO things (name) VALUES ('one')")
+    assert "busy; try again later" in done.stdout
+    with database.reading() as transaction:
+        assert transaction.rows("SELECT * FROM things") == [{"name": "one"}]
+    database.close()
+    # A write-ahead log needs locks between transactions, too, or another process deletes it.
+    assert [one.name for one in tmp_path.iterdir()] == ["server.sqlite"]
+
+
+def test_nothing_is_paid_for_if_the_table_swallows_it(place: Place) -> None:
+    with place.store.database.transaction() as transaction:
+        if transaction.is_postgresql:
+            transaction.execute(
+                "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS "
+                "'BEGIN RETURN NULL; END'"
+            )
+            transaction.execute(
+                "CREATE TRIGGER swallow BEFORE INSERT ON charges FOR EACH ROW "
+                "EXECUTE FUNCTION swallow()"
+            )
+        else:
+            transaction.execute(
+                "CREATE TRIGGER swallow BEFORE INSERT ON charges BEGIN SELECT RAISE(IGNORE); END"
+            )
+    job = place.submit("1")
+    place.store.work.claim("worker")
+    with pytest.raises(LedgerError, match="was not written"):
+        place.store.work.reserve(job.id, "worker")
 
 
 def test_a_process_that_was_stopped_loses_its_lock() -> None:
