@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -226,6 +228,20 @@ def test_a_thread_that_copies_the_database_does_not_unlock_it(tmp_path: Path) ->
     database.close()
     # A write-ahead log needs locks between transactions, too, or another process deletes it.
     assert [one.name for one in tmp_path.iterdir()] == ["server.sqlite"]
+
+
+def test_programs_that_take_no_turns_are_locked_out_by_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "server.sqlite"
+    database = Database(path)
+    with database.transaction() as transaction:
+        transaction.execute("CREATE TABLE things (name TEXT)")
+    with (
+        database.transaction(),
+        closing(sqlite3.connect(path, timeout=0)) as other,
+        pytest.raises(sqlite3.OperationalError, match="locked"),
+    ):
+        other.execute("INSERT INTO things (name) VALUES ('another')")
+    database.close()
 
 
 def test_nothing_is_paid_for_if_the_table_swallows_it(place: Place) -> None:
