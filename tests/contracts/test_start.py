@@ -32,7 +32,7 @@ BUDGETS = {
     "--help": {"redveil": 70, "typer": 32},
     "show": {"redveil": 110, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 110},
     "mine": {
-        "redveil": 225, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 120, "llvmlite": 35,
+        "redveil": 235, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 120, "llvmlite": 35,
         "pyarrow": 30, "opendp": 12,
     },
 }  # fmt: skip
