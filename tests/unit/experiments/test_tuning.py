@@ -90,7 +90,7 @@ def test_the_table_is_written_and_work_is_resumed(
     first = journal.read_text()
     everything()
     assert journal.read_text() == first
-    assert "Mean over 6 worlds: the rule" in capsys.readouterr().out
+    assert f"Mean over {kinds} worlds: the rule" in capsys.readouterr().out
     page = (tmp_path / "a.md").read_text()
     assert page.count("\n| ") == 2 + kinds
     assert "| survey 0.35, 120 | 1 | 2 |" in page
@@ -100,7 +100,7 @@ def test_the_table_is_written_and_work_is_resumed(
     ("given", "problem"),
     [
         ({"algorithm": "tree-pair"}, "no shapes for this algorithm"),
-        ({"shapes": ["2"]}, "no shape; write depth x repetitions"),
+        ({"shapes": ["2x"]}, "no shape; write depth x repetitions"),
         ({"shapes": ["9x1"]}, "depth"),
         ({"sizes": ["0"]}, "0: not a positive whole number"),
     ],

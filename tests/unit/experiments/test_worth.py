@@ -299,7 +299,7 @@ def test_numbers_stand_for_data_where_settings_differ() -> None:
     assert [(one.number, one.settings) for one in newest(runs)] == [(1, "new"), (2, "one")]
 
 
-@pytest.mark.parametrize("text", ["2", "x3", "2x", "axb", "2x-1"])
+@pytest.mark.parametrize("text", ["x3", "2x", "axb", "2x-1", "2x3x4"])
 def test_a_shape_is_a_depth_and_a_number(text: str) -> None:
     with pytest.raises(InputError, match="no shape; write depth x repetitions"):
         settings_of(f"twin@{text}", large=False)
@@ -313,3 +313,7 @@ def test_a_shape_goes_with_a_profile_and_a_delta() -> None:
         "alternations": 1,
     }
     assert settings_of("twin+1e-6@2x3", large=False)["delta"] == "1e-6"
+
+
+def test_a_shape_may_leave_the_number_open() -> None:
+    assert settings_of("twin@2", large=False) == {"algorithm": "twin", "depth": 2}
