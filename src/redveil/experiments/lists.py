@@ -8,7 +8,7 @@ the lists that a reader would see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated, Any, Final
@@ -21,13 +21,21 @@ from redveil.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"
 HOW_TO_READ: Final = """\
-`!` is *not*, `&` is *and*, `|` is *or*. *left, both, right*: how many entities satisfy the left
-query, both queries, and the right one. *Jaccard*: of those who satisfy either query, the share who
-satisfy both. *corrected*: the same, but 0 if the queries have nothing to do with each other."""
+- An entry says of two groups how far they are the same. Below it are the two queries: `!` is *not*,
+  `&` is *and*, `|` is *or*.
+- *Jaccard*: of those who satisfy either query, the share who satisfy both. *corrected*: the same,
+  but 0 if the queries have nothing to do with each other. In brackets: the range in which the value
+  without noise lies, at 95 %.
+- *ε* is the price in privacy. With ε = 1, leaving out any one entity would have made exactly this
+  list at most 2.7 times more or less likely.
+- *Confirmed*: the two groups are related, even considering how many pairs could have been listed.
+- *Detail of 2*: the entry adds something to what entry 2 says.
+- *Declared*: ranges and cut points of values come from what is publicly known about them, not from
+  the rows."""
 # What a reader has to know about the data, besides the titles of its columns.
 ABOUT: Final = {
     "MAMMAL": "Which species live in a cell of a map of Europe on the left, its climate on the "
-    "right. Two taxa are called house mouse.",
+    "right. The data has two taxa that are called house mouse; the second is `House mouse (2)`.",
     "CMS2": "Chronic conditions by year, and diagnoses during stays in hospital, on the left; on "
     "the right, who paid how much. Medicare pays for most; the patient has to pay the rest. The "
     "data is synthetic.",
@@ -37,32 +45,28 @@ ABOUT: Final = {
 
 
 def listed(result: redveil.Result) -> str:
-    """Return a result's list as a Markdown table, and what it says of all entries."""
-    numbered = list(enumerate(result.redescriptions, start=1))
-    lines = _rows([(number, one) for number, one in numbered if not one.detail])
-    if details := [(number, one) for number, one in numbered if one.detail]:
-        lines += ["", "These add detail to the entries above:", "", *_rows(details)]
+    """Return a result's list in sentences, with the queries below, and what it says of all."""
+    told = zip(result.redescriptions, result.sentences(), strict=True)
+    entries = [_entry(number, one, said) for number, (one, said) in enumerate(told, start=1)]
     confirmed = sum(bool(one.confirmed) for one in result.redescriptions)
-    total = len(result.redescriptions)
-    others = "" if confirmed == total else "; the others are in brackets"
-    return "\n".join([*lines, "", f"{confirmed} of {total} are confirmed{others}."])
+    return "\n".join([*entries, "", f"{confirmed} of {len(entries)} are confirmed."])
 
 
-def _rows(numbered: Iterable[tuple[int, Any]]) -> list[str]:
-    """Return the lines of a table of redescriptions."""
-    heads = "# | left | right | left, both, right | Jaccard [95 %] | corrected [95 %]"
-    lines = [f"| {heads} |", "| ---: | --- | --- | ---: | ---: | ---: |"]
-    for number, one in numbered:
-        sizes = one.support.left, one.support.both, one.support.right
-        cells = [
-            str(number) if one.confirmed else f"({number})",
-            *(_code(query.text) for query in (one.left, one.right)),
-            ", ".join(f"{size.estimate:,.0f}" for size in sizes),
-            _interval(one.jaccard.estimate, one.jaccard.low, one.jaccard.high),
-            _interval(one.corrected.estimate, one.corrected.low, one.corrected.high),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+def _entry(number: int, one: Any, said: str) -> str:
+    """Return an entry of a numbered list."""
+    adds = f"*Detail of {one.detail}.* " if one.detail else ""
+    doubt = "" if one.confirmed else " *Not confirmed.*"
+    head = f"{number}. "
+    text = f"{head}{adds}{said}{doubt}"
+    lines = wrap(text, 100, subsequent_indent=" " * len(head), break_on_hyphens=False)
+    jaccard, corrected = (
+        _interval(each.estimate, each.low, each.high) for each in (one.jaccard, one.corrected)
+    )
+    queries = f"`{one.left.text}` ⟷ `{one.right.text}`"
+    numbers = f"Jaccard {jaccard}, corrected {corrected}"
+    lines[-1] += "<br>"
+    lines.append(f"{' ' * len(head)}<sub>{queries}: {numbers}</sub>")
+    return "\n".join(lines)
 
 
 def legend(result: redveil.Result) -> str:
@@ -79,16 +83,6 @@ def legend(result: redveil.Result) -> str:
 
 def _interval(estimate: float, low: float, high: float) -> str:
     return f"{estimate:.2f} [{low:.2f}, {high:.2f}]"
-
-
-def _code(text: str) -> str:
-    r"""Return a query as code in a cell of a table.
-
-    >>> _code("[a] | [b]")
-    '`[a] \\| [b]`'
-    """
-    escaped = text.replace("|", "\\|")
-    return f"`{escaped}`"
 
 
 def section(data: PublicData, result: redveil.Result) -> str:
@@ -109,9 +103,9 @@ def page(sections: Sequence[str], epsilon: str) -> str:
     """
     return (
         f"# Lists that the default prints at ε = {epsilon}\n\n"
-        "One run each, with a schema declared without looking at the data. Every run draws fresh "
-        "noise, so\nanother run lists other pairs. Entries come in the order of what they add to "
-        "those before them.\n\n"
+        "One run each, with a declared schema. Every run draws fresh noise, so another run lists "
+        "other pairs.\nEntries come in the order of what they add to those before them. Written "
+        "by\n`python -m redveil.experiments.lists DATA --table docs/evidence/lists.md`.\n\n"
         f"{HOW_TO_READ}\n\n" + "\n".join(sections)
     )
 

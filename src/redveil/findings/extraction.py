@@ -56,9 +56,10 @@ class Candidate:
     value: the chance-corrected index, one standard error below its estimate, discounted for every
            literal
     half:  the larger of the two supports, as a share of all entities
+    lesser: the smaller of them
     log_p: the natural logarithm of the p-value by which it is confirmed, or not
     confirmed: whether it is, if somebody has compared it with all others
-    detail: whether an entry above it has begun its story, if it is listed
+    detail: the number of the entry whose story it adds to, if it is listed and does
     """
 
     table: int
@@ -68,9 +69,10 @@ class Candidate:
     right_ends: tuple[int, ...]
     value: float
     half: float = 0.0
+    lesser: float = 0.0
     log_p: float = 0.0
     confirmed: bool = False
-    detail: bool = False
+    detail: int | None = None
 
 
 class Extractor:
@@ -110,13 +112,16 @@ class Extractor:
         log_p = largest_log_p(m, self.critical.leverages)
         fine = np.flatnonzero(log_p <= np.log(self._constraints.max_p_value))
         order = fine[np.argsort(-value[lefts[fine], rights[fine]], kind="stable")]
-        halves = np.maximum(m.left, m.right) / max(self.estimate.size, 1.0)
+        size = max(self.estimate.size, 1.0)
+        halves = np.maximum(m.left, m.right) / size
+        lesser = np.minimum(m.left, m.right) / size
         order = order[:MOST_CANDIDATES]
         confirming = largest_log_p(m.of(order), self.critical.confirming)
         found = [
             replace(
                 self._candidate(int(lefts[i]), int(rights[i]), m.of(np.array([i]))),
                 half=float(halves[i]),
+                lesser=float(lesser[i]),
                 log_p=float(log_p),
             )
             for i, log_p in zip(order, confirming, strict=True)

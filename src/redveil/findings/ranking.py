@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from redveil.errors import QueryError
 from redveil.findings.candidates import disjunctions, knowns, mentioned, negated_groups
+from redveil.findings.details import Details
 from redveil.findings.estimate import Estimate
 from redveil.findings.extraction import Candidate
 from redveil.findings.redescription import Redescription
@@ -34,9 +35,9 @@ LEAST_DOUBT: Final = 0.3
 # The share of its value that the first entry of a story keeps with every literal, besides the usual
 # discount: a simple rule before its refinements.
 STORY_DISCOUNT: Final = 0.9
-# What is left of the value of a pair that covers more than half of the entities, that negates a
-# group, or that asks whether a value is known: mostly another pair says the same about fewer, or
-# more plainly.
+# What is left of the value of a pair with every query that covers more than half of the entities,
+# negated group, and question whether a value is known: mostly another pair says the same about
+# fewer, or more plainly.
 LARGER_HALF_KEEPS: Final = 0.75
 NEGATED_GROUP_KEEPS: Final = 0.5
 KNOWN_KEEPS: Final = 0.9
@@ -98,7 +99,7 @@ def ranked_by_novelty(
             if group is None or best.rank <= 0:
                 break
             first = first or best.value
-            entry = group.take(best.place)
+            entry = group.take(best.place, chosen)
             chosen.append(entry)
             for other in groups:
                 if other is not group:
@@ -136,7 +137,7 @@ class _Turn(Enum):
 
 def appeal(one: Candidate) -> float:
     """Return what a candidate is worth to a reader who has seen nothing yet."""
-    value = one.value * (LARGER_HALF_KEEPS if one.half > 0.5 else 1.0)
+    value = one.value * LARGER_HALF_KEEPS ** ((one.half > 0.5) + (one.lesser > 0.5))
     groups, asked, joined = (
         how_many(one.left) + how_many(one.right)
         for how_many in (negated_groups, knowns, disjunctions)
@@ -174,7 +175,9 @@ class _Group:
         self._alone = self._entropies(self._codes)
         # The pairs of attributes that the entries of other tables have.
         self._told: set[tuple[str, str]] = set()
-        self._listed = False
+        # The number of the story that this table's details add to; 0 while it has no entry.
+        self._story = 0
+        self._details = Details(candidates, cells, table)
         self._novelty = self._within()
 
     def best(self, turn: _Turn, least: float) -> _Offer:
@@ -185,6 +188,8 @@ class _Group:
         values = self._appeal * novelty
         offered = (novelty >= LEAST_NOVELTY) & (self._confirmed == (turn is not _Turn.DOUBTS))
         offered &= values >= least
+        if turn is _Turn.DETAILS:
+            offered &= self._begins() | self._details.adds
         ranks = values
         if turn is _Turn.STORIES:
             offered &= self._begins()
@@ -198,15 +203,20 @@ class _Group:
 
         It is the first entry of its table, and no other table's has told any of it.
         """
-        return np.asarray((self._elsewhere() >= 1.0) & (not self._listed))
+        return np.asarray((self._elsewhere() >= 1.0) & (self._story == 0))
 
-    def take(self, place: int) -> Candidate:
-        """Add a candidate to what is known, and return it."""
-        entry = replace(self._candidates[place], detail=not self._begins()[place])
+    def take(self, place: int, listed: Sequence[Candidate]) -> Candidate:
+        """Add a candidate to what is known, and return it with the number of its story."""
+        entry = self._candidates[place]
+        if not self._begins()[place]:
+            self._story = self._story or _story_of(entry, listed)
+            entry = replace(entry, detail=self._story)
+        self._story = self._story or len(listed) + 1
         joined = self._known * 4 + self._codes[place]
         self._known = np.unique(joined, return_inverse=True)[1].reshape(-1)
         self._novelty = self._within()
-        self._listed = True
+        if entry.detail is None:
+            self._details.tell(place)
         return entry
 
     def learn_of(self, entry: Candidate) -> None:
@@ -240,6 +250,14 @@ class _Group:
         shares = np.bincount(places.ravel(), weights, minlength=len(codes) * most)
         logs = np.log(np.where(shares > 0, shares, 1.0))
         return np.asarray(-(shares * logs).reshape(len(codes), most).sum(axis=1))
+
+
+def _story_of(entry: Candidate, listed: Sequence[Candidate]) -> int:
+    """Return the number of the story with which an entry shares most pairs of attributes."""
+    pairs = set(product(mentioned(entry.left), mentioned(entry.right)))
+    shared = [len(pairs & set(product(mentioned(o.left), mentioned(o.right)))) for o in listed]
+    nearest = shared.index(max(shared))
+    return listed[nearest].detail or nearest + 1
 
 
 def _decided(query: Query, tree: ReleasedTree) -> Codes:

@@ -15,7 +15,7 @@ class Redescription:
     `table` is the number of the leaf table it comes from, counted from 0; `left_ends` and
     `right_ends` are the ends of that table's trees that its queries cover, by their place.
     `confirmed` says whether it survives correction for all comparable pairs; None if nobody asked.
-    `detail` says whether an entry above it has begun its story, to which it adds.
+    `detail` is the number of the entry whose story it adds to; None if it tells its own.
     """
 
     left: Query
@@ -25,7 +25,7 @@ class Redescription:
     left_ends: tuple[int, ...]
     right_ends: tuple[int, ...]
     confirmed: bool | None = None
-    detail: bool = False
+    detail: int | None = None
 
     @property
     def literals(self) -> int:

@@ -11,7 +11,8 @@ def to_arrow(document: ResultDocument) -> pa.Table:
     """Return one row for each redescription, with true values if an owner has added them.
 
     `confirmed` is null if the share of false discoveries was not bounded. `leaf_table` is the
-    number of the table that it was read off, counted from 1.
+    number of the table that it was read off, counted from 1. `detail` is the row of the story that
+    it adds to, counted from 1; null for a story.
     """
     types = {
         "left": pa.string(),
@@ -25,6 +26,7 @@ def to_arrow(document: ResultDocument) -> pa.Table:
         "expected_jaccard": pa.float64(),
         "confirmed": pa.bool_(),
         "leaf_table": pa.int64(),
+        "detail": pa.int64(),
     }
     repeated = any(one.before for one in document.redescriptions)
     if repeated:
@@ -50,6 +52,7 @@ def _row(one: RedescriptionPart, *, repeated: bool, evaluated: bool) -> list[str
     for interval in (one.jaccard, one.corrected, *counts):
         row += [interval.estimate, interval.low, interval.high]
     row += [one.p_value, one.expected_jaccard, one.confirmed, one.source.tree_pair + 1]
+    row.append(one.detail)
     if repeated:
         before = one.before
         for old in (before.jaccard, before.difference) if before else (None, None):

@@ -308,8 +308,9 @@ class RedescriptionPart(Part):
     confirmed: bool | None = Field(
         default=None, description="whether it survives correction for all comparable pairs"
     )
-    detail: bool = Field(
-        default=False, description="whether it adds to the story of an entry above it"
+    detail: int | None = Field(
+        default=None,
+        description="the number of the entry whose story it adds to; null if it tells its own",
     )
     source: SourcePart
     before: BeforePart | None = Field(

@@ -23,7 +23,10 @@ _LONGEST: Final = 32_767
 _ESCAPED: Final = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _WIDE: Final = 48
 _NARROW: Final = 12
-_NUMBER_FORMATS: Final = {"p_value": "0E+00", "true_p_value": "0E+00", "leaf_table": "0"}
+_NUMBER_FORMATS: Final = {
+    **dict.fromkeys(("p_value", "true_p_value"), "0E+00"),
+    **dict.fromkeys(("leaf_table", "detail"), "0"),
+}
 
 
 def workbook(document: ResultDocument) -> bytes:

@@ -24,7 +24,7 @@ _UNIT: Final = "{unit}"
 _HEADS: Final = (
     *("#", "left", "right", "Jaccard [95 %]", "expected if unrelated", "corrected [95 %]"),
     *(f"{_UNIT} in both [95 %]", "left [95 %]", "right [95 %]", "p at most"),
-    *("confirmed", "leaf table"),
+    *("confirmed", "leaf table", "detail of"),
 )
 
 
@@ -37,7 +37,7 @@ def full_listing(document: ResultDocument) -> Listing:
         for number, one in enumerate(document.redescriptions, start=1)
     ]
     # A browser would break 1e-30 after its hyphen.
-    return Listing(heads, rows, right=(0, 11), unbroken=(9,))
+    return Listing(heads, rows, right=(0, 11, 12), unbroken=(9,))
 
 
 def full_table(document: ResultDocument) -> Table:
@@ -117,4 +117,5 @@ def _facts(one: RedescriptionPart) -> list[str]:
         p_text(one.p_value),
         {True: "yes", False: "not confirmed", None: ""}[one.confirmed],
         str(one.source.tree_pair + 1),
+        str(one.detail or ""),
     ]

@@ -10,15 +10,13 @@ from redveil.findings.wording import interval_text, p_text
 from redveil.privacy.plan import steps_listing
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
 from redveil.report.page.sentences import Teller
-from redveil.report.page.stories import adds_to
 from redveil.report.wording import (
     DETAIL,
     all_confirmed,
     confirmation_text,
-    detail_text,
+    has_details,
     is_confirmed,
     listing_text,
-    marked,
 )
 from redveil.schema.view import plural
 
@@ -51,8 +49,6 @@ def _notes(document: ResultDocument) -> Iterator[Block]:
 def _below(document: ResultDocument) -> Iterator[Block]:
     """Yield what stands below the list: how it was made, and what was promised."""
     promise = document.certificate
-    if (details := detail_text(document)) is not None:
-        yield details
     if document.false_discoveries:
         yield confirmation_text(document.false_discoveries, len(document.redescriptions))
     if (how := listing_text(document)) is not None:
@@ -71,21 +67,14 @@ def _told(teller: Teller) -> Listing:
     document = teller.document
     rows = []
     for number, one in enumerate(document.redescriptions[:MOST_ROWS], start=1):
-        said = f"{_adding(document, number)}{''.join(teller.told(one).first)}"
+        adds = f"{DETAIL} adds to {one.detail}: " if one.detail else ""
+        said = f"{adds}{''.join(teller.told(one).first)}"
         doubt = "" if is_confirmed(document, number) else " (not confirmed)"
         rows.append((str(number), f"{said}{doubt}", _interval(one.jaccard, 2)))
     more = len(document.redescriptions) - len(rows)
     footer = ("", f"and {more:,} more below", "") if more else ()
     heads = ("#", "what was found", f"Jaccard [95{NO_BREAK_SPACE}%]")
     return Listing(heads, rows, footer=footer, right=(0,))
-
-
-def _adding(document: ResultDocument, number: int) -> str:
-    """Return what stands before a redescription that adds detail to another, or nothing."""
-    if not document.redescriptions[number - 1].detail:
-        return ""
-    story = adds_to(document, number)
-    return f"{DETAIL} a detail: " if story is None else f"{DETAIL} adds to {story}: "
 
 
 def _listing(document: ResultDocument) -> Listing:
@@ -96,14 +85,17 @@ def _listing(document: ResultDocument) -> Listing:
     heads += [f"corrected {bracket}", f"{unit} {bracket}", "p at most"]
     doubted = not all_confirmed(document)
     evaluated = any(one.true for one in document.redescriptions)
-    heads += ["confirmed"] * doubted + ["true J", "true p"] * evaluated
+    detailed = has_details(document)
+    heads += ["confirmed"] * doubted + ["detail of"] * detailed + ["true J", "true p"] * evaluated
     # A browser would break 1e-30 after its hyphen.
     unbroken = [number for number, head in enumerate(heads) if head in ("p at most", "true p")]
     rows = []
     for number, one in enumerate(document.redescriptions, start=1):
-        row = [f"{marked(one)}{number}", Code(one.left.text), Code(one.right.text), *_numbers(one)]
+        row = [str(number), Code(one.left.text), Code(one.right.text), *_numbers(one)]
         if doubted:
             row.append("yes" if is_confirmed(document, number) else "not confirmed")
+        if detailed:
+            row.append(str(one.detail or ""))
         if evaluated:
             row += [f"{one.true.jaccard:.3f}", p_text(one.true.p_value)] if one.true else ["", ""]
         rows.append(row)

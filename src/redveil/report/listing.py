@@ -130,7 +130,13 @@ def arranged(
         "top": top if top is not None else listing.top,
         "ranks": tuple(listing.ranks[place] for place in order),
     }
-    return _with_list(document, [found[place] for place in order], listing, update)
+    return _with_list(document, _renumbered(found, order), listing, update)
+
+
+def _renumbered(found: Sequence[Redescription], order: Sequence[int]) -> list[Redescription]:
+    """Return the entries in this order; details name where their stories stand now."""
+    numbers = {place + 1: number for number, place in enumerate(order, start=1)}
+    return [replace(found[place], detail=numbers.get(found[place].detail or 0)) for place in order]
 
 
 def complemented(document: ResultDocument) -> ResultDocument:

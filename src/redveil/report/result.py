@@ -100,6 +100,20 @@ class Result:
 
         return compact(self.document)
 
+    def sentences(self) -> list[str]:
+        """Return every redescription in two sentences, with the titles of its attributes.
+
+        >>> import redveil
+        >>> from redveil.data.synthetic import clinic_frames, clinic_schema
+        >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
+        >>> all(one.startswith("Of about ") for one in result.sentences())
+        True
+        """
+        from redveil.report.page.sentences import Teller
+
+        teller = Teller(self.document)
+        return [teller.told(one).text for one in self.redescriptions]
+
     def to_arrow(self) -> pa.Table:
         """Return the redescriptions as a PyArrow table, one a row.
 

@@ -25,16 +25,21 @@ def all_confirmed(document: ResultDocument) -> bool:
     return all(one.confirmed is not False for one in document.redescriptions)
 
 
+def has_details(document: ResultDocument) -> bool:
+    """Return whether an entry adds detail to another."""
+    return any(one.detail for one in document.redescriptions)
+
+
 def marked(one: RedescriptionPart) -> str:
     """Return what stands before a redescription that adds detail to another, or nothing."""
-    return f"{DETAIL} " if one.detail else ""
+    return f"{DETAIL}{one.detail} " if one.detail else ""
 
 
 def detail_text(document: ResultDocument) -> str | None:
     """Return what the mark of details means, in a line; None if there are no details."""
-    if not any(one.detail for one in document.redescriptions):
+    if not has_details(document):
         return None
-    return f"{DETAIL} adds detail to another entry"
+    return f"{DETAIL}1 adds detail to entry 1"
 
 
 def confirmation_text(known: DiscoveryPart, reported: int) -> str:

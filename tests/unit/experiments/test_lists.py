@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,21 +16,19 @@ from redveil.experiments.lists import legend, listed, main, page, section
 
 def test_every_redescription_has_a_row_that_says_what_the_result_says() -> None:
     result = redveil.mine(build("gradients", 3000), 5)
-    lines = listed(result).splitlines()
-    rows = [line for line in lines if "`" in line]
-    assert len(rows) == len(result.redescriptions) > 2
-    numbered = list(enumerate(result.redescriptions, 1))
-    # Stories first, then what adds to them.
-    ordered = sorted(numbered, key=lambda entry: entry[1].detail)
-    assert ("add detail" in listed(result)) is any(one.detail for _, one in numbered)
-    for line, (number, one) in zip(rows, ordered, strict=True):
-        assert line.startswith(f"| {number} | `" if one.confirmed else f"| ({number}) | `")
-        assert one.left.text.replace("|", "\\|") in line
-        assert f"{one.jaccard.estimate:.2f} [{one.jaccard.low:.2f}, {one.jaccard.high:.2f}]" in line
+    *entries, last = re.split(r"\n\n|\n(?=\d+\. )", listed(result))
+    assert len(entries) == len(result.redescriptions) > 2
+    told = zip(entries, result.redescriptions, result.sentences(), strict=True)
+    for number, (entry, one, said) in enumerate(told, start=1):
+        assert entry.startswith(f"{number}. ")
+        assert (f"*Detail of {one.detail}.*" in entry) is (one.detail is not None)
+        assert ("*Not confirmed.*" in entry) is not one.confirmed
+        assert re.sub(r"\s+", " ", said) in re.sub(r"\s+", " ", entry)
+        assert f"<sub>`{one.left.text}` ⟷ `{one.right.text}`: Jaccard " in entry
+        interval = one.jaccard
+        assert f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]" in entry
     confirmed = sum(bool(one.confirmed) for one in result.redescriptions)
-    total = len(result.redescriptions)
-    assert lines[-1].startswith(f"{confirmed} of {total} are confirmed")
-    assert lines[-1].endswith("in brackets.") is (confirmed < total)
+    assert last == f"{confirmed} of {len(entries)} are confirmed."
 
 
 def test_names_that_are_listed_are_explained() -> None:

@@ -57,7 +57,7 @@ def listing(
     found: Sequence[Candidate], fits: Sequence[Fit], tables: Sequence[ReleasedTable] = ()
 ) -> list[Candidate]:
     """Return the list, without which of its entries are details."""
-    return [replace(entry, detail=False) for entry in ranked_by_novelty(found, fits, tables)]
+    return [replace(entry, detail=None) for entry in ranked_by_novelty(found, fits, tables)]
 
 
 def fit_of(cells: np.ndarray | list[list[float]]) -> Fit:
@@ -205,7 +205,7 @@ def test_a_simple_rule_comes_before_its_refinement() -> None:
     simple = one(0.5, ((0, 1), (0, 1)), left="[a]", right="[c]")
     refined = one(0.6, FIRST, left="[a] & [b]", right="[c] & [d]")
     entries = ranked_by_novelty([refined, simple], [APART])
-    assert entries == [simple, replace(refined, detail=True)]
+    assert entries == [simple, replace(refined, detail=1)]
     # Unless it says far less.
     far_less = replace(simple, value=0.4)
     assert listing([refined, far_less], [APART])[0] == refined
@@ -215,7 +215,8 @@ def test_every_table_s_story_comes_before_all_details() -> None:
     stories = [one(0.6, FIRST), one(0.2, FIRST, table=1)]
     details = [one(0.5, SECOND), one(0.19, SECOND, table=1)]
     entries = ranked_by_novelty([*details, *stories], [APART, APART])
-    assert entries == [*stories, *(replace(detail, detail=True) for detail in details)]
+    numbered = [replace(detail, detail=number) for number, detail in enumerate(details, start=1)]
+    assert entries == [*stories, *numbered]
 
 
 def test_what_another_table_has_told_in_part_is_a_detail() -> None:
@@ -223,7 +224,7 @@ def test_what_another_table_has_told_in_part_is_a_detail() -> None:
     partly = one(0.7, left="[a] & [b]", right="[c] & [d]", table=1)
     assert ranked_by_novelty([partly, story], [APART, APART]) == [
         story,
-        replace(partly, detail=True),
+        replace(partly, detail=1),
     ]
 
 
@@ -356,6 +357,7 @@ def left_by(found: Candidate, entries: Sequence[Candidate]) -> float:
 def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[Candidate]:
     """Take, in three turns, whatever is worth most if it is novel and valuable enough."""
     kept: list[Candidate] = []
+    stories: list[Candidate] = []
     first = 0.0
     for turn, least in (("stories", 0.1), ("details", 0.05), ("doubts", 0.3)):
         while True:
@@ -364,6 +366,12 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
             )
             if turn == "stories":
                 values = {r: value for r, value in values.items() if begins(r, kept)}
+            if turn == "details":
+                values = {
+                    r: value
+                    for r, value in values.items()
+                    if begins(r, kept) or adds(r, stories, tables[r.table])
+                }
             # Rounding decides ties, which are not what is compared here.
             distinct([least * first, *values.values()])
             offers = [r for r, value in values.items() if value >= least * first]
@@ -375,8 +383,59 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
             if taken is None or ranks[taken] <= 0:
                 break
             first = first or values[taken]
+            stories += [taken] if begins(taken, kept) else []
             kept.append(taken)
     return kept
+
+
+def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> bool:
+    """Return whether a candidate is a detail, whatever stories its table has told."""
+    cautious = found.value / 0.95 ** words_of(found)
+    mine = frozenset(found.left_ends), frozenset(found.right_ends)
+    everything = tuple(frozenset(range(size)) for size in cells.shape)
+    for story in stories:
+        if story.table != found.table:
+            continue
+        fewer = [
+            (attributes(a), attributes(b))
+            for a, b in ((found.left, story.left), (found.right, story.right))
+        ]
+        if all(a <= b for a, b in fewer) and any(a < b for a, b in fewer):
+            return False
+        told = frozenset(story.left_ends), frozenset(story.right_ends)
+        turned = everything[0] - told[0], everything[1] - told[1]
+        for base, least in ((told, 0.1), (turned, 0.25)):
+            if mine[0] <= base[0] and mine[1] <= base[1]:
+                whole = index_of(base, everything, cells)
+                within = index_of(mine, base, cells)
+                close = [(cautious, whole), (within, least)]
+                assume(not any(math.isclose(a, b, rel_tol=1e-9) for a, b in close))
+                divides = all(
+                    10 * people(here, cells) <= 9 * people(there, cells)
+                    for here, there in (
+                        ((mine[0], everything[1]), (base[0], everything[1])),
+                        ((everything[0], mine[1]), (everything[0], base[1])),
+                    )
+                )
+                if cautious <= whole and not (divides and within >= least):
+                    return False
+    return found.half <= 0.5
+
+
+def people(ends: Sequence[frozenset[int]], cells: np.ndarray) -> int:
+    return sum(max(int(cells[i, j]), 0) for i in ends[0] for j in ends[1])
+
+
+def index_of(
+    ends: Sequence[frozenset[int]], among: Sequence[frozenset[int]], cells: np.ndarray
+) -> float:
+    """Return the corrected index of two unions of ends among those in two others."""
+    both, size = people(ends, cells), people(among, cells)
+    left, right = people((ends[0], among[1]), cells), people((among[0], ends[1]), cells)
+    if left + right == 0:
+        return 0.0
+    expected = left * right / (size * (left + right) - left * right)
+    return (both / (left + right - both) - expected) / (1 - expected) if expected < 1 else 0.0
 
 
 def values_now(

@@ -17,7 +17,7 @@ from redveil.report.page.counts import Counts
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.sentences import SPACE, Sentence, Teller, Words
-from redveil.report.page.stories import DETAILS, DOUBTS, adds_to, is_ranked, parts
+from redveil.report.page.stories import DETAILS, DOUBTS, is_ranked, parts
 from redveil.report.wording import DETAIL, listing_text
 from redveil.schema import Side
 
@@ -98,7 +98,7 @@ def finding(teller: Teller, number: int) -> Html:
     told = teller.told(one)
     body = element(
         "div",
-        _detail(teller.document, number),
+        _detail(one),
         element("p", spoken(told.first), class_="sentence"),
         element("p", spoken(told.second), class_="again"),
         _bar(teller, one),
@@ -126,14 +126,11 @@ def finding(teller: Teller, number: int) -> Html:
     )
 
 
-def _detail(document: ResultDocument, number: int) -> Html | None:
+def _detail(one: RedescriptionPart) -> Html | None:
     """Return what a finding adds to, if it does."""
-    if not document.redescriptions[number - 1].detail:
+    if one.detail is None:
         return None
-    story = adds_to(document, number)
-    if story is None:
-        return element("p", f"{DETAIL} a detail", class_="detail")
-    link = element("a", f"finding {story}", href=f"#finding-{story}")
+    link = element("a", f"finding {one.detail}", href=f"#finding-{one.detail}")
     return element("p", f"{DETAIL} adds to ", link, class_="detail")
 
 

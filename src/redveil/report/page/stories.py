@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import Final
 
 from redveil.privacy.promise import AS_PUBLISHED
-from redveil.query.formula import attributes
-from redveil.query.json_form import from_json
 from redveil.report.document import RedescriptionPart, ResultDocument
 from redveil.report.released import CONFIRM
 
@@ -49,25 +46,3 @@ def _kind(one: RedescriptionPart) -> int:
     if one.confirmed is False:
         return 2
     return 1 if one.detail else 0
-
-
-def adds_to(document: ResultDocument, number: int) -> int | None:
-    """Return the number of the story that a finding, counted from 1, adds to, if it is listed.
-
-    It is the one that relates most of the same attributes, or else the one of the same trees.
-    """
-    detail = document.redescriptions[number - 1]
-    if not detail.detail:
-        return None
-    told = _related(detail)
-    best, found = (0, False), None
-    for place, one in enumerate(document.redescriptions, start=1):
-        alike = len(told & _related(one)), one.source.tree_pair == detail.source.tree_pair
-        if not one.detail and alike > best:
-            best, found = alike, place
-    return found
-
-
-def _related(one: RedescriptionPart) -> set[tuple[str, str]]:
-    left, right = (attributes(from_json(query.tree)) for query in (one.left, one.right))
-    return set(product(left, right))

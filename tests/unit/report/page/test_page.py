@@ -28,7 +28,7 @@ from redveil.report.page.counts import Counts
 from redveil.report.page.data import embedded
 from redveil.report.page.promise import plain_condition
 from redveil.report.page.sentences import Teller, share
-from redveil.report.page.stories import DETAILS, DOUBTS, Part, adds_to, parts
+from redveil.report.page.stories import DETAILS, DOUBTS, Part, parts
 from redveil.report.result import Result
 from support.clinic import NOTHING, mined_clinic
 from support.page import HOSTILE
@@ -381,10 +381,9 @@ def test_one_answer_is_one() -> None:
 
 def test_a_detail_says_what_it_adds_to() -> None:
     story, other = redescription("gout", "acid"), redescription("asthma", "cough")
-    detail = redescription("asthma", "cough").model_copy(update={"detail": True})
+    detail = redescription("asthma", "cough").model_copy(update={"detail": 2})
     doubt = redescription("x", "y", confirmed=False)
     made = document(story, other, detail, doubt)
-    assert [adds_to(made, number) for number in (1, 2, 3, 4)] == [None, None, 2, None]
     assert parts(made) == [Part(DETAILS, 3), Part(DOUBTS, 4)]
     written = page(made)
     assert '↳ adds to <a href="#finding-2">finding 2</a>' in written
@@ -394,8 +393,6 @@ def test_a_detail_says_what_it_adds_to() -> None:
 
 
 def test_a_list_in_another_order_has_no_headings() -> None:
-    detail = redescription().model_copy(update={"detail": True})
+    detail = redescription().model_copy(update={"detail": 2})
     assert parts(document(detail, redescription("x", "y"))) == []
-    alone = document(detail)
-    assert (parts(alone), adds_to(alone, 1)) == ([], None)
-    assert "↳ a detail" in text_of(page(alone))
+    assert parts(document(detail)) == []

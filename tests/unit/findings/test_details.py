@@ -1,0 +1,87 @@
+"""Details: what follows a story adds something to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from redveil.findings.details import Details
+from redveil.findings.extraction import LITERAL_DISCOUNT, Candidate
+from redveil.query.formula import literal_count
+from redveil.query.text import parse_text
+
+# Four leaves on each side: the first two are below one root's branch, the last two below the other.
+DIAGONAL = np.diag([100.0, 100.0, 100.0, 100.0])
+
+
+def pair(
+    left: str,
+    right: str,
+    covered: tuple[tuple[int, ...], tuple[int, ...]],
+    index: float = 0.5,
+    half: float = 0.3,
+) -> Candidate:
+    queries = parse_text(left), parse_text(right)
+    value = index * LITERAL_DISCOUNT ** sum(map(literal_count, queries))
+    return Candidate(0, *queries, *covered, value, half)
+
+
+def adds(story: Candidate, other: Candidate, cells: np.ndarray = DIAGONAL) -> bool:
+    """Return whether a pair adds something to a story."""
+    details = Details([story, other], cells, None)
+    details.tell(0)
+    return bool(details.adds[1])
+
+
+STORY = pair("[a]", "[c]", ((0, 1), (0, 1)))
+
+
+def test_a_part_of_the_story_whose_new_conditions_belong_together_is_a_detail() -> None:
+    part = pair("[a] & [b]", "[c] & [d]", ((0,), (0,)))
+    assert adds(STORY, part)
+    unrelated = DIAGONAL.copy()
+    unrelated[:2, :2] = 50.0
+    assert not adds(STORY, part, unrelated)
+
+
+def test_a_rider_is_no_detail() -> None:
+    # Nearly all of the story's right support is in the first leaf.
+    cells = np.diag([190.0, 10.0, 100.0, 100.0])
+    assert not adds(STORY, pair("[a] & [b]", "[c] & [d]", ((0,), (0,))), cells)
+
+
+def test_another_condition_on_one_side_only_has_to_fit_better() -> None:
+    cells = DIAGONAL.copy()
+    cells[1, 2] = 150.0
+    worse, better = (pair("[a] & [b]", "[c]", ((0,), (0, 1)), index) for index in (0.2, 0.9))
+    assert not adds(STORY, worse, cells)
+    assert adds(STORY, better, cells)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "covered"),
+    [
+        # The same left side, and one condition fewer on the right.
+        ("[a] & [b]", "[c]", ((0,), (0, 1))),
+        # The complement of the first conditions.
+        ("![a]", "![c]", ((2, 3), (2, 3))),
+    ],
+)
+def test_fewer_of_the_same_attributes_say_less(
+    left: str, right: str, covered: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    story = pair("[a] & [b]", "[c] & [d]", ((0,), (0,)))
+    assert not adds(story, pair(left, right, covered))
+
+
+def test_what_only_turns_a_story_around_is_no_detail() -> None:
+    assert not adds(STORY, pair("![a] & ![e]", "![c]", ((2,), (2, 3))))
+    assert not adds(STORY, pair("![a] & ![e]", "![c]", ((2, 3), (2, 3))))
+    # A part of the others in which something else belongs together is one.
+    assert adds(STORY, pair("![a] & ![e]", "![c] & [f]", ((2,), (2,))))
+
+
+def test_a_detail_is_about_at_most_half_of_the_entities() -> None:
+    both = ((0, 2), (0, 2))
+    assert adds(STORY, pair("[e]", "[f]", both, half=0.5))
+    assert not adds(STORY, pair("[e]", "[f]", both, half=0.51))
