@@ -13,12 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.candidates import mentioned
+from redveil.findings.candidates import disjunctions, mentioned
 from redveil.findings.complement import complement_ends
-from redveil.findings.extraction import LITERAL_DISCOUNT, Candidate
+from redveil.findings.extraction import Candidate
 from redveil.findings.released_table import ReleasedTable
 from redveil.query.coverage import ReleasedTree
-from redveil.query.formula import literal_count
 from redveil.query.leaves import term_ends, term_nodes
 
 Flags = NDArray[np.bool_]
@@ -40,7 +39,8 @@ class Details:
     cells: the estimated counts, none of them negative
     table: the released table they are from, if its trees are to be looked at
 
-    A detail is about at most half of the entities, and no condition of it is a rider.
+    A detail is about at most half of the entities and has no "or", and no condition of it is a
+    rider.
     """
 
     def __init__(
@@ -51,8 +51,7 @@ class Details:
         self._names = [(mentioned(one.left), mentioned(one.right)) for one in candidates]
         self._left = _flags([one.left_ends for one in candidates], cells.shape[0])
         self._right = _flags([one.right_ends for one in candidates], cells.shape[1])
-        self._index = np.array([_cautious_index(one) for one in candidates])
-        self.adds: Flags = np.array([one.half <= 0.5 for one in candidates], np.bool_)
+        self.adds: Flags = np.array([_is_plain(one) for one in candidates], np.bool_)
         if self._trees is not None:
             for tree, covered, axis in zip(
                 self._trees, (self._left, self._right), (1, 0), strict=True
@@ -75,14 +74,12 @@ class Details:
     def _compare(self, left: Flags, right: Flags, least: float) -> None:
         """Drop what is about a part of these two supports, and hardly says more about it.
 
-        It says more if it has a better corrected index, for all that the noise can tell. Or it
-        divides both supports, and the two parts belong together.
+        It says more if it divides both supports, and the two parts belong together.
         """
         parts = ~(self._left & ~left).any(axis=1) & ~(self._right & ~right).any(axis=1)
-        whole = _corrected(self._cells, left, right)
         among = self._cells * np.outer(left, right)
         lefts, rights = self._cells.sum(axis=1), self._cells.sum(axis=0)
-        for one in np.flatnonzero(self.adds & parts & (self._index <= whole)):
+        for one in np.flatnonzero(self.adds & parts):
             divides = (
                 lefts[self._left[one]].sum() <= RIDER * lefts[left].sum()
                 and rights[self._right[one]].sum() <= RIDER * rights[right].sum()
@@ -100,9 +97,9 @@ class Details:
         return lefts, rights
 
 
-def _cautious_index(one: Candidate) -> float:
-    """Return the corrected index, one standard error below its estimate."""
-    return one.value / LITERAL_DISCOUNT ** (literal_count(one.left) + literal_count(one.right))
+def _is_plain(one: Candidate) -> bool:
+    """Return whether a pair is about at most half of the entities, and has no "or"."""
+    return one.half <= 0.5 and disjunctions(one.left) + disjunctions(one.right) == 0
 
 
 def _ends_in_rider(tree: ReleasedTree, covered: Flags, counts: Floats) -> Flags:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from redveil.findings.details import Details
-from redveil.findings.extraction import LITERAL_DISCOUNT, Candidate
-from redveil.query.formula import literal_count
+from redveil.findings.extraction import Candidate
 from redveil.query.text import parse_text
 
 # Four leaves on each side: the first two are below one root's branch, the last two below the other.
@@ -18,12 +17,9 @@ def pair(
     left: str,
     right: str,
     covered: tuple[tuple[int, ...], tuple[int, ...]],
-    index: float = 0.5,
     half: float = 0.3,
 ) -> Candidate:
-    queries = parse_text(left), parse_text(right)
-    value = index * LITERAL_DISCOUNT ** sum(map(literal_count, queries))
-    return Candidate(0, *queries, *covered, value, half)
+    return Candidate(0, parse_text(left), parse_text(right), *covered, 0.5, half)
 
 
 def adds(story: Candidate, other: Candidate, cells: np.ndarray = DIAGONAL) -> bool:
@@ -50,12 +46,16 @@ def test_a_rider_is_no_detail() -> None:
     assert not adds(STORY, pair("[a] & [b]", "[c] & [d]", ((0,), (0,))), cells)
 
 
-def test_another_condition_on_one_side_only_has_to_fit_better() -> None:
+def test_another_condition_on_one_side_only_is_no_detail() -> None:
     cells = DIAGONAL.copy()
     cells[1, 2] = 150.0
-    worse, better = (pair("[a] & [b]", "[c]", ((0,), (0, 1)), index) for index in (0.2, 0.9))
-    assert not adds(STORY, worse, cells)
-    assert adds(STORY, better, cells)
+    assert not adds(STORY, pair("[a] & [b]", "[c]", ((0,), (0, 1))), cells)
+
+
+def test_a_detail_has_no_or() -> None:
+    other = ((0, 2), (0, 2))
+    assert adds(STORY, pair("[e] & [g]", "[f]", other))
+    assert not adds(STORY, pair("[e] | [g]", "[f]", other))
 
 
 @pytest.mark.parametrize(

@@ -390,7 +390,6 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
 
 def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> bool:
     """Return whether a candidate is a detail, whatever stories its table has told."""
-    cautious = found.value / 0.95 ** words_of(found)
     mine = frozenset(found.left_ends), frozenset(found.right_ends)
     everything = tuple(frozenset(range(size)) for size in cells.shape)
     for story in stories:
@@ -406,10 +405,8 @@ def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> b
         turned = everything[0] - told[0], everything[1] - told[1]
         for base, least in ((told, 0.1), (turned, 0.25)):
             if mine[0] <= base[0] and mine[1] <= base[1]:
-                whole = index_of(base, everything, cells)
                 within = index_of(mine, base, cells)
-                close = [(cautious, whole), (within, least)]
-                assume(not any(math.isclose(a, b, rel_tol=1e-9) for a, b in close))
+                assume(not math.isclose(within, least, rel_tol=1e-9))
                 divides = all(
                     10 * people(here, cells) <= 9 * people(there, cells)
                     for here, there in (
@@ -417,9 +414,9 @@ def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> b
                         ((everything[0], mine[1]), (everything[0], base[1])),
                     )
                 )
-                if cautious <= whole and not (divides and within >= least):
+                if not (divides and within >= least):
                     return False
-    return found.half <= 0.5
+    return found.half <= 0.5 and "|" not in to_text(found.left) + to_text(found.right)
 
 
 def people(ends: Sequence[frozenset[int]], cells: np.ndarray) -> int:
@@ -478,7 +475,7 @@ coverages = st.tuples(
 # Odd numbers, so that no two candidates have exactly the same value.
 counts = arrays(np.int64, (3, 4), elements=st.integers(-3, 97))
 words = st.sets(st.sampled_from("abcde"), min_size=1, max_size=3).map(
-    lambda chosen: " | ".join(f"[{name}]" for name in sorted(chosen))
+    lambda chosen: (" | " if "e" in chosen else " & ").join(f"[{n}]" for n in sorted(chosen))
 )
 
 

@@ -13,7 +13,7 @@ from support.clinic import clinic, mined_clinic
 from support.named import HOSTILE_NAMES, mined_with
 from support.page import Page, must_be_ours
 
-COLUMNS = 12
+COLUMNS = 13
 
 
 def body(text: str) -> list[str]:
@@ -37,6 +37,7 @@ def test_every_number_has_a_column() -> None:
             p_text(one.p_value),
             "yes" if one.confirmed else "not confirmed",
             str(one.source.tree_pair + 1),
+            str(one.detail or ""),
         ]
         assert len(row) == len(listing.heads) == COLUMNS
 

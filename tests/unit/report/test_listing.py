@@ -276,3 +276,23 @@ def test_ranks_that_are_not_those_of_the_list_are_refused(ranks: list[int], tmp_
     (tmp_path / "few.json").write_text(text, encoding="utf-8")
     with pytest.raises(ResultError, match="ranks"):
         Result.read(tmp_path / "few.json")
+
+
+def test_details_name_where_their_story_stands_now() -> None:
+    result = mined()
+    first, *rest = result.redescriptions
+    assert rest
+    told = (first, *(one.model_copy(update={"detail": 1}) for one in rest))
+    listed = Result(result.document.model_copy(update={"redescriptions": told}))
+    for by in ("p", "support", "jaccard"):
+        sorted_again = listed.sort(by)
+        (place,) = [
+            n
+            for n, one in enumerate(sorted_again, 1)
+            if one.left == first.left and one.right == first.right
+        ]
+        assert {one.detail for one in sorted_again} == {None, place}
+    # A story that is not listed has no number.
+    last = listed.sort("support").top(1).redescriptions[0]
+    assert last.detail is None
+    assert "detail of 1" in " ".join(listed._repr_html_().lower().split())

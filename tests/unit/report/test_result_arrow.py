@@ -42,6 +42,7 @@ PRIVATE_COLUMNS = [
     "expected_jaccard",
     "confirmed",
     "leaf_table",
+    "detail",
 ]
 TRUE_COLUMNS = ["true_jaccard", "true_support_both", "true_p_value"]
 
@@ -80,6 +81,12 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
         None,
         1,
     ]
+
+
+def test_a_detail_has_the_number_of_its_story() -> None:
+    story = redescription("a")
+    detail = redescription("b").model_copy(update={"detail": 1})
+    assert to_arrow(document(story, detail))["detail"].to_pylist() == [None, 1]
 
 
 def test_what_is_confirmed_is_known_where_somebody_asked() -> None:

@@ -35,6 +35,19 @@ def test_a_row_holds_queries_interval_size_and_p_value() -> None:
     )
 
 
+def test_details_name_the_number_of_their_story() -> None:
+    detail = redescription().model_copy(update={"detail": 1})
+    lines = latex_table(document(redescription(), detail)).splitlines()
+    assert lines[0] == r"\begin{tabular}{rllrrrrrr}"
+    assert lines[2].startswith(r"\# & left & ")
+    assert lines[2].endswith(r" & detail of \\")
+    first, second = body("\n".join(lines))
+    assert first.startswith("1 & $")
+    assert first.endswith(r" & 1e-30 &  \\")
+    assert second.startswith("2 & $")
+    assert second.endswith(r" & 1e-30 & 1 \\")
+
+
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("name", ["50 % & more", r"a\b", "x_1^2 ~ {y}", "#1 $", "tab\there"])
 def test_names_cannot_end_a_cell_a_line_or_the_mathematics(
