@@ -27,12 +27,8 @@ distributed = pytest.importorskip("distributed")
 
 ENTITIES = 1500
 EXACT = [name for name in RUNS if name not in ("walk", "tree-pair")]
-# Without these, Dask opens a web page, and waits half a minute for a scheduler that is gone.
-QUICK = {
-    "distributed.comm.timeouts.connect": "3s",
-    "distributed.comm.retry.count": 0,
-    "distributed.scheduler.allowed-failures": 10,
-}
+# Without these, Dask waits half a minute for a scheduler that is gone.
+QUICK = {"distributed.comm.timeouts.connect": "3s", "distributed.comm.retry.count": 0}
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +42,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def cluster_of(workers: int) -> Any:
-    import dask
-
-    dask.config.set(QUICK)
     return distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
@@ -126,9 +119,11 @@ def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
 ) -> None:
     import dask
 
-    dask.config.set(QUICK)
     command = [sys.executable, "-c", SCHEDULER]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with (
+        dask.config.set(QUICK),
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+    ):
         assert process.stdout is not None
         address = process.stdout.readline().decode().strip()
         schema = replace(marked_schema(), id="8a53b0c4-2f0e-4d57-8f19-5a4c36d1a9d1")
