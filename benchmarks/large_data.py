@@ -3,8 +3,8 @@
     python benchmarks/large_data.py FOLDER --entities 10000000 --flags 300 --numbers 300
 
 Flags of the left view and numbers of the right follow eight hidden numbers of each entity, so that
-there is something to be found. The rows of the right view are shuffled within each piece. What is
-written is about 1.5 bytes a number and a fifth of a byte a flag.
+there is something to be found. The rows of the right view are shuffled within each piece. With
+2 000 000 entities, the files took 3.1 bytes a number and 0.14 bytes a flag.
 """
 
 from __future__ import annotations
