@@ -13,6 +13,7 @@ import pytest
 
 import redveil
 from redveil.report.document import AttributePart, AttributesPart, ResultDocument
+from redveil.report.page.stories import DETAILS
 from redveil.report.result import Result
 from support.browser import chromium, opened
 from support.clinic import NOTHING, clinic, mined_clinic
@@ -134,6 +135,24 @@ def test_it_can_be_read_without_scripts(browser: Any, file: Path) -> None:
         assert page.locator(".promise").is_visible()
         assert not page.locator("#toolbox").is_visible()
         assert not page.locator("#workbench").is_visible()
+
+
+def test_headings_stay_before_their_findings(browser: Any, file: Path) -> None:
+    first = found().redescriptions[0].model_copy(update={"confirmed": True})
+    story, detail = (first.model_copy(update={"detail": kind}) for kind in (False, True))
+    made = changed(redescriptions=(story, detail, detail))
+    with opened(browser, written(file, made)) as page:
+        heading = page.locator("#findings .part")
+        after = "e => e.nextElementSibling.dataset.number"
+        assert heading.inner_text() == DETAILS
+        assert heading.evaluate(after) == "2"
+        page.select_option("#sort-order", "support")
+        assert not heading.is_visible()
+        page.select_option("#sort-order", "as listed")
+        assert heading.evaluate(after) == "2"
+        assert page.locator("#finding-2 .detail").inner_text() == "↳ adds to finding 1"
+        page.click("nav.jumps a:last-child")
+        assert page.url.endswith("#means")
 
 
 def test_the_list_is_sorted_filtered_and_cut(browser: Any, file: Path) -> None:

@@ -65,7 +65,7 @@ GLOSSARY: Final = {
     "query": (
         "exactly",
         "The two descriptions as redveil writes them. Conditions are in brackets; & means and, | "
-        "means or, and ! means not.",
+        "means or, and ! means not. A condition does not hold where its value is missing.",
     ),
     "tree": (
         "tree, group",
