@@ -176,6 +176,18 @@ class LedgerWarning(UserWarning):
     """
 
 
+def stopped(stop: KeyboardInterrupt | SystemExit) -> BaseException:
+    """Return what stops the program in the same way, and holds nothing else.
+
+    >>> stopped(SystemExit(7)), stopped(SystemExit("a row"))
+    (SystemExit(7), SystemExit(1))
+    """
+    if isinstance(stop, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    # A text would be printed, and then the code is 1.
+    return SystemExit(stop.code if stop.code is None or isinstance(stop.code, int) else 1)
+
+
 def innermost(error: BaseException) -> str:
     """Return the type of an unexpected error and the place in our code, never its message.
 

@@ -28,7 +28,6 @@ from redveil.privacy.promise import Promise, Source
 from redveil.query.meaning import Wording
 from redveil.report.build import build
 from redveil.report.result import Result
-from redveil.report.retest import awaiting
 from redveil.schema import Side
 
 
@@ -152,6 +151,9 @@ def confirm(
     source:   the earlier result that the list is from
     before:   what it said of each redescription
     """
+    # Other runs need not load it.
+    from redveil.report.retest import awaiting
+
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
     origin = dataset.origin
     released = Mined(ran, not_yet_found(_in_words(ran, origin)), Reporting(), loss, origin, source)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar
 
-from redveil.errors import SealedError
+from redveil.errors import SealedError, stopped
 
 if TYPE_CHECKING:
     from redveil.privacy.loss import Price
@@ -115,18 +115,6 @@ def within(function: Callable[..., R], *contents: Sealed[Any]) -> Sealed[R]:
         failure = SealedError("a computation on sealed data failed; its reason stays sealed")
     # Raised outside the handler, so that no __context__ keeps the original alive.
     raise failure
-
-
-def stopped(stop: KeyboardInterrupt | SystemExit) -> BaseException:
-    """Return what stops the program in the same way, and holds nothing else.
-
-    >>> stopped(SystemExit(7)), stopped(SystemExit("a row"))
-    (SystemExit(7), SystemExit(1))
-    """
-    if isinstance(stop, KeyboardInterrupt):
-        return KeyboardInterrupt()
-    # A text would be printed, and then the code is 1.
-    return SystemExit(stop.code if stop.code is None or isinstance(stop.code, int) else 1)
 
 
 def combine(function: Callable[..., R], *releases: Released[Any]) -> Released[R]:

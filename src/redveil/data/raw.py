@@ -12,8 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from redveil.data.layout import Layout
-from redveil.errors import LoadError, RedveilError, SealedError, innermost
-from redveil.sealed import stopped
+from redveil.errors import LoadError, RedveilError, SealedError, innermost, stopped
 
 T = TypeVar("T")
 
