@@ -62,7 +62,7 @@ def test_one_row_a_redescription_and_always_the_same_columns(count: int) -> None
     assert table.column_names == PRIVATE_COLUMNS
     assert table["left"].to_pylist() == [f"[left {i}]" for i in range(count)]
     assert table["right"].to_pylist() == [f"[right {i}]" for i in range(count)]
-    kinds = [pa.string()] * 2 + [pa.float64()] * 17 + [pa.bool_(), pa.int64()]
+    kinds = [pa.string()] * 2 + [pa.float64()] * 17 + [pa.bool_(), pa.int64(), pa.int64()]
     assert table.schema.types == kinds
 
 
@@ -80,6 +80,7 @@ def test_numbers_stand_in_the_column_of_their_name() -> None:
         pytest.approx(3.9 / (125 - 3.9)),
         None,
         1,
+        None,
     ]
 
 
