@@ -396,7 +396,7 @@ def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> b
         if story.table != found.table:
             continue
         fewer = [
-            (attributes(a), attributes(b))
+            (set(attributes(a)), set(attributes(b)))
             for a, b in ((found.left, story.left), (found.right, story.right))
         ]
         if all(a <= b for a, b in fewer) and any(a < b for a, b in fewer):
