@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.budget.charges import MINE, PaidFor
-from redveil.budget.charging import charge
+from redveil.budget.charging import Charged, charge
 from redveil.findings.reporting import read_prune
 from redveil.handover import Handover
 from redveil.privacy.loss import Loss, parse_loss
@@ -153,7 +152,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     disjunction: bool = True,
     within: str | Sequence[str] | None = None,
     result_name: str | None = None,
-    ledger: str | Path | None = None,
+    ledger: Charged = None,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -271,7 +270,7 @@ def _mined(
     reporting: Reporting,
     loss: Loss,
     within: str | Sequence[str] | None,
-    ledger: str | Path | None,
+    ledger: Charged,
     paid_for: PaidFor,
     progress: Callable[[float], None] | None,
     handover: Handover,

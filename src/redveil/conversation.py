@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redveil.budget.charges import CONFIRM, DESCRIBE, REFINE, PaidFor
-from redveil.budget.charging import charge
+from redveil.budget.charging import Charged, charge
 from redveil.errors import InputError
 from redveil.handover import Handover
 from redveil.privacy.loss import parse_loss
@@ -44,7 +43,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     result_name: str | None = None,
-    ledger: str | Path | None = None,
+    ledger: Charged = None,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -130,7 +129,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     result_name: str | None = None,
-    ledger: str | Path | None = None,
+    ledger: Charged = None,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -205,7 +204,7 @@ def confirm(
     *,
     delta: str | float | Fraction | None = None,
     result_name: str | None = None,
-    ledger: str | Path | None = None,
+    ledger: Charged = None,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:

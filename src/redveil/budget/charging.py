@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from redveil.budget.charges import PaidFor
 from redveil.errors import InputError
@@ -15,7 +15,21 @@ if TYPE_CHECKING:
     from redveil.budget.ledger import Ledger
 
 
-def charge(schema: Schema, loss: Loss, ledger: str | Path | None, paid_for: PaidFor) -> None:
+class Till(Protocol):
+    """Whatever takes a charge in the place of a file: a server checks questions with one.
+
+    It is asked when all parameters have been checked, and before any data is touched.
+    """
+
+    def charge(self, schema: Schema, loss: Loss, paid_for: PaidFor) -> None:
+        """Take a charge, or raise an error; then nothing is computed."""
+
+
+#: What is charged: a ledger by its file, or a till; None records nothing.
+Charged: TypeAlias = str | Path | Till | None
+
+
+def charge(schema: Schema, loss: Loss, ledger: Charged, paid_for: PaidFor) -> None:
     """Record a loss in a ledger, and refuse it if it exceeds the budget that a schema declares.
 
     A schema with a budget needs a ledger. Without a budget nothing is limited, and nothing is
@@ -31,6 +45,9 @@ def charge(schema: Schema, loss: Loss, ledger: str | Path | None, paid_for: Paid
 
     _must_be_writable(schema)
     must_be_drawable()
+    if ledger is not None and not isinstance(ledger, str | Path):
+        ledger.charge(schema, loss, paid_for)
+        return
     opened, cap = _ledger(schema, ledger), _cap(schema)
     if opened is not None:
         opened.charge(schema.name, loss, paid_for, cap, identifier=schema.id, bought=schema.bought)
