@@ -20,8 +20,9 @@ MAY_BE_SEEDED = {
     "findings/noise.py",
     "algorithms/published.py",
 }
-# Where compiled code is kept, and Numba's settings, which decide what it is and which Numba reads.
-MAY_ASK_THE_ENVIRONMENT = {"cache.py", "kernels/jit.py"}
+# Where compiled code is kept, and Numba's settings, which decide what it is and which Numba reads;
+# where a server listens and keeps its files. Nothing that is drawn depends on them.
+MAY_ASK_THE_ENVIRONMENT = {"cache.py", "kernels/jit.py", "server/settings.py"}
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")
 
 

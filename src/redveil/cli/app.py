@@ -27,6 +27,8 @@ from redveil.cli.prepare import prepare
 from redveil.cli.refine import refine
 from redveil.cli.report import report
 from redveil.cli.schema import schema
+from redveil.cli.serve import serve
+from redveil.cli.server import server
 from redveil.cli.show import show
 from redveil.cli.truth import truth
 from redveil.cli.verify import verify
@@ -37,6 +39,7 @@ ORDER: Final = (
     *("schema", "plan", "mine", "describe", "refine", "confirm"),
     *("show", "report", "ask", "compare", "verify", "budget", "ledger", "truth"),
     *("baseline", "diagnose", "audit", "plot", "prepare", "experiment", "demo"),
+    *("serve", "server"),
 )
 
 
@@ -75,10 +78,12 @@ for command in (
     prepare,
     experiment,
     demo,
+    serve,
 ):
     app.command(cls=ReadableCommand)(command)
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")
+app.add_typer(server, name="server")
 app.add_typer(ledger, name="ledger")
 
 

@@ -168,22 +168,31 @@ class Work:
 
     def expire(self) -> list[Job]:
         """Deal with the jobs of workers whose leases have run out; return them as they are now."""
-        now = moment(self._clock())
+        return self._bury("lease_until < ?", moment(self._clock()))
+
+    def lost(self, worker: str) -> list[Job]:
+        """Deal with the jobs of a worker that is known to be dead, without waiting for its lease.
+
+        Call it only when the process has ended: one that is still running would go on.
+        """
+        return self._bury("worker = ?", worker)
+
+    def _bury(self, condition: str, value: str) -> list[Job]:
         with self._database.transaction() as transaction:
             rows = transaction.rows(
-                f"{SELECT} WHERE state IN ({_LEASED}) AND lease_until < ? ORDER BY number"
+                f"{SELECT} WHERE state IN ({_LEASED}) AND {condition} ORDER BY number"
                 + transaction.skip_locked,
-                now,
+                value,
             )
             for found in map(job_in, rows):
                 if found.state is State.RUNNING:
                     self._finish(transaction, found, State.FAILED, "worker lost")
                 else:
                     self._requeue(transaction, found)
-            expired = [find_job(transaction, row["id"]) for row in rows]
-        if expired:
+            buried = [find_job(transaction, row["id"]) for row in rows]
+        if buried:
             self._ledger.keep()
-        return expired
+        return buried
 
     def _until(self) -> str:
         return moment(self._clock() + self._lease)

@@ -1,0 +1,130 @@
+"""`redveil serve`: a server that answers questions about data that nobody sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from redveil.cli.console import say, write
+
+if TYPE_CHECKING:
+    from redveil.server.settings import Settings
+    from redveil.store.store import Store
+
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder", help="Folder for the database, the keys and the data [default: redveil-server]"
+    ),
+]
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option("--settings", help="Settings in a TOML file; the environment overrides them."),
+]
+
+
+def serve(
+    folder: Folder = None,
+    settings: SettingsFile = None,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address to listen at [default: 127.0.0.1]")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", help="Port to listen at [default: 8750]")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Jobs at the same time [default: 1]")
+    ] = None,
+    tls_certificate: Annotated[
+        Path | None, typer.Option("--tls-certificate", help="Certificate chain, PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", help="Key of the certificate, PEM.")
+    ] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front of this server ends TLS.")
+    ] = False,
+    api_only: Annotated[
+        bool, typer.Option("--api-only", help="Answer the network; workers run elsewhere.")
+    ] = False,
+    workers_only: Annotated[
+        bool, typer.Option("--workers-only", help="Run workers; another process answers.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve a generated clinic, and make an analyst for it.")
+    ] = False,
+) -> None:
+    """Run a server. Without settings: SQLite, a folder here, this machine only.
+
+    At the first start, a token for the operator is printed, once.
+    """
+    needed()
+    from redveil.errors import InputError
+    from redveil.server.logs import Log
+    from redveil.server.opening import set_up
+    from redveil.server.settings import Settings
+    from redveil.server.supervisor import Supervisor
+
+    if api_only and workers_only:
+        raise InputError("choose one of --api-only and --workers-only")
+    known = Settings.read(
+        settings,
+        folder=folder,
+        host=host,
+        port=port,
+        workers=workers,
+        tls_certificate=tls_certificate,
+        tls_key=tls_key,
+        behind_proxy=behind_proxy or None,
+    )
+    known.must_be_safe()
+    store, secret = set_up(known)
+    if secret is not None:
+        say("Token of the operator, admin. It is shown once; keep it safe:", "bold yellow")
+        write(secret)
+    if demo:
+        _demo(store, known)
+    supervisor = Supervisor(
+        known, store, Log("supervisor"), run_api=not workers_only, run_workers=not api_only
+    )
+    code = supervisor.run()
+    store.close()
+    if code:
+        raise typer.Exit(1)
+
+
+def _demo(store: Store, settings: Settings) -> None:
+    """Register a generated clinic, once, and print an analyst's token."""
+    from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema
+    from redveil.errors import NotFoundError
+    from redveil.privacy.loss import parse_loss
+    from redveil.server.opening import new_account
+    from redveil.store.accounts import Role
+    from redveil.workers.registration import Registration
+
+    try:
+        store.datasets.get(CLINIC_ID)
+    except NotFoundError:
+        pass
+    else:
+        return
+    owner = store.accounts.create("demo owner", Role.OWNER, "console")
+    secret = new_account(store, "demo", Role.ANALYST)
+    analyst = next(one for one in store.accounts.all() if one.name == "demo")
+    budget = parse_loss("10", "0.0001")
+    Registration(store, settings).add(clinic_frames(5000), clinic_schema(), owner.id, budget)
+    store.datasets.grant(CLINIC_ID, analyst.id, budget, owner.id)
+    say("A generated clinic is served, with a budget of ε = 10. Token of its analyst:", "bold")
+    write(secret)
+
+
+def needed() -> None:
+    """Refuse to go on without the libraries of a server."""
+    from importlib.util import find_spec
+
+    from redveil.errors import InputError
+
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        raise InputError("a server needs FastAPI and Uvicorn; run pip install 'redveil[server]'")

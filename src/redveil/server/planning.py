@@ -1,0 +1,141 @@
+"""Planners as the server sees them: processes that check questions, one at a time each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from redveil.errors import InputError, RedveilError
+
+#: The module that a planner runs. It reads schemas, and imports what the server must not.
+MODULE: Final = "redveil.workers.planner"
+_LARGEST_ANSWER: Final = 64 << 20
+_MOST_KEPT: Final = 1000
+
+
+class PlannerError(RedveilError):
+    """A question could not be checked, through no fault of its own."""
+
+
+class BusyError(RedveilError):
+    """Too many questions wait to be checked."""
+
+
+class Planners:
+    """Some planners; a question waits for the next one that is free.
+
+    count:   how many processes
+    seconds: how long a question may take to be checked
+    waiting: how many questions may wait
+    """
+
+    def __init__(self, count: int = 1, *, seconds: float = 30.0, waiting: int = 100) -> None:
+        self._seconds = seconds
+        self._most_waiting = waiting
+        self._waiting = 0
+        self._count = count
+        self._free: asyncio.Queue[_Planner] = asyncio.Queue()
+        self._all: list[_Planner] = []
+        self._kept: OrderedDict[str, dict[str, Any]] = OrderedDict()
+
+    async def start(self) -> None:
+        """Start the processes."""
+        for _ in range(self._count):
+            planner = _Planner()
+            await planner.start()
+            self._all.append(planner)
+            self._free.put_nowait(planner)
+
+    async def stop(self) -> None:
+        """End the processes."""
+        for planner in self._all:
+            await planner.stop()
+
+    async def ask(self, task: str, *, keep: bool = False, **given: Any) -> dict[str, Any]:
+        """Return what a planner answers.
+
+        keep: whether the answer to the same question is the same, so that it can be given again
+
+        Raises InputError if the question is refused, PlannerError if it could not be checked.
+        """
+        request = json.dumps({"task": task, **given}, sort_keys=True)
+        if request in self._kept:
+            self._kept.move_to_end(request)
+            return self._kept[request]
+        if self._waiting >= self._most_waiting:
+            raise BusyError("too many questions wait to be checked; try again later")
+        self._waiting += 1
+        try:
+            planner = await self._free.get()
+        finally:
+            self._waiting -= 1
+        try:
+            answer = await self._asked(planner, request)
+        finally:
+            self._free.put_nowait(planner)
+        done = _understood(answer)
+        if keep:
+            self._kept[request] = done
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return done
+
+    async def _asked(self, planner: _Planner, request: str) -> Mapping[str, Any]:
+        try:
+            return await asyncio.wait_for(planner.ask(request), self._seconds)
+        except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError):
+            # It hangs, has died, or does not speak JSON: another one takes its place.
+            await planner.stop()
+            await planner.start()
+            raise PlannerError("the question could not be checked; try again") from None
+        except asyncio.CancelledError:
+            # Its answer would be taken for that to the next question.
+            await planner.stop()
+            await planner.start()
+            raise
+
+
+def _understood(answer: Mapping[str, Any]) -> dict[str, Any]:
+    if "done" in answer:
+        done: dict[str, Any] = answer["done"]
+        return done
+    if "refused" in answer:
+        raise InputError(answer["refused"])
+    raise PlannerError(f"a question could not be checked ({answer.get('failed')})")
+
+
+class _Planner:
+    """A planner's process."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", MODULE),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_LARGEST_ANSWER,
+        )
+
+    async def stop(self) -> None:
+        process = self._process
+        if process is not None and process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def ask(self, request: str) -> Mapping[str, Any]:
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(request.encode() + b"\n")
+        await process.stdin.drain()
+        answer: Mapping[str, Any] = json.loads(await process.stdout.readline())
+        return answer

@@ -1,0 +1,171 @@
+"""The settings of a server: a TOML file, the environment, or the command line; all optional."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from redveil.errors import InputError
+from redveil.server.vault import key_in, read_key
+
+#: What the variables of the environment begin with: REDVEIL_SERVER_PORT is `port`.
+PREFIX: Final = "REDVEIL_SERVER_"
+
+
+class Settings(BaseModel):
+    """How a server is run.
+
+    folder:          where everything is that no other setting places elsewhere
+    database:        a file, or postgresql://…; server.sqlite in the folder by default
+    signing_key:     the server's key; server.key in the folder by default
+    witness:         a second file with the entries of the ledger, best on another disk
+    data:            the folder of packed tables; only workers read it
+    data_key:        a file with the key that encrypts packed tables: 64 hexadecimal digits
+    data_key_digits: the same key itself, for the environment
+    host, port:      where to listen
+    tls_certificate, tls_key: PEM files
+    behind_proxy:    whether a proxy on this machine, or on one named here, ends TLS
+    workers:         how many jobs run at the same time
+    planners:        how many questions are checked at the same time
+    worker_memory:   MiB of address space that a worker may use
+    worker_seconds:  how long a job may run
+    lease_seconds:   how long a lost worker keeps its job
+    shutdown_seconds: how long jobs may go on when the server is stopped
+    release_every:   seconds; results appear so long after the start, or 2, 4, 8 … times as long
+    jobs_each:       how many unfinished jobs an analyst may have
+    streams_each:    how many event streams an account may have open
+    body_kib:        the largest request, in KiB
+    body_seconds:    how long a client may take to send one
+    requests_per_minute: of one account
+    wrong_tokens_per_minute: from one address, before it has to wait
+    exact_only:      refuse algorithms that are private only in the limit of a Markov chain
+    most_trials, most_walk_steps: the largest parameters that analysts may give
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: Path = Path("redveil-server")
+    database: str | None = None
+    signing_key: Path | None = None
+    witness: Path | None = None
+    data: Path | None = None
+    data_key: Path | None = None
+    data_key_digits: SecretStr | None = None
+    host: str = "127.0.0.1"
+    port: int = Field(default=8750, ge=0, le=65_535)
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    workers: int = Field(default=1, ge=0, le=1000)
+    planners: int = Field(default=1, ge=1, le=100)
+    worker_memory: int = Field(default=16_384, ge=512)
+    worker_seconds: int = Field(default=3600, ge=1)
+    lease_seconds: int = Field(default=30, ge=2)
+    shutdown_seconds: float = Field(default=60.0, ge=0)
+    release_every: float = Field(default=5.0, ge=0, le=3600, allow_inf_nan=False)
+    jobs_each: int = Field(default=20, ge=1)
+    streams_each: int = Field(default=20, ge=1)
+    body_kib: int = Field(default=256, ge=1)
+    body_seconds: float = Field(default=20.0, gt=0)
+    requests_per_minute: int = Field(default=600, ge=1)
+    wrong_tokens_per_minute: int = Field(default=10, ge=1)
+    exact_only: bool = True
+    most_trials: int = Field(default=100, ge=1)
+    most_walk_steps: int = Field(default=100_000, ge=1)
+
+    @classmethod
+    def read(
+        cls,
+        path: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        **given: Any,
+    ) -> Settings:
+        """Return the settings in a file, changed by the environment, changed by what is given."""
+        known = {} if path is None else _in_file(path)
+        known |= _in_environment(os.environ if environment is None else environment)
+        known |= {name: value for name, value in given.items() if value is not None}
+        try:
+            return cls(**known)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            name = ".".join(map(str, first["loc"]))
+            raise InputError(f"setting {name}: {first['msg'].lower()}") from None
+
+    @property
+    def address(self) -> str:
+        """Where the database is."""
+        return self.database or str(self.folder / "server.sqlite")
+
+    @property
+    def key_file(self) -> Path:
+        """Where the server's key is."""
+        return self.signing_key or self.folder / "server.key"
+
+    @property
+    def data_folder(self) -> Path:
+        """Where the packed tables are."""
+        return self.data or self.folder / "data"
+
+    def read_data_key(self) -> bytes | None:
+        """Return the key for data at rest, None if it is not encrypted."""
+        if self.data_key is not None:
+            return read_key(self.data_key)
+        if self.data_key_digits is None:
+            return None
+        return key_in(self.data_key_digits.get_secret_value(), f"{PREFIX}DATA_KEY_DIGITS")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def has_tls(self) -> bool:
+        """Whether connections are encrypted by this server."""
+        return self.tls_certificate is not None and self.tls_key is not None
+
+    def must_be_safe(self) -> None:
+        """Refuse to send tokens over a network in the clear.
+
+        >>> Settings(host="0.0.0.0").must_be_safe()
+        Traceback (most recent call last):
+        redveil.errors.InputError: 0.0.0.0: tokens would travel unencrypted; give tls_certificate \
+and tls_key, or behind_proxy if a proxy encrypts
+        """
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise InputError("TLS needs both tls_certificate and tls_key")
+        if not (self.is_loopback or self.has_tls or self.behind_proxy):
+            raise InputError(
+                f"{self.host}: tokens would travel unencrypted; give tls_certificate and tls_key, "
+                "or behind_proxy if a proxy encrypts"
+            )
+
+
+def _in_file(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not a settings file ({' '.join(str(error).split())})") from None
+    except (OSError, ValueError):
+        raise InputError(f"{path}: cannot be read; name a settings file") from None
+
+
+def _in_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found = {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environment.items()
+        if name.startswith(PREFIX)
+    }
+    return {name: value for name, value in found.items() if value}

@@ -1,0 +1,1 @@
+"""The processes behind a server: planners, which see schemas, and workers, which see rows."""

@@ -1,0 +1,161 @@
+"""Registering data: an owner's tables are checked against their schema, and packed once.
+
+This runs on the server's machine, as the user of the workers. Nothing of it goes over the network,
+and its report is for the owner alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from redveil.budget.charges import Charge
+from redveil.data.dataset import Dataset
+from redveil.data.loading import load
+from redveil.data.report import LoadReport
+from redveil.errors import ConflictError, InputError, RedveilError
+from redveil.mining import must_be_minable
+from redveil.owner import load_report
+from redveil.privacy.loss import Loss
+from redveil.schema import Schema, Status
+from redveil.server.settings import Settings
+from redveil.store.datasets import Version
+from redveil.store.store import Store
+from redveil.workers.packed import pack, unpack
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of an owner's tables.
+
+    report: what was left out; for the owner only
+    """
+
+    version: Version
+    report: LoadReport
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """Where data sets are registered."""
+
+    store: Store
+    settings: Settings
+
+    def add(
+        self,
+        tables: tuple[object, object],
+        schema: Schema,
+        owner: str,
+        budget: Loss,
+        earlier: Iterable[Charge] = (),
+    ) -> Registered:
+        """Register a data set: check the tables, pack them, set the budget.
+
+        tables:  the left and the right one, as `redveil.load` takes them
+        owner:   the owner's account
+        earlier: what was charged to the data set before, which counts
+        """
+        public = _public(schema)
+        dataset = load(*tables, public)
+        must_be_minable(dataset)
+        location, digest = self._packed(dataset)
+        try:
+            self.store.datasets.register(
+                public.id or "", public.name, owner, public.to_dict(), budget, earlier=earlier
+            )
+            version = self.store.datasets.new_version(public.id or "", location, digest, owner)
+        except RedveilError:
+            (self.settings.data_folder / location).unlink(missing_ok=True)
+            raise
+        return Registered(version, load_report(dataset))
+
+    def renew(self, identifier: str, tables: tuple[object, object], schema: Schema) -> Registered:
+        """Add a new version of a data set's rows. It has the old schema, and the old budget."""
+        found = self.store.datasets.get(identifier)
+        known = Schema.from_dict(found.description)
+        if _public(schema).digest != known.digest:
+            raise ConflictError(
+                "the schema differs from the registered one; versions of a data set share it"
+            )
+        dataset = load(*tables, known)
+        location, digest = self._packed(dataset)
+        try:
+            version = self.store.datasets.new_version(identifier, location, digest, found.owner)
+        except RedveilError:
+            (self.settings.data_folder / location).unlink(missing_ok=True)
+            raise
+        return Registered(version, load_report(dataset))
+
+    def _packed(self, dataset: Dataset) -> tuple[str, str]:
+        """Pack a data set, and read it again before anything relies on it."""
+        # A random name: names of data sets are other people's texts.
+        location = f"{secrets.token_hex(16)}.packed"
+        path = self.settings.data_folder / location
+        key = self.settings.read_data_key()
+        digest = pack(dataset, path, key)
+        unpack(dataset.schema, path, key, digest)
+        return location, digest
+
+
+def _public(schema: Schema) -> Schema:
+    """Return what analysts see of a schema; refuse a draft.
+
+    A budget is a limit of the server's ledger, so the schema itself has none.
+    """
+    if schema.status is Status.DRAFT or not schema.id:
+        raise InputError(
+            "the schema is a draft; replace what was taken from the data, then run "
+            "`redveil schema accept`"
+        )
+    return replace(schema, budget=None, budget_delta=Fraction(0))
+
+
+def sql_table(address: str, query: str) -> object:
+    """Return the rows of a query as a table: from SQLite or PostgreSQL, read only."""
+    if address.startswith(("postgresql://", "postgres://")):
+        names, rows = _from_postgresql(address, query)
+    else:
+        names, rows = _from_sqlite(Path(address.removeprefix("sqlite:///")), query)
+    if len(set(names)) != len(names):
+        raise InputError("the query returns two columns of one name; rename one with AS")
+    import pyarrow as pa
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    try:
+        return pa.table({name: list(one) for name, one in zip(names, columns, strict=True)})
+    except pa.ArrowException:
+        raise InputError(
+            "a column of the query mixes types; convert it in the query, with CAST"
+        ) from None
+
+
+def _from_sqlite(path: Path, query: str) -> tuple[list[str], list[tuple[object, ...]]]:
+    import sqlite3
+
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            cursor = connection.execute(query)
+            return [one[0] for one in cursor.description or ()], cursor.fetchall()
+        finally:
+            connection.close()
+    except (sqlite3.Error, sqlite3.Warning):
+        raise InputError(f"{path}: the query failed; try it with the database's own tool") from None
+
+
+def _from_postgresql(address: str, query: str) -> tuple[list[str], list[tuple[object, ...]]]:
+    import psycopg
+
+    try:
+        with psycopg.connect(address) as connection:
+            connection.read_only = True
+            cursor = connection.execute(query.encode())
+            return [one.name for one in cursor.description or ()], cursor.fetchall()
+    except psycopg.Error:
+        raise InputError(
+            "postgresql://…: the query failed; try it with the database's own tool"
+        ) from None

@@ -1,0 +1,198 @@
+"""A worker: a process that opens packed tables and answers questions, one at a time.
+
+It shares the database and the folder of packed tables with the server, and nothing else. A job is
+charged, then the table is opened. If the worker dies, runs out of memory or takes too long, the
+charge stays, another process takes its place, and nobody is told why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from threading import Event, Thread
+from typing import Any, Final
+
+from redveil.errors import LeaseError, OverBudgetError, RedveilError, StoreError
+from redveil.schema import Schema
+from redveil.server.child import end_with_parent, read_settings, stop_by_signal
+from redveil.server.logs import Log
+from redveil.server.opening import open_store
+from redveil.server.release import release_moment
+from redveil.server.settings import Settings
+from redveil.store.job import Job
+from redveil.store.store import Store, utc_now
+
+USELESS: Final = 3
+DONE: Final = "done"
+FAILED: Final = "failed"
+_POLL: Final = 0.2
+# A result that cannot be stored at once is kept for so many tries.
+_TRIES: Final = 30
+
+
+class Worker:
+    """A worker.
+
+    name: by which its leases are known
+    key:  for packed tables, None if they are not encrypted
+    """
+
+    def __init__(
+        self, name: str, settings: Settings, store: Store, key: bytes | None, log: Log
+    ) -> None:
+        self._name = name
+        self._settings = settings
+        self._store = store
+        self._key = key
+        self._log = log
+        self._stopped = Event()
+
+    def stop(self) -> None:
+        """Let the worker end after the job that it has."""
+        self._stopped.set()
+
+    def run(self) -> None:
+        """Take up jobs until the worker is stopped."""
+        while not self._stopped.is_set():
+            try:
+                job = self._store.work.claim(self._name)
+            except StoreError:
+                job = None
+            if job is None:
+                self._stopped.wait(_POLL)
+            else:
+                self.do(job)
+
+    def do(self, job: Job) -> None:
+        """Charge a job, answer it and store the answer."""
+        started = utc_now().replace(microsecond=0)
+        alive = _Heart(self._store, job.id, self._name, self._settings.lease_seconds / 3)
+        alive.start()
+        try:
+            ended = self._end(job)
+        except OverBudgetError:
+            ended = "over budget"
+        except LeaseError:
+            ended = "lost"
+        except StoreError:
+            # Whether it was charged is in the database; its lease runs out.
+            ended = "database not available"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            alive.stop()
+        self._log(ended, job=job.id)
+        if ended in (DONE, FAILED):
+            self._hold(started)
+
+    def _end(self, job: Job) -> str:
+        """Return how a job has ended."""
+        self._store.work.reserve(job.id, self._name)
+        if self._stopped.is_set():
+            self._store.work.give_back(job.id, self._name)
+            return "given back"
+        self._store.work.touching(job.id, self._name)
+        # The system ends this process, whatever it is doing then.
+        signal.setitimer(signal.ITIMER_REAL, self._settings.worker_seconds)
+        try:
+            document = self._answer(job)
+        except Exception:  # why a run fails can depend on rows, so nothing is written
+            self._store.work.fail(job.id, self._name)
+            return FAILED
+        self._commit(job, document)
+        return DONE
+
+    def _answer(self, job: Job) -> Mapping[str, Any]:
+        # Libraries that compute are loaded when there is something to compute.
+        from redveil.workers.asking import answer
+        from redveil.workers.packed import unpack
+
+        found = self._store.datasets.get(job.dataset)
+        version = self._store.datasets.version(job.dataset, job.version)
+        schema = Schema.from_dict(found.description)
+        earlier = job.question.get("job")
+        before = None if earlier is None else self._store.jobs.result(earlier, job.analyst)
+        path = self._settings.data_folder / version.location
+        dataset = unpack(schema, path, self._key, version.sha256)
+        document: dict[str, Any] = json.loads(
+            answer(job.question, dataset, earlier=before).to_json()
+        )
+        # A server's signature is added when the result is stored.
+        document.pop("signature", None)
+        return document
+
+    def _commit(self, job: Job, document: Mapping[str, Any]) -> None:
+        """Store a result; it is paid for, so it is kept until the database takes it."""
+        for last in range(_TRIES, -1, -1):
+            try:
+                self._store.work.commit(job.id, self._name, document)
+            except StoreError:
+                if not last:
+                    raise
+                time.sleep(1)
+            else:
+                return
+
+    def _hold(self, started: datetime) -> None:
+        """Keep the slot until the result shows: when the next job starts would tell, too."""
+        moment = release_moment(started, utc_now(), self._settings.release_every)
+        self._stopped.wait(max(0.0, (moment - utc_now()) / timedelta(seconds=1)))
+
+
+class _Heart(Thread):
+    """Renews a lease; ends the process if the job is not its own any more."""
+
+    def __init__(self, store: Store, job: str, worker: str, every: float) -> None:
+        super().__init__(daemon=True)
+        self._store, self._job, self._worker = store, job, worker
+        self._every = every
+        self._stopped = Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(self._every):
+            try:
+                is_ours = self._store.work.heartbeat(self._job, self._worker)
+            except RedveilError:
+                continue
+            if not is_ours and not self._stopped.is_set():
+                # Cancelled, or given to another worker: stop at once, wherever the run is.
+                os._exit(1)
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+
+def limit(memory: int) -> None:
+    """Limit this process's memory, in MiB, and forbid it to leave its memory in a file."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main() -> int:
+    """Run a worker as its parent says; return the exit code."""
+    name, settings = read_settings()
+    log = Log(name)
+    limit(settings.worker_memory)
+    try:
+        store = open_store(settings)
+        worker = Worker(name, settings, store, settings.read_data_key(), log)
+    except RedveilError as error:
+        log("cannot start", reason=str(error))
+        return USELESS
+    signal.signal(signal.SIGTERM, lambda *_: worker.stop())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(stop_by_signal)
+    log("ready")
+    worker.run()
+    store.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
