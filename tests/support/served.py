@@ -88,9 +88,7 @@ class Served:
     def submit(self, question: dict[str, Any] = MINE, name: str = "ana") -> httpx.Response:
         key = f"key-{next(self.counter)}"
         with self.client(name) as client:
-            return client.post(
-                JOBS, json={"question": question}, headers={"Idempotency-Key": key}
-            )
+            return client.post(JOBS, json={"question": question}, headers={"Idempotency-Key": key})
 
     def work(self) -> None:
         """Do what a worker does, until nothing is queued."""

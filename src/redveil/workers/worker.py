@@ -33,6 +33,7 @@ FAILED: Final = "failed"
 _POLL: Final = 0.2
 # A result that cannot be stored at once is kept for so many tries.
 _TRIES: Final = 30
+_PAUSE: Final = 1.0
 
 
 class Worker:
@@ -50,21 +51,22 @@ class Worker:
         self._store = store
         self._key = key
         self._log = log
-        self._stopped = Event()
+        # Not an Event: a signal's handler that sets one can wait for a lock of its own thread.
+        self._is_stopped = False
 
     def stop(self) -> None:
         """Let the worker end after the job that it has."""
-        self._stopped.set()
+        self._is_stopped = True
 
     def run(self) -> None:
         """Take up jobs until the worker is stopped."""
-        while not self._stopped.is_set():
+        while not self._is_stopped:
             try:
                 job = self._store.work.claim(self._name)
             except StoreError:
                 job = None
             if job is None:
-                self._stopped.wait(_POLL)
+                time.sleep(_POLL)
             else:
                 self.do(job)
 
@@ -92,7 +94,7 @@ class Worker:
     def _end(self, job: Job) -> str:
         """Return how a job has ended."""
         self._store.work.reserve(job.id, self._name)
-        if self._stopped.is_set():
+        if self._is_stopped:
             self._store.work.give_back(job.id, self._name)
             return "given back"
         self._store.work.touching(job.id, self._name)
@@ -133,14 +135,15 @@ class Worker:
             except StoreError:
                 if not last:
                     raise
-                time.sleep(1)
+                time.sleep(_PAUSE)
             else:
                 return
 
     def _hold(self, started: datetime) -> None:
         """Keep the slot until the result shows: when the next job starts would tell, too."""
         moment = release_moment(started, utc_now(), self._settings.release_every)
-        self._stopped.wait(max(0.0, (moment - utc_now()) / timedelta(seconds=1)))
+        while utc_now() < moment and not self._is_stopped:
+            time.sleep(min(_POLL, max(0.0, (moment - utc_now()) / timedelta(seconds=1))))
 
 
 class _Heart(Thread):

@@ -192,7 +192,8 @@ def test_a_slow_client_keeps_nobody_waiting(place: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"\xff", b"null", b"[]", b'{"question": 1}', b'{"question": {"kind": 1}}']
+    "content",
+    [b"", b"{", b"\xff", b"null", b"[]", b'{"question": 1}', b'{"question": {"kind": 1}}'],
 )
 def test_what_is_not_a_request_is_refused(place: Served, content: bytes) -> None:
     with place.client() as client:

@@ -1,0 +1,169 @@
+"""Whole servers: real processes, a real network, real databases; some of them are killed."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from threading import Event, Thread
+from typing import Any
+
+import httpx
+import pytest
+
+from redveil.data.synthetic import CLINIC_ID
+from redveil.signing.certificate import check_result
+from redveil.store.checking import check_database
+from redveil.store.job import State
+from support.postgresql import drop_schema, new_schema
+from support.processes import Running, running
+from support.served import JOBS, MINE
+
+API, WORKER = "redveil.server.api", "redveil.workers.worker"
+FINAL = {"done", "failed", "over_budget", "declined", "cancelled"}
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    if request.param == "sqlite":
+        yield None
+        return
+    name = f"test_{secrets.token_hex(8)}"
+    yield new_schema(name)
+    drop_schema(name)
+
+
+def submit(client: httpx.Client, key: str, question: dict[str, Any] = MINE) -> httpx.Response:
+    return client.post(JOBS, json={"question": question}, headers={"Idempotency-Key": key})
+
+
+def patiently(ask: Any, seconds: float = 300) -> httpx.Response:
+    """Ask until the server answers, as a client with retries would."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            answer: httpx.Response = ask()
+        except httpx.TransportError:
+            answer = httpx.Response(503)
+        if answer.status_code not in (429, 503) and answer.status_code != 401:
+            return answer
+        assert time.monotonic() < deadline, answer
+        time.sleep(0.05)
+
+
+def ended(client: httpx.Client, job: str) -> dict[str, Any]:
+    """Return a job when it has ended."""
+    while True:
+        found: dict[str, Any] = patiently(lambda: client.get(f"/v1/jobs/{job}")).json()
+        if found["state"] in FINAL:
+            return found
+        time.sleep(0.1)
+
+
+def test_killed_processes_are_replaced_and_the_charge_stays(tmp_path: Path) -> None:
+    with running(tmp_path) as server, server.client() as client:
+        job = submit(client, "first", MINE | {"depth": 4, "trials": 100}).json()["id"]
+        while server.store.jobs.get(job).state is not State.RUNNING:
+            time.sleep(0.01)
+        assert server.kill(WORKER)
+        found = ended(client, job)
+        assert (found["state"], found["charged"]) == ("failed", True)
+        assert client.get(f"/v1/jobs/{job}/result").json()["code"] == "not_ready"
+        assert server.kill(API)
+        assert patiently(lambda: client.get("/v1/me"), 60).status_code == 200
+    assert server.process.returncode == 0
+
+
+def test_jobs_survive_a_restart(tmp_path: Path) -> None:
+    with running(tmp_path, workers=0) as server, server.client() as client:
+        job = submit(client, "first").json()["id"]
+    assert server.process.returncode == 0
+    assert server.wait_for("stopped")
+    with running(tmp_path, people=server.people) as server, server.client() as client:
+        assert ended(client, job)["state"] == "done"
+
+
+def test_two_servers_share_a_database(tmp_path: Path) -> None:
+    with running(tmp_path, budget="3", rows=100) as one:
+        with running(tmp_path, people=one.people) as other:
+            keys = [f"key-{number}" for number in range(10)]
+            with one.client() as first, other.client() as second:
+                jobs = [submit(client, key) for key in keys for client in (first, second)]
+                # Whichever of them is asked, a key is one job.
+                ids = {one.json()["id"] for one in jobs if one.status_code == 202}
+                states = [ended(second, job)["state"] for job in sorted(ids)]
+        assert states.count("done") == 3
+        assert one.store.datasets.spent(CLINIC_ID).of_all.epsilon == 3
+
+
+class Attempts:
+    """Clients that ask at the same time, each with a key of its own."""
+
+    def __init__(self, server: Running, count: int) -> None:
+        self.server = server
+        self.count = count
+
+    def one(self, number: int) -> dict[str, Any] | None:
+        """Submit, wait, fetch; return what the job ended as, None if it was refused at once."""
+        name = "ana" if number % 2 else "bob"
+        with self.server.client(name) as client:
+            answer = patiently(lambda: submit(client, f"key-{number}"))
+            if answer.status_code == 402:
+                return None
+            assert answer.status_code == 202, answer.text
+            found = ended(client, answer.json()["id"])
+            if found["state"] == "done":
+                document = patiently(lambda: client.get(f"/v1/jobs/{found['id']}/result")).json()
+                check_result(document, self.server.store.signer.public)
+                # The same key returns the same job, and is charged once.
+                again = patiently(lambda: submit(client, f"key-{number}")).json()
+                assert again["id"] == found["id"]
+            return found
+
+    def all(self) -> list[dict[str, Any] | None]:
+        with ThreadPoolExecutor(self.count) as pool:
+            return list(pool.map(self.one, range(self.count)))
+
+
+def test_sixty_four_clients_get_exactly_what_the_cap_allows(
+    tmp_path: Path, address: str | None
+) -> None:
+    k = 5
+    with running(tmp_path, address, budget=str(k), rows=100) as server:
+        ended_as = Attempts(server, 64).all()
+        states = [one["state"] for one in ended_as if one is not None]
+        assert states.count("done") == k
+        assert set(states) <= {"done", "over_budget"}
+        assert server.store.datasets.spent(CLINIC_ID).of_all.epsilon == k
+        check_database(server.store.database, server.store.signer.public)
+
+
+@pytest.mark.slow
+def test_killed_processes_never_spend_twice_or_lose_an_answer(
+    tmp_path: Path, address: str | None
+) -> None:
+    k, kills = 12, 100
+    with running(tmp_path, address, budget=str(k), rows=100, workers=2) as server:
+        stop, done, random = Event(), [0], Random(7)
+
+        def killing() -> None:
+            while not stop.is_set() and done[0] < kills:
+                done[0] += server.kill(random.choice([API, WORKER, WORKER]))
+                stop.wait(random.uniform(0.2, 1.5))
+
+        Thread(target=killing, daemon=True).start()
+        ended_as = Attempts(server, 64).all()
+        stop.set()
+        jobs = server.store.jobs.of_dataset(CLINIC_ID, most=1000)
+        charged = sum((one.price.epsilon for one in jobs if one.charge is not None), Fraction(0))
+        assert server.store.datasets.spent(CLINIC_ID).of_all.epsilon == charged == k
+        assert all(one.state.is_final for one in jobs)
+        answered = [one for one in ended_as if one and one["state"] == "done"]
+        assert len(answered) == sum(one.state is State.DONE for one in jobs)
+        print(json.dumps({"kills": done[0], "answered": len(answered), "charged": str(charged)}))
+        check_database(server.store.database, server.store.signer.public)

@@ -1,0 +1,88 @@
+"""What the documentation of the interface promises, tried with generated requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from redveil.data.synthetic import CLINIC_ID
+from redveil.wire import paths
+from support.served import Served
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    unsupported_method,
+]
+# Who tries what; nobody closes the accounts that other tests need.
+WHO = {"owner": "olga", "audit": "aud", "accounts": "opa", "tokens": "opa", "metrics": "opa"}
+
+
+def attempt(place: Served, examples: int) -> int:
+    """Try every operation with generated requests; return how many were tried."""
+    schema = schemathesis.openapi.from_url(f"{place.url}/openapi.json")
+    # Half of the requests are about what there is.
+    known = {"dataset": CLINIC_ID, "job": place.done()}
+    tried = 0
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        # A stream that is watched to its end takes as long as a job.
+        if operation.path != paths.JOB_EVENTS:
+            place_of = operation.path.strip("/").removeprefix("v1/").split("/")[0]
+            try_out(operation, place.people.secrets[WHO.get(place_of, "ana")], known, examples)
+            tried += 1
+    return tried
+
+
+def try_out(operation: Any, secret: str, known: dict[str, str], examples: int) -> None:
+    """Try one operation."""
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(), ids=st.sampled_from([{}, known]))
+    def one(case: Any, ids: dict[str, str]) -> None:
+        named = {name: value for name, value in ids.items() if name in case.path_parameters}
+        case.path_parameters |= named
+        case.call_and_validate(checks=CHECKS, headers={"Authorization": f"Bearer {secret}"})
+
+    one()
+
+
+def test_no_answer_is_undocumented(place: Served) -> None:
+    assert attempt(place, 5) > 25
+
+
+@pytest.mark.slow
+def test_no_answer_is_undocumented_with_many_requests(place: Served) -> None:
+    attempt(place, 200)
+
+
+def test_every_operation_is_documented_with_its_problems(place: Served) -> None:
+    with place.client(None) as client:
+        found = client.get("/openapi.json").json()
+    for path, operations in found["paths"].items():
+        for operation in operations.values():
+            assert {"401", "403", "429", "503"} <= set(operation["responses"]), path
+            assert operation["description"]
+            assert operation["security"]

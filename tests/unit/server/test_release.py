@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redveil.server import views
+from redveil.server.release import next_moment, release_moment
+from redveil.store.job import State
+from redveil.wire.answers import JobState
+from support.served import Served, served
+from support.stores import Place, SetClock
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@given(st.floats(0, 100_000), st.sampled_from([0.5, 1.0, 5.0, 60.0]))
+def test_an_end_shows_at_few_moments_and_never_before_it(seconds: float, every: float) -> None:
+    finished = START + timedelta(seconds=seconds)
+    # As it is stored.
+    shown = release_moment(START, finished.replace(microsecond=0), every)
+    assert shown >= finished
+    ratio = (shown - START).total_seconds() / every
+    assert ratio in {2.0**k for k in range(25)}
+    assert shown - START <= max(
+        timedelta(seconds=every), 2 * (finished - START + timedelta(1e-9, 1))
+    )
+
+
+def test_the_next_moment_is_in_the_future() -> None:
+    for seconds, expected in ((0, 5), (4.9, 5), (5, 10), (11, 20)):
+        found = next_moment(START, START + timedelta(seconds=seconds), 5)
+        assert found == START + timedelta(seconds=expected)
+    assert next_moment(START, START, 0) is None
+    assert release_moment(START, START, 0) == START
+
+
+@pytest.mark.parametrize("ending", ["done", "failed", "cancelled", "lost"])
+def test_all_ends_of_a_charged_job_look_the_same_until_they_show(
+    tmp_path: Path, ending: str
+) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"))
+    clock: SetClock = place.clock
+    job = place.running()
+    clock.pass_(seconds=7)
+    match ending:
+        case "done":
+            place.store.work.commit(job.id, "w", {"answer": 42})
+        case "failed":
+            place.store.work.fail(job.id, "w")
+        case "cancelled":
+            place.store.jobs.cancel(job.id, place.ana.id)
+        case "lost":
+            place.store.work.lost("w")
+    seen = []
+    for _ in range(7):
+        found = place.store.jobs.get(job.id)
+        sight = views.sight(place.store, found, clock(), 5)
+        seen.append(sight.state)
+        if not sight.state.is_final:
+            assert sight.next is not None
+        clock.pass_(seconds=0.5)
+    assert seen == [JobState.RUNNING] * 6 + [JobState("failed" if ending == "lost" else ending)]
+    place.store.database.close()
+
+
+def test_what_was_not_charged_shows_at_once(tmp_path: Path) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"))
+    job = place.submit()
+    assert views.sight(place.store, job, place.clock(), 5).state is JobState.QUEUED
+    claimed = place.store.work.claim("w")
+    assert claimed is not None
+    assert claimed.state is State.CLAIMED
+    assert views.sight(place.store, claimed, place.clock(), 5).state is JobState.QUEUED
+    other = place.submit()
+    place.store.jobs.cancel(other.id, place.ana.id)
+    found = place.store.jobs.get(other.id)
+    assert views.sight(place.store, found, place.clock(), 5).state is JobState.CANCELLED
+    place.store.database.close()
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> object:
+    with served(tmp_path_factory.mktemp("patient"), release_every=3000) as made:
+        yield made
+
+
+def test_nobody_learns_of_an_end_before_it_shows(patient: Served) -> None:
+    # A worker keeps its slot until then; this one is called by hand and stopped first.
+    patient.worker.stop()
+    job = patient.submit().json()["id"]
+    claimed = patient.store.work.claim("other")
+    assert claimed is not None
+    patient.store.work.reserve(job, "other")
+    patient.store.work.touching(job, "other")
+    with patient.client() as client:
+
+        def seen() -> list[object]:
+            path = f"/v1/jobs/{job}"
+            follow = {"kind": "confirm", "job": job, "epsilon": "1"}
+            return [
+                client.get(path).json(),
+                client.get(f"{path}/result").json(),
+                client.get("/v1/jobs").json(),
+                patient.submit(follow).json(),
+                client.post(f"{path}/cancel").json()["state"] if is_done else "running",
+            ]
+
+        is_done = False
+        running = seen()
+        patient.store.work.commit(job, "other", {"answer": 42})
+        is_done = True
+        assert seen() == running

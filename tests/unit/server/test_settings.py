@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from redveil.errors import InputError
+from redveil.server.child import line_for
+from redveil.server.opening import open_store, set_up
+from redveil.server.settings import Settings
+
+DIGITS = "ab" * 32
+
+
+def test_a_file_is_overridden_by_the_environment_and_that_by_options(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('port = 1\nworkers = 2\nrelease_every = 10\nhost = "::1"\n')
+    environment = {"REDVEIL_SERVER_WORKERS": "3", "REDVEIL_SERVER_PORT": "2", "OTHER": "x"}
+    found = Settings.read(path, environment, port=3, folder=None)
+    assert (found.port, found.workers, found.release_every, found.host) == (3, 3, 10, "::1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("port = 'x'", "setting port"), ("ports = 1", "setting ports"), ("port", "not a settings")],
+)
+def test_wrong_settings_are_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
+        Settings.read(path, {})
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        Settings.read(tmp_path / "none.toml", {})
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "clinic.example"])
+def test_tokens_do_not_travel_in_the_clear(host: str) -> None:
+    with pytest.raises(InputError, match="unencrypted"):
+        Settings(host=host).must_be_safe()
+    Settings(host=host, behind_proxy=True).must_be_safe()
+    Settings(host=host, tls_certificate=Path("c"), tls_key=Path("k")).must_be_safe()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+def test_this_machine_alone_needs_no_tls(host: str) -> None:
+    Settings(host=host).must_be_safe()
+
+
+def test_half_of_tls_is_none() -> None:
+    with pytest.raises(InputError, match="both"):
+        Settings(tls_key=Path("k")).must_be_safe()
+
+
+def test_the_key_for_data_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
+    assert Settings().read_data_key() is None
+    path = tmp_path / "data.key"
+    path.write_text(DIGITS + "\n")
+    path.chmod(0o600)
+    assert Settings(data_key=path).read_data_key() == bytes.fromhex(DIGITS)
+    given = Settings.read(None, {"REDVEIL_SERVER_DATA_KEY_DIGITS": DIGITS})
+    assert given.read_data_key() == bytes.fromhex(DIGITS)
+    assert DIGITS not in repr(given)
+    # Children get it through a pipe.
+    name, _, text = line_for("worker", given).decode().partition(" ")
+    assert (name, json.loads(text)["data_key_digits"]) == ("worker", DIGITS)
+
+
+@pytest.mark.parametrize("content", ["", "ab", "xy" * 32, "ab" * 33])
+def test_what_is_no_key_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "data.key"
+    path.write_text(content)
+    path.chmod(0o600)
+    with pytest.raises(InputError, match="64 hexadecimal digits"):
+        Settings(data_key=path).read_data_key()
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.key"
+    path.write_text(DIGITS)
+    path.chmod(0o604)
+    with pytest.raises(InputError, match="chmod"):
+        Settings(data_key=path).read_data_key()
+    with pytest.raises(InputError, match="cannot be read"):
+        Settings(data_key=tmp_path / "none").read_data_key()
+
+
+def test_the_first_start_makes_everything_and_shows_a_token_once(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path / "server")
+    with pytest.raises(InputError, match="redveil serve"):
+        open_store(settings)
+    store, secret = set_up(settings)
+    assert secret is not None
+    token = store.accounts.authenticate(secret)
+    assert token is not None
+    assert (token.account.name, token.account.role) == ("admin", "operator")
+    store.close()
+    store, again = set_up(settings)
+    assert again is None
+    store.close()
+    for path in (settings.folder, settings.data_folder, settings.key_file):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+    assert secret.encode() not in (settings.folder / "server.sqlite").read_bytes()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        set_up(Settings(folder=tmp_path / "file" / "server"))

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import redveil
+from redveil.budget.charges import Charge, PaidFor
+from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema
+from redveil.errors import ConflictError, InputError, NotFoundError, SealedError
+from redveil.owner import load_report, truth
+from redveil.privacy.loss import Loss
+from redveil.schema import Status
+from redveil.server.opening import set_up
+from redveil.server.settings import Settings
+from redveil.store.accounts import Role
+from redveil.workers.dummy_data import dummy_tables
+from redveil.workers.packed import pack, unpack
+from redveil.workers.registration import Registration, sql_table
+from support.postgresql import drop_schema, new_schema
+
+KEY = "ab" * 32
+BUDGET = Loss(Fraction(5))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[tuple[Registration, str]]:
+    settings = Settings.read(None, {"REDVEIL_SERVER_DATA_KEY_DIGITS": KEY}, folder=tmp_path / "s")
+    store, _ = set_up(settings)
+    owner = store.accounts.create("olga", Role.OWNER, "console")
+    yield Registration(store, settings), owner.id
+    store.close()
+
+
+def test_tables_are_checked_packed_and_registered(desk: tuple[Registration, str]) -> None:
+    registration, owner = desk
+    left, right = clinic_frames(50)
+    made = registration.add((left.slice(0, 40), right), clinic_schema(), owner, BUDGET)
+    assert made.version.number == 1
+    assert made.report.joined == 40
+    path = registration.settings.data_folder / made.version.location
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    # The key is set, so nothing shows.
+    assert b"rows" not in path.read_bytes()
+    # Analysts see no budget in the schema: what they may spend is in the ledger.
+    assert registration.store.datasets.get(CLINIC_ID).name == "clinic"
+    assert registration.store.datasets.limits(CLINIC_ID).budget == BUDGET
+
+
+def test_versions_share_schema_and_budget(desk: tuple[Registration, str]) -> None:
+    registration, owner = desk
+    registration.add(clinic_frames(30), clinic_schema(), owner, BUDGET)
+    made = registration.renew(CLINIC_ID, clinic_frames(60, seed=2), clinic_schema())
+    assert (made.version.number, made.report.joined) == (2, 60)
+    assert registration.store.datasets.limits(CLINIC_ID).budget == BUDGET
+    other = clinic_schema().without("sex")
+    with pytest.raises(ConflictError, match="differs"):
+        registration.renew(CLINIC_ID, clinic_frames(30), other)
+    with pytest.raises(NotFoundError):
+        registration.renew("nothing", clinic_frames(30), clinic_schema())
+    # What was packed for nothing is removed.
+    with pytest.raises(ConflictError, match="registered"):
+        registration.add(clinic_frames(30), clinic_schema(), owner, BUDGET)
+    assert len(list(registration.settings.data_folder.iterdir())) == 2
+
+
+def test_what_was_spent_elsewhere_counts(desk: tuple[Registration, str]) -> None:
+    registration, owner = desk
+    spent = Charge(
+        "clinic", Loss(Fraction(2)), PaidFor("mine"), "2026-01-01T00:00:00+00:00", CLINIC_ID
+    )
+    registration.add(clinic_frames(30), clinic_schema(), owner, BUDGET, [spent])
+    assert registration.store.datasets.spent(CLINIC_ID).of_all.epsilon == 2
+
+
+def test_a_draft_is_not_served(desk: tuple[Registration, str]) -> None:
+    registration, owner = desk
+    for draft in (
+        replace(clinic_schema(), status=Status.DRAFT),
+        replace(clinic_schema(), id=None),
+    ):
+        with pytest.raises(InputError, match="draft"):
+            registration.add(clinic_frames(30), draft, owner, BUDGET)
+    assert list(registration.settings.data_folder.iterdir()) == []
+
+
+def test_a_packed_table_is_the_table(tmp_path: Path) -> None:
+    schema = clinic_schema()
+    dataset = redveil.load(*clinic_frames(500), schema)
+    digest = pack(dataset, tmp_path / "packed", None)
+    again = unpack(schema, tmp_path / "packed", None, digest)
+    result = redveil.mine(again, epsilon=20)
+    assert len(result)
+    # True values of the same queries are the same in both.
+    one, other = (truth(result, data).to_json() for data in (dataset, again))
+    assert one == other
+    assert load_report(again).joined == 0
+
+
+def test_a_packed_table_fits_its_schema_only(tmp_path: Path) -> None:
+    schema = clinic_schema()
+    digest = pack(redveil.load(*clinic_frames(20), schema), tmp_path / "packed", None)
+    for other in (schema.without("sex"), replace(schema, id="other")):
+        key = bytes(32)
+        sealed = pack(
+            redveil.load(*clinic_frames(20), schema),
+            tmp_path / f"{other.id}-{len(other.left.attributes)}",
+            key,
+        )
+        with pytest.raises(SealedError):
+            unpack(other, tmp_path / f"{other.id}-{len(other.left.attributes)}", key, sealed)
+    with pytest.raises(SealedError):
+        unpack(schema.without("sex"), tmp_path / "packed", None, digest)
+
+
+def test_an_empty_table_can_be_packed(tmp_path: Path) -> None:
+    schema = clinic_schema()
+    left, right = clinic_frames(5)
+    digest = pack(redveil.load(left.slice(0, 0), right, schema), tmp_path / "packed", None)
+    unpack(schema, tmp_path / "packed", None, digest)
+
+
+def write_sqlite(path: Path, frames: tuple[pa.Table, pa.Table]) -> None:
+    connection = sqlite3.connect(path)
+    for name, frame in zip(("l", "r"), frames, strict=True):
+        columns = ", ".join(f'"{one}"' for one in frame.column_names)
+        connection.execute(f"CREATE TABLE {name} ({columns})")
+        marks = ", ".join("?" * frame.num_columns)
+        rows = [tuple(row.values()) for row in frame.to_pylist()]
+        connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+    connection.commit()
+    connection.close()
+
+
+def test_tables_come_from_a_database(desk: tuple[Registration, str], tmp_path: Path) -> None:
+    registration, owner = desk
+    write_sqlite(tmp_path / "clinic.sqlite", clinic_frames(40))
+    address = str(tmp_path / "clinic.sqlite")
+    tables = (
+        sql_table(address, "SELECT * FROM l"),
+        sql_table(f"sqlite:///{address}", "SELECT * FROM r"),
+    )
+    made = registration.add(tables, clinic_schema(), owner, BUDGET)
+    assert made.report.joined == 40
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT * FROM nothing", "query failed"),
+        ("DELETE FROM l", "query failed"),
+        ("SELECT sex, sex FROM l", "two columns"),
+        ("SELECT CASE patient WHEN 'P000001' THEN 1 ELSE 'x' END AS a FROM l", "mixes types"),
+    ],
+)
+def test_queries_only_read(tmp_path: Path, query: str, said: str) -> None:
+    write_sqlite(tmp_path / "clinic.sqlite", clinic_frames(40))
+    with pytest.raises(InputError, match=said):
+        sql_table(str(tmp_path / "clinic.sqlite"), query)
+    rows: Any = sql_table(str(tmp_path / "clinic.sqlite"), "SELECT * FROM l")
+    assert rows.num_rows == 40
+
+
+def test_queries_on_postgresql_only_read() -> None:
+    address = new_schema("test_sources")
+    try:
+        found: Any = sql_table(address, "SELECT 1 AS a, 'x' AS b")
+        assert found.to_pydict() == {"a": [1], "b": ["x"]}
+        empty: Any = sql_table(address, "SELECT 1 AS a WHERE false")
+        assert empty.num_rows == 0
+        with pytest.raises(InputError, match="query failed"):
+            sql_table(address, "CREATE TABLE x (y int)")
+    finally:
+        drop_schema("test_sources")
+
+
+def test_dummy_data_fits_the_schema(tmp_path: Path) -> None:
+    schema = clinic_schema().with_attribute(
+        "seen", side="left", kind="date", minimum="2020-01-01", maximum="2021-12-31"
+    )
+    paths = []
+    for name, text in zip(("left.csv", "right.csv"), dummy_tables(schema, 200), strict=True):
+        paths.append(tmp_path / name)
+        paths[-1].write_text(text, encoding="utf-8")
+    report = load_report(redveil.load(*paths, schema))
+    assert (report.joined, report.incomplete) == (200, 0)
+    counts = [(one.clamped, one.undeclared, one.unreadable) for one in report.attributes]
+    assert set(counts) == {(0, 0, 0)}
+    assert np.ndim(counts) == 2

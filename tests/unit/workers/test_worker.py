@@ -1,0 +1,257 @@
+"""A worker with a real store and packed tables, called by hand."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from redveil.data.synthetic import CLINIC_ID
+from redveil.errors import StoreError
+from redveil.privacy.loss import Loss
+from redveil.server.child import line_for
+from redveil.server.logs import Log
+from redveil.server.opening import set_up
+from redveil.server.settings import Settings
+from redveil.store.job import Job, State
+from redveil.store.jobs import Request
+from redveil.store.store import Store
+from redveil.workers.worker import Worker
+from support.served import AT_ONCE, MINE, People, populate
+
+
+class Site:
+    """A store with a clinic, and a worker."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.settings = Settings(folder=folder, **(AT_ONCE | options))
+        self.store: Store = set_up(self.settings)[0]
+        self.people: People = populate(self.store, self.settings, budget="10")
+        self.lines = StringIO()
+        self.worker = self.new_worker()
+
+    def new_worker(self) -> Worker:
+        return Worker("w", self.settings, self.store, None, Log("w", self.lines))
+
+    def submit(self, question: dict[str, Any] = MINE, price: str = "1") -> Job:
+        request = Request(
+            self.people.ids["ana"],
+            CLINIC_ID,
+            "mine",
+            question,
+            Loss(Fraction(price)),
+            os.urandom(8).hex(),
+        )
+        return self.store.jobs.submit(request)
+
+    def after(self, job: Job) -> Job:
+        """Return a job after a worker has done it."""
+        claimed = self.store.work.claim("w")
+        assert claimed is not None
+        self.worker.do(claimed)
+        return self.store.jobs.get(job.id)
+
+    @property
+    def spent(self) -> Fraction:
+        return self.store.datasets.spent(CLINIC_ID).of_all.epsilon
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    made = Site(tmp_path / "server")
+    yield made
+    made.store.close()
+
+
+def test_a_job_is_charged_answered_and_stored(site: Site) -> None:
+    job = site.after(site.submit())
+    assert (job.state, site.spent) == (State.DONE, 1)
+    assert site.store.jobs.result(job.id)["certificate"]["epsilon"] == "1"
+
+
+def test_over_budget_opens_nothing(site: Site) -> None:
+    job = site.submit(price="6")
+    other = site.submit(price="6")
+    assert site.after(job).state is State.DONE
+    site.settings.data_folder.joinpath(site.store.datasets.version(CLINIC_ID).location).unlink()
+    assert site.after(other).state is State.OVER_BUDGET
+    assert site.spent == 6
+
+
+@pytest.mark.parametrize("damage", ["gone", "changed"])
+def test_a_damaged_table_fails_the_job_and_keeps_the_charge(site: Site, damage: str) -> None:
+    path = site.settings.data_folder / site.store.datasets.version(CLINIC_ID).location
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-1] + b"x")
+    job = site.after(site.submit())
+    assert (job.state, site.spent) == (State.FAILED, 1)
+    # Nobody is told why.
+    assert site.lines.getvalue().count("failed") == 1
+    assert "table" not in site.lines.getvalue()
+
+
+def test_a_job_that_is_not_the_workers_any_more_is_dropped(site: Site) -> None:
+    job = site.submit()
+    claimed = site.store.work.claim("w")
+    assert claimed is not None
+    site.store.jobs.cancel(job.id, site.people.ids["ana"])
+    site.worker.do(claimed)
+    assert (site.store.jobs.get(job.id).state, site.spent) == (State.CANCELLED, 0)
+
+
+def test_a_stopped_worker_gives_back_what_it_has_not_touched(site: Site) -> None:
+    job = site.submit()
+    claimed = site.store.work.claim("w")
+    assert claimed is not None
+    site.worker.stop()
+    site.worker.do(claimed)
+    assert (site.store.jobs.get(job.id).state, site.spent) == (State.QUEUED, 0)
+
+
+def test_a_worker_takes_up_jobs_until_it_is_stopped(site: Site) -> None:
+    jobs = [site.submit() for _ in range(3)]
+
+    def stop() -> None:
+        while site.store.jobs.get(jobs[-1].id).state is not State.DONE:
+            time.sleep(0.02)
+        site.worker.stop()
+
+    Thread(target=stop).start()
+    site.worker.run()
+    assert [site.store.jobs.get(one.id).state for one in jobs] == [State.DONE] * 3
+
+
+def test_a_paid_result_is_kept_until_the_database_takes_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, failures = site.store.work.commit, iter([True, True])
+
+    def unlucky(*given: Any) -> Any:
+        if next(failures, False):
+            raise StoreError("the database is busy")
+        return commit(*given)
+
+    monkeypatch.setattr(site.store.work, "commit", unlucky)
+    monkeypatch.setattr("redveil.workers.worker._PAUSE", 0.0)
+    assert site.after(site.submit()).state is State.DONE
+
+
+def test_a_database_that_does_not_answer_leaves_the_job_to_its_lease(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: Any) -> Any:
+        raise StoreError("the database cannot be used")
+
+    job = site.submit()
+    monkeypatch.setattr(site.store.work, "reserve", gone)
+    assert site.after(job).state is State.CLAIMED
+    assert "database not available" in site.lines.getvalue()
+    monkeypatch.setattr(site.store.work, "claim", gone)
+    Thread(target=lambda: (time.sleep(0.3), site.worker.stop())).start()
+    site.worker.run()
+
+
+def test_a_worker_keeps_its_slot_until_its_result_shows(tmp_path: Path) -> None:
+    site = Site(tmp_path / "server", release_every=2.0)
+    job = site.submit()
+    begun = time.time()
+    assert site.after(job).state is State.DONE
+    # The start is rounded down to the second.
+    assert time.time() >= int(begun) + 2
+    site.store.close()
+
+
+class Process:
+    """A worker's process, as a supervisor starts it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "redveil.workers.worker"],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self.process.stdin is not None
+        self.process.stdin.write(line_for("w", settings))
+        self.process.stdin.flush()
+
+    def wait(self) -> int:
+        _, said = self.process.communicate(timeout=120)
+        self.said = said.decode()
+        return self.process.returncode
+
+
+LONG = MINE | {"depth": 4, "trials": 100}
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"worker_seconds": 1}, -signal.SIGALRM),
+        # Cancelled: the next heartbeat ends the process.
+        ({"lease_seconds": 2}, 1),
+    ],
+    ids=["time", "cancelled"],
+)
+def test_a_process_ends_at_its_limits_and_the_charge_stays(
+    tmp_path: Path, options: dict[str, int], code: int
+) -> None:
+    site = Site(tmp_path / "server", **options)
+    job = site.submit(LONG)
+    worker = Process(site.settings)
+    while site.store.jobs.get(job.id).state is not State.RUNNING:
+        assert worker.process.poll() is None
+        time.sleep(0.02)
+    if "lease_seconds" in options:
+        site.store.jobs.cancel(job.id, site.people.ids["ana"])
+    assert worker.process.wait(timeout=120) == code
+    worker.wait()
+    (lost,) = site.store.work.lost("w") or [site.store.jobs.get(job.id)]
+    assert lost.state in (State.FAILED, State.CANCELLED)
+    assert site.spent == 1
+    site.store.close()
+
+
+def test_a_process_without_memory_fails_the_job_and_goes_on(tmp_path: Path) -> None:
+    site = Site(tmp_path / "server", worker_memory=512)
+    job = site.submit()
+    worker = Process(site.settings)
+    while not (found := site.store.jobs.get(job.id)).state.is_final:
+        if worker.process.poll() is not None:
+            (found,) = site.store.work.lost("w")
+            break
+        time.sleep(0.05)
+    assert found.state in (State.FAILED, State.DONE)
+    assert site.spent == 1
+    worker.process.kill()
+    worker.wait()
+    site.store.close()
+
+
+def test_a_process_ends_with_its_parent_and_after_its_job(tmp_path: Path) -> None:
+    site = Site(tmp_path / "server")
+    job = site.submit()
+    worker = Process(site.settings)
+    while site.store.jobs.get(job.id).state not in (State.RUNNING, State.DONE):
+        time.sleep(0.02)
+    # The end of its input is the end of its parent.
+    assert worker.wait() == 0
+    assert site.store.jobs.get(job.id).state is State.DONE
+    site.store.close()
+
+
+def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
+    worker = Process(Settings(folder=tmp_path / "none"))
+    assert worker.wait() == 3
+    assert "cannot start" in worker.said
