@@ -20,6 +20,7 @@ REFERENCE_PAGES = {
     ("cli/baseline.py", "baseline"),
     ("cli/mine.py", "mine"),
     ("cli/plan.py", "plan"),
+    ("cli/serve.py", "serve"),
     ("cli/show.py", "show"),
     ("conversation.py", "confirm"),
     ("conversation.py", "describe"),

@@ -29,7 +29,7 @@ WATCHED = (
     "opendp", "pandas", "polars", "sklearn", "duckdb", "matplotlib", "openpyxl",
 )  # fmt: skip
 BUDGETS = {
-    "--help": {"redveil": 70, "typer": 32},
+    "--help": {"redveil": 76, "typer": 32},
     "show": {"redveil": 110, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 110},
     "mine": {
         "redveil": 235, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 120, "llvmlite": 35,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -51,10 +52,10 @@ class Running:
 
     def kill(self, module: str) -> bool:
         """Kill a process (−9), if there is one; it has no time to do anything."""
-        for number in self.children(module):
-            with suppress(ProcessLookupError):
-                os.kill(number, signal.SIGKILL)
-                return True
+        found = self.children(module)
+        with suppress(IndexError, ProcessLookupError):
+            os.kill(secrets.choice(found), signal.SIGKILL)
+            return True
         return False
 
     def wait_for(self, event: str, seconds: float = 60) -> dict[str, Any]:

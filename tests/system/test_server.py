@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -147,23 +148,27 @@ def test_sixty_four_clients_get_exactly_what_the_cap_allows(
 def test_killed_processes_never_spend_twice_or_lose_an_answer(
     tmp_path: Path, address: str | None
 ) -> None:
-    k, kills = 12, 100
+    k, kills = 30, 100
     with running(tmp_path, address, budget=str(k), rows=100, workers=2) as server:
         stop, done, random = Event(), [0], Random(7)
 
         def killing() -> None:
             while not stop.is_set() and done[0] < kills:
                 done[0] += server.kill(random.choice([API, WORKER, WORKER]))
-                stop.wait(random.uniform(0.2, 1.5))
+                stop.wait(random.uniform(0.3, 3.0))
 
         Thread(target=killing, daemon=True).start()
         ended_as = Attempts(server, 64).all()
         stop.set()
         jobs = server.store.jobs.of_dataset(CLINIC_ID, most=1000)
+        states = Counter(one.state for one in jobs)
         charged = sum((one.price.epsilon for one in jobs if one.charge is not None), Fraction(0))
-        assert server.store.datasets.spent(CLINIC_ID).of_all.epsilon == charged == k
+        print(json.dumps({"kills": done[0], "charged": str(charged), **states}))
+        assert server.store.datasets.spent(CLINIC_ID).of_all.epsilon == charged <= k
         assert all(one.state.is_final for one in jobs)
+        # Whoever was refused was refused because everything was spent.
+        is_refused = None in ended_as or State.OVER_BUDGET in states
+        assert not is_refused or charged == k
         answered = [one for one in ended_as if one and one["state"] == "done"]
-        assert len(answered) == sum(one.state is State.DONE for one in jobs)
-        print(json.dumps({"kills": done[0], "answered": len(answered), "charged": str(charged)}))
+        assert len(answered) == states[State.DONE] > 0
         check_database(server.store.database, server.store.signer.public)

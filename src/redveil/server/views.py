@@ -127,7 +127,8 @@ def owned_job(store: Store, found: Job, now: datetime, every: float) -> answers.
 
 def head(found: SignedHead | None) -> answers.Receipt:
     """Return a signed head of the ledger."""
-    return answers.Receipt(head=None if found is None else answers.Head(**found.to_dict()))
+    plain = None if found is None else found.to_dict()
+    return answers.Receipt.model_validate({"head": plain})
 
 
 def _text(when: datetime | None) -> str | None:

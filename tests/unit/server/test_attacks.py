@@ -219,8 +219,7 @@ def test_unknown_addresses_and_methods_are_problems(place: Served) -> None:
 
 
 def test_wrong_tokens_and_many_requests_have_to_wait(tmp_path: Path) -> None:
-    limits = {"wrong_tokens_per_minute": 3, "requests_per_minute": 5, "streams_each": 1}
-    with served(tmp_path, **limits) as place:
+    with served(tmp_path, wrong_tokens_per_minute=3, requests_per_minute=5) as place:
         with place.client() as client:
             codes = [client.get("/v1/me").status_code for _ in range(7)]
             assert codes == [200] * 5 + [429] * 2

@@ -190,7 +190,7 @@ def test_dummy_data_fits_the_schema(tmp_path: Path) -> None:
     for name, text in zip(("left.csv", "right.csv"), dummy_tables(schema, 200), strict=True):
         paths.append(tmp_path / name)
         paths[-1].write_text(text, encoding="utf-8")
-    report = load_report(redveil.load(*paths, schema))
+    report = load_report(redveil.load(paths[0], paths[1], schema))
     assert (report.joined, report.incomplete) == (200, 0)
     counts = [(one.clamped, one.undeclared, one.unreadable) for one in report.attributes]
     assert set(counts) == {(0, 0, 0)}

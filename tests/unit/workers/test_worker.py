@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 import pytest
@@ -62,8 +62,8 @@ class Site:
         return self.store.jobs.get(job.id)
 
     @property
-    def spent(self) -> Fraction:
-        return self.store.datasets.spent(CLINIC_ID).of_all.epsilon
+    def spent(self) -> float:
+        return float(self.store.datasets.spent(CLINIC_ID).of_all.epsilon)
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_a_database_that_does_not_answer_leaves_the_job_to_its_lease(
     assert site.after(job).state is State.CLAIMED
     assert "database not available" in site.lines.getvalue()
     monkeypatch.setattr(site.store.work, "claim", gone)
-    Thread(target=lambda: (time.sleep(0.3), site.worker.stop())).start()
+    Timer(0.3, site.worker.stop).start()
     site.worker.run()
 
 
