@@ -113,7 +113,7 @@ def served(folder: Path, address: str | None = None, **options: Any) -> Iterator
     log = Log("api", lines)
     context = Context.make(settings, store, log)
     config = uvicorn.Config(
-        make_app(context), port=0, log_config=None, access_log=False, lifespan="on"
+        make_app(context), port=0, log_config=None, timeout_keep_alive=600, lifespan="on"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -38,7 +38,7 @@ def run(settings: Settings, log: Log) -> None:
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
         timeout_graceful_shutdown=_SECONDS_TO_STOP,
-        timeout_keep_alive=15,
+        timeout_keep_alive=60,
         h11_max_incomplete_event_size=32 << 10,
     )
     log("listening", address=f"{scheme}://{host}:{port}")

@@ -153,7 +153,7 @@ class Gate:
             status=status,
             account=token.account.id if token else None,
             milliseconds=round(seconds * 1000),
-            **ids,
+            about=ids or None,
         )
 
 

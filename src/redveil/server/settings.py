@@ -30,7 +30,7 @@ class Settings(BaseModel):
     data_key_digits: the same key itself, for the environment
     host, port:      where to listen
     tls_certificate, tls_key: PEM files
-    behind_proxy:    whether a proxy on this machine, or on one named here, ends TLS
+    behind_proxy:    whether a proxy ends TLS; one on this machine is believed whom it speaks for
     workers:         how many jobs run at the same time
     planners:        how many questions are checked at the same time
     worker_memory:   MiB of address space that a worker may use

@@ -133,6 +133,18 @@ def test_log_lines_hold_ids_and_prices(place: Served) -> None:
     place.work()
 
 
+def test_every_request_is_logged_with_what_it_is_about(place: Served) -> None:
+    account = place.people.ids["ana"]
+    with place.client("opa") as operator:
+        operator.get(f"/v1/accounts/{account}/tokens")
+        # Answers come before their lines.
+        operator.get("/v1/me")
+    lines = [json.loads(line) for line in place.lines.getvalue().splitlines()]
+    found = [one for one in lines if one.get("route") == paths.TOKENS and one["method"] == "GET"]
+    assert found[-1]["about"] == {"account": account}
+    assert found[-1]["account"] == place.people.ids["opa"]
+
+
 def test_expired_and_revoked_tokens_do_not_work(place: Served) -> None:
     with place.client("opa") as operator:
         account = place.people.ids["eve"]

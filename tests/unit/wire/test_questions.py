@@ -12,7 +12,10 @@ from redveil.wire.questions import Confirm, Describe, JobRequest, Mine, Question
 
 ADAPTER: TypeAdapter[Mine | Describe | Refine | Confirm] = TypeAdapter(Question)
 # What a server decides, or does not offer: the profile that is not private, and what is local.
-LOCAL = {"dataset", "result", "profile", "variance_threshold", "result_name", "ledger", "progress"}
+LOCAL = {
+    *("dataset", "result", "profile", "variance_threshold"),
+    *("result_name", "ledger", "progress", "keep"),
+}
 
 
 def test_amounts_stay_as_they_are_written() -> None:

@@ -255,3 +255,17 @@ def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
     worker = Process(Settings(folder=tmp_path / "none"))
     assert worker.wait() == 3
     assert "cannot start" in worker.said
+
+
+def test_what_was_released_is_the_answer_if_no_list_can_be_made(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr("redveil.mining.find", fails)
+    job = site.after(site.submit())
+    assert job.state is State.DONE
+    document = site.store.jobs.result(job.id)
+    assert document["redescriptions"] == []
+    assert document["certificate"]["epsilon"] == "1"
