@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'Baseline', 'Comparison', 'Dataset']
+['Answer', 'AsyncServer', 'Baseline', 'Comparison']
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.baselines.baseline import baseline
     from redveil.buying import buy_cuts
+    from redveil.client.async_server import AsyncServer
+    from redveil.client.connecting import connect, connect_async
+    from redveil.client.server import Server
     from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
     from redveil.data.draft import Draft, draft
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from redveil.data.report import LoadReport
     from redveil.detecting import detectable
     from redveil.diagnosis import Diagnosis, diagnose
-    from redveil.errors import InputError, OverBudgetError, RedveilError
+    from redveil.errors import InputError, OverBudgetError, RedveilError, RemoteError
     from redveil.findings.questions import Answer
     from redveil.loading import load
     from redveil.owner import load_report, truth
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "AsyncServer",
     "Baseline",
     "Comparison",
     "Dataset",
@@ -45,12 +49,16 @@ __all__ = [
     "OverBudgetError",
     "Plan",
     "RedveilError",
+    "RemoteError",
     "Result",
     "Schema",
+    "Server",
     "baseline",
     "buy_cuts",
     "compare",
     "confirm",
+    "connect",
+    "connect_async",
     "describe",
     "detectable",
     "diagnose",
@@ -67,6 +75,7 @@ __all__ = [
 # The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
+    "AsyncServer": "redveil.client.async_server",
     "Baseline": "redveil.report.baseline",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
@@ -78,12 +87,16 @@ _HOMES = {
     "OverBudgetError": "redveil.errors",
     "Plan": "redveil.privacy.plan",
     "RedveilError": "redveil.errors",
+    "RemoteError": "redveil.errors",
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
+    "Server": "redveil.client.server",
     "baseline": "redveil.baselines.baseline",
     "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",
+    "connect": "redveil.client.connecting",
+    "connect_async": "redveil.client.connecting",
     "describe": "redveil.conversation",
     "detectable": "redveil.detecting",
     "diagnose": "redveil.diagnosis",
@@ -100,7 +113,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return import_module("importlib.metadata").version("redveil")
+        return import_module("redveil.version").software().removeprefix("redveil ")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'redveil' has no attribute {name!r}")

@@ -12,6 +12,7 @@ RedveilError
 ├── ConflictError        the state of a server does not allow the request
 │   └── LeaseError       a job is no longer the worker's
 ├── NotFoundError        there is no such thing, or it is not for the one who asks
+├── RemoteError          a server cannot be reached, refuses, or does not answer as it should
 ├── SealedError          sealed data was accessed, or a computation on it failed
 ├── ClusterError         the cluster that has the entities is gone
 ├── PlanError            a run tried to spend something that is not in its plan
@@ -124,6 +125,14 @@ class NotFoundError(RedveilError):
     """There is no such thing, or it is not for the one who asks: the two look the same.
 
     >>> issubclass(NotFoundError, InputError)
+    False
+    """
+
+
+class RemoteError(RedveilError):
+    """A server cannot be reached, refuses, or does not answer as it should.
+
+    >>> issubclass(RemoteError, InputError)
     False
     """
 

@@ -9,6 +9,10 @@ def software() -> str:
     >>> software().startswith("redveil ")
     True
     """
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return f"redveil {version('redveil')}"
+    try:
+        return f"redveil {version('redveil')}"
+    except PackageNotFoundError:
+        # The client alone is a distribution of its own.
+        return f"redveil {version('redveil-client')}"

@@ -371,6 +371,19 @@ class Result:
             raise ResultError(f"{path}: this is a folder, {NOT_A_RESULT}") from None
         except OSError:
             raise ResultError(f"{path}: cannot be read; check its permissions") from None
+        return cls.from_json(content, str(path))
+
+    @classmethod
+    def from_json(cls, content: bytes, place: str = "the result") -> Result:
+        """Return the result in the bytes of a result file.
+
+        place: where they come from, for errors
+
+        >>> Result.from_json(b"{}")
+        Traceback (most recent call last):
+        redveil.errors.ResultError: the result: this is a JSON file, not a result; name a file \
+that `redveil mine` wrote
+        """
         from redveil.report.released import must_be_consistent
 
         try:
@@ -378,17 +391,19 @@ class Result:
             must_be_consistent(document)
             return cls(document)
         except ResultError as error:
-            raise ResultError(f"{path}: {error}; {REMEDY}") from None
+            raise ResultError(f"{place}: {error}; {REMEDY}") from None
         except ValidationError as error:
             if (kind := kind_of(content)) is not FileKind.RESULT:
-                raise ResultError(f"{path}: this is {kind}, {NOT_A_RESULT}") from None
+                raise ResultError(f"{place}: this is {kind}, {NOT_A_RESULT}") from None
             if not _is_whole(content):
-                raise ResultError(f"{path}: a result, but cut short or damaged; {REMEDY}") from None
+                problem = "a result, but cut short or damaged"
+                raise ResultError(f"{place}: {problem}; {REMEDY}") from None
             first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+            part = ".".join(str(one) for one in first["loc"]) or "the whole file"
             # A foreign file's keys can hold anything, line ends too.
-            problem = " ".join(f"at {place} ({first['msg']})".split())
-            raise ResultError(f"{path}: not a result of this version {problem}; {REMEDY}") from None
+            where = " ".join(f"at {part} ({first['msg']})".split())
+            problem = f"not a result of this version {where}"
+            raise ResultError(f"{place}: {problem}; {REMEDY}") from None
 
 
 def _need(library: str) -> Any:

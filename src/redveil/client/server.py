@@ -1,0 +1,423 @@
+"""A server and its data sets, as an analyst has them in hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from secrets import token_hex
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from redveil.client.connection import Connection, Link
+from redveil.client.plan import RemotePlan, in_words
+from redveil.client.progress import Share
+from redveil.client.questions import Names, Number, amount, job_of, question
+from redveil.client.talk import Progress, Talk, identifier
+from redveil.display import Block, Displayed
+from redveil.wire import answers, paths
+from redveil.wire.answers import Job
+from redveil.wire.questions import Question
+
+if TYPE_CHECKING:
+    from redveil.report.result import Result
+    from redveil.schema import Schema
+
+
+class Server:
+    """A server that answers questions about data that it does not show. Made by `connect`.
+
+    It is a context manager: `with redveil.connect(…) as server:` closes its connections.
+    """
+
+    def __init__(self, link: Link, talk: Talk) -> None:
+        self._talk = talk
+        self._connection = Connection(link)
+
+    def datasets(self) -> list[RemoteDataset]:
+        """Return the data sets that you may ask about."""
+        found = self._connection.run(self._talk.get(answers.Datasets, paths.DATASETS))
+        return [RemoteDataset(self, one) for one in found.datasets]
+
+    def dataset(self, name: str) -> RemoteDataset:
+        """Return the data set with a name, or with an id."""
+        return RemoteDataset(self, self._connection.run(self._talk.dataset(name)))
+
+    def me(self) -> answers.Me:
+        """Return whom your token belongs to, what it allows, and when it expires."""
+        return self._connection.run(self._talk.get(answers.Me, paths.ME))
+
+    def about(self) -> answers.Server:
+        """Return the server's version, its public key, and when results appear."""
+        return self._connection.run(self._talk.get(answers.Server, paths.SERVER))
+
+    def submit(self, dataset: str, asked: Question, *, key: str | None = None) -> Job:
+        """Submit a question without waiting for the answer.
+
+        dataset: the id of a data set
+        key:     names the question; the same key again is the same job, and is charged once
+        """
+        steps = self._talk.submit(dataset, asked, key or token_hex(16))
+        return self._connection.run(steps)
+
+    def wait(self, job: Job, told: Progress | None = None) -> Job:
+        """Wait for the end of a job; `told` is called with the job whenever it changes."""
+        return self._connection.run(self._talk.watch(job, told))
+
+    def result(self, job: Job | str) -> Result:
+        """Return the result of a job, as often as you like; it is paid for once."""
+        found = self.job(job) if isinstance(job, str) else job
+        return self._connection.run(self._talk.result(found))
+
+    def job(self, job: str) -> Job:
+        """Return a job of yours, by its id."""
+        return self._connection.run(self._talk.job(job))
+
+    def jobs(self, most: int = 20) -> list[Job]:
+        """Return your jobs, latest first."""
+        return self._connection.run(self._talk.jobs(most))
+
+    def cancel(self, job: str) -> Job:
+        """Cancel a job. One that has started stays charged."""
+        return self._connection.run(self._talk.cancel(job))
+
+    def receipt(self, job: str) -> answers.Receipt:
+        """Return the ledger's signed head as it was when a job was charged."""
+        path = paths.JOB_RECEIPT.format(job=identifier(job))
+        return self._connection.run(self._talk.get(answers.Receipt, path))
+
+    def events(self, dataset: str | None = None, later_than: int = 0) -> list[answers.Event]:
+        """Return the audit log: who asked what, when, at which price, and who approved.
+
+        dataset:    the id of a data set; owners name one of theirs
+        later_than: the number of the last event that you know
+        """
+        return self._connection.run(self._talk.events(dataset, later_than))
+
+    def owned(self) -> list[answers.OwnedDataset]:
+        """Return the data sets that you own, with what was spent and by whom."""
+        return self._connection.run(self._talk.get(answers.OwnedDatasets, paths.OWNED)).datasets
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Server {self._talk.place}>"
+
+    def _answered(
+        self,
+        dataset: str,
+        asked: Question,
+        key: str | None,
+        progress: Callable[[float], None] | None,
+    ) -> Result:
+        """Submit a question, wait, and return the result."""
+        job = self.submit(dataset, asked, key=key)
+        return self.result(self.wait(job, None if progress is None else Share(progress)))
+
+    def _planned(self, dataset: str, asked: Question, entities: int) -> RemotePlan:
+        body = {
+            "question": asked.model_dump(mode="json", exclude_unset=True),
+            "entities": int(entities),
+        }
+        path = paths.PLAN.format(dataset=identifier(dataset))
+        return RemotePlan.of(self._connection.run(self._talk.post(answers.Plan, path, body)))
+
+    def _details(self, dataset: str) -> answers.DatasetDetails:
+        path = paths.DATASET.format(dataset=identifier(dataset))
+        return self._connection.run(self._talk.get(answers.DatasetDetails, path))
+
+    def _detectable(self, dataset: str, body: dict[str, Any]) -> dict[str, Any]:
+        path = paths.DETECTABLE.format(dataset=identifier(dataset))
+        return self._connection.run(self._talk.post(answers.Detectable, path, body)).document
+
+    def _dummy(self, dataset: str, entities: int) -> answers.DummyData:
+        path = paths.DUMMY_DATA.format(dataset=identifier(dataset))
+        body = {"entities": entities}
+        return self._connection.run(self._talk.post(answers.DummyData, path, body))
+
+
+class RemoteDataset(Displayed):
+    """A data set on a server. Its methods are those of a local one, and its rows stay there.
+
+    Parameters that a server does not take are missing: the published profile is refused, and the
+    ledger is the server's. `key` names a question: asking again with the same key returns the same
+    answer, at no further charge.
+    """
+
+    def __init__(self, server: Server, known: answers.Dataset) -> None:
+        self._server = server
+        self._known = known
+
+    @property
+    def id(self) -> str:
+        """The data set's id."""
+        return self._known.id
+
+    @property
+    def name(self) -> str:
+        """The data set's name."""
+        return self._known.name
+
+    @property
+    def known(self) -> answers.Dataset:
+        """What the server said of it when it was looked up."""
+        return self._known
+
+    def left(self) -> answers.Loss:
+        """Return what you can still spend, as of now."""
+        return self._server._details(self.id).left
+
+    def schema(self) -> Schema:
+        """Return the schema, which is public."""
+        from redveil.schema import Schema
+
+        return Schema.from_dict(self._server._details(self.id).schema_)
+
+    def detectable(
+        self, epsilon: Number, entities: int, *, delta: Number | None = None
+    ) -> dict[str, Any]:
+        """Return the smallest matches that runs would detect. Free of charge."""
+        body: dict[str, Any] = {"epsilon": amount(epsilon), "entities": entities}
+        if delta is not None:
+            body["delta"] = amount(delta)
+        return self._server._detectable(self.id, body)
+
+    def dummy(self, entities: int = 100) -> answers.DummyData:
+        """Return two CSV tables that fit the schema and are about nobody. Free of charge."""
+        return self._server._dummy(self.id, entities)
+
+    def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
+        self,
+        epsilon: Number,
+        entities: int = 10_000,
+        *,
+        query: str | None = None,
+        delta: Number | None = None,
+        algorithm: str | None = None,
+        depth: int | None = None,
+        trials: int | None = None,
+        alternations: int | None = None,
+        walk_steps: int | None = None,
+        tree_share: Number | None = None,
+        counts: str | None = None,
+        pair_score: str | None = None,
+        root_score: str | None = None,
+        sampler: str | None = None,
+        start: str | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        prune: float | str | None = None,
+        ignore: Names = None,
+        only: Names = None,
+        require: Names = None,
+        unmatched: Sequence[Sequence[str]] | None = None,
+        max_literals: int | None = None,
+        negation: bool = True,
+        disjunction: bool = True,
+    ) -> RemotePlan:
+        """Return what `mine` would cost and spend it on, or `describe` with a `query`. Free.
+
+        epsilon:  the privacy loss ε
+        entities: about how many entities you expect
+        """
+        given = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "query": query,
+            "algorithm": algorithm,
+            "depth": depth,
+            "trials": trials,
+            "alternations": alternations,
+            "walk_steps": walk_steps,
+            "tree_share": tree_share,
+            "counts": counts,
+            "pair_score": pair_score,
+            "root_score": root_score,
+            "sampler": sampler,
+            "start": start,
+            "max_p_value": max_p_value,
+            "min_jaccard": min_jaccard,
+            "min_support": min_support,
+            "max_support": max_support,
+            "max_disjuncts": max_disjuncts,
+            "prune": prune,
+            "ignore": ignore,
+            "only": only,
+            "require": require,
+            "unmatched": unmatched,
+            "max_literals": max_literals,
+            "negation": negation,
+            "disjunction": disjunction,
+        }
+        asked = question("mine" if query is None else "describe", given)
+        return self._server._planned(self.id, asked, entities)
+
+    def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
+        self,
+        epsilon: Number,
+        *,
+        delta: Number | None = None,
+        algorithm: str | None = None,
+        depth: int | None = None,
+        trials: int | None = None,
+        alternations: int | None = None,
+        walk_steps: int | None = None,
+        tree_share: Number | None = None,
+        counts: str | None = None,
+        pair_score: str | None = None,
+        root_score: str | None = None,
+        sampler: str | None = None,
+        start: str | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        prune: float | str | None = None,
+        ignore: Names = None,
+        only: Names = None,
+        require: Names = None,
+        unmatched: Sequence[Sequence[str]] | None = None,
+        max_literals: int | None = None,
+        negation: bool = True,
+        disjunction: bool = True,
+        within: str | Sequence[str] | None = None,
+        progress: Callable[[float], None] | None = None,
+        key: str | None = None,
+    ) -> Result:
+        """Mine redescriptions, as `redveil.mine` does, and wait for the result."""
+        given = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "algorithm": algorithm,
+            "depth": depth,
+            "trials": trials,
+            "alternations": alternations,
+            "walk_steps": walk_steps,
+            "tree_share": tree_share,
+            "counts": counts,
+            "pair_score": pair_score,
+            "root_score": root_score,
+            "sampler": sampler,
+            "start": start,
+            "max_p_value": max_p_value,
+            "min_jaccard": min_jaccard,
+            "min_support": min_support,
+            "max_support": max_support,
+            "max_disjuncts": max_disjuncts,
+            "prune": prune,
+            "ignore": ignore,
+            "only": only,
+            "require": require,
+            "unmatched": unmatched,
+            "max_literals": max_literals,
+            "negation": negation,
+            "disjunction": disjunction,
+            "within": within,
+        }
+        return self._server._answered(self.id, question("mine", given), key, progress)
+
+    def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
+        self,
+        query: str,
+        epsilon: Number,
+        *,
+        delta: Number | None = None,
+        within: str | Sequence[str] | None = None,
+        depth: int | None = None,
+        trials: int | None = None,
+        tree_share: Number | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        progress: Callable[[float], None] | None = None,
+        key: str | None = None,
+    ) -> Result:
+        """Describe a query of one view by queries of the other: see `redveil.describe`."""
+        given = {
+            "query": query,
+            "epsilon": epsilon,
+            "delta": delta,
+            "within": within,
+            "depth": depth,
+            "trials": trials,
+            "tree_share": tree_share,
+            "max_p_value": max_p_value,
+            "min_jaccard": min_jaccard,
+            "min_support": min_support,
+            "max_support": max_support,
+            "max_disjuncts": max_disjuncts,
+        }
+        return self._server._answered(self.id, question("describe", given), key, progress)
+
+    def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them
+        self,
+        result: Result,
+        epsilon: Number,
+        *,
+        of: int = 1,
+        delta: Number | None = None,
+        depth: int | None = None,
+        tree_share: Number | None = None,
+        max_p_value: float = 0.01,
+        min_jaccard: float = 0.1,
+        min_support: int = 10,
+        max_support: float = 0.8,
+        max_disjuncts: int | None = None,
+        progress: Callable[[float], None] | None = None,
+        key: str | None = None,
+    ) -> Result:
+        """Refine one redescription of a result of this server: see `redveil.refine`."""
+        given = {
+            "job": job_of(result),
+            "epsilon": epsilon,
+            "of": of,
+            "delta": delta,
+            "depth": depth,
+            "tree_share": tree_share,
+            "max_p_value": max_p_value,
+            "min_jaccard": min_jaccard,
+            "min_support": min_support,
+            "max_support": max_support,
+            "max_disjuncts": max_disjuncts,
+        }
+        return self._server._answered(self.id, question("refine", given), key, progress)
+
+    def confirm(
+        self,
+        result: Result,
+        epsilon: Number,
+        *,
+        delta: Number | None = None,
+        progress: Callable[[float], None] | None = None,
+        key: str | None = None,
+    ) -> Result:
+        """Measure the list of a result of this server again, on this data set's entities."""
+        given = {"job": job_of(result), "epsilon": epsilon, "delta": delta}
+        return self._server._answered(self.id, question("confirm", given), key, progress)
+
+    def __repr__(self) -> str:
+        return f"<RemoteDataset {self.name}: {in_words(self._known.left)} left>"
+
+    def _shown(self) -> Iterator[Block]:
+        known = self._known
+        yield f"data set {known.name}: its rows stay on the server"
+        yield f"{in_words(known.left)} left of {in_words(known.cap)} for you"
+        if known.needs_approval:
+            yield "its owner looks at every question first"
