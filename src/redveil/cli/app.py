@@ -25,6 +25,7 @@ from redveil.cli.plan import plan
 from redveil.cli.plot import plot
 from redveil.cli.prepare import prepare
 from redveil.cli.refine import refine
+from redveil.cli.remote import remote
 from redveil.cli.report import report
 from redveil.cli.schema import schema
 from redveil.cli.serve import serve
@@ -39,7 +40,7 @@ ORDER: Final = (
     *("schema", "plan", "mine", "describe", "refine", "confirm"),
     *("show", "report", "ask", "compare", "verify", "budget", "ledger", "truth"),
     *("baseline", "diagnose", "audit", "plot", "prepare", "experiment", "demo"),
-    *("serve", "server"),
+    *("serve", "server", "remote"),
 )
 
 
@@ -84,6 +85,7 @@ for command in (
 app.add_typer(plot, name="plot")
 app.add_typer(schema, name="schema")
 app.add_typer(server, name="server")
+app.add_typer(remote, name="remote")
 app.add_typer(ledger, name="ledger")
 
 

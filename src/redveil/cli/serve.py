@@ -118,6 +118,30 @@ def _demo(store: Store, settings: Settings) -> None:
     store.datasets.grant(CLINIC_ID, analyst.id, budget, owner.id)
     say("A generated clinic is served, with a budget of ε = 10. Token of its analyst:", "bold")
     write(secret)
+    _log_in(secret, store, settings)
+
+
+def _log_in(secret: str, store: Store, settings: Settings) -> None:
+    """Log this user in as the analyst of the demonstration, if it is for this machine alone."""
+    from redveil.client.address import Address
+    from redveil.client.login import Login, Logins
+    from redveil.client.token import Token
+    from redveil.errors import InputError
+
+    if settings.has_tls or not settings.is_loopback or not settings.port:
+        return
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = Address.parse(f"http://{host}:{settings.port}")
+    key = store.signer.public.to_pem().decode()
+    try:
+        Logins().keep(Login(address, Token(secret), key), as_usual=False)
+    except InputError as error:
+        say(f"not logged in: {error}", "yellow")
+        return
+    say(
+        "You are logged in with it. In a second terminal: "
+        f"redveil remote mine clinic --epsilon 1 --server {address.text}"
+    )
 
 
 def needed() -> None:

@@ -96,6 +96,14 @@ class AsyncServer:
         found = await self._connection.run(self._talk.get(answers.OwnedDatasets, paths.OWNED))
         return found.datasets
 
+    async def requests(self, dataset: str) -> list[answers.OwnedJob]:
+        """Return the jobs on a data set of yours that wait for your approval, latest first."""
+        return await self._connection.run(self._talk.requests(dataset))
+
+    async def decide(self, job: str, *, approve: bool) -> answers.OwnedJob:
+        """Approve or decline a job on a data set of yours."""
+        return await self._connection.run(self._talk.decide(job, approve=approve))
+
     async def close(self) -> None:
         """Close the connections."""
         await self._connection.close()
@@ -160,7 +168,11 @@ class AsyncDataset:
         """Return the schema, which is public."""
         from redveil.schema import Schema
 
-        return Schema.from_dict((await self._server._details(self.id)).schema_)
+        return Schema.from_dict(await self.descriptor())
+
+    async def descriptor(self) -> dict[str, Any]:
+        """Return the schema as `datapackage.json` has it."""
+        return (await self._server._details(self.id)).schema_
 
     async def detectable(
         self, epsilon: Number, entities: int, *, delta: Number | None = None

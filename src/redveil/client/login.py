@@ -48,8 +48,11 @@ class Logins:
                 return _login(one, self.path)
         raise InputError(f"{wanted}: no login for this server; {_HOW}")
 
-    def keep(self, login: Login) -> None:
-        """Keep a login, in the place of an earlier one for the same server."""
+    def keep(self, login: Login, *, as_usual: bool = True) -> None:
+        """Keep a login, in the place of an earlier one for the same server.
+
+        as_usual: whether it is the one that is used if no server is named; the only one always is
+        """
         others = [one for one in self._read() if one.get("address") != login.address.text]
         made = {
             "address": login.address.text,
@@ -57,7 +60,7 @@ class Logins:
             "key": login.key,
             "authorities": login.authorities,
         }
-        self._write([*others, made])
+        self._write([*others, made] if as_usual else [made, *others])
 
     def forget(self, address: str | None = None) -> str:
         """Forget a login; return its address."""

@@ -96,6 +96,14 @@ class Server:
         """Return the data sets that you own, with what was spent and by whom."""
         return self._connection.run(self._talk.get(answers.OwnedDatasets, paths.OWNED)).datasets
 
+    def requests(self, dataset: str) -> list[answers.OwnedJob]:
+        """Return the jobs on a data set of yours that wait for your approval, latest first."""
+        return self._connection.run(self._talk.requests(dataset))
+
+    def decide(self, job: str, *, approve: bool) -> answers.OwnedJob:
+        """Approve or decline a job on a data set of yours."""
+        return self._connection.run(self._talk.decide(job, approve=approve))
+
     def close(self) -> None:
         """Close the connections."""
         self._connection.close()
@@ -182,7 +190,11 @@ class RemoteDataset(Displayed):
         """Return the schema, which is public."""
         from redveil.schema import Schema
 
-        return Schema.from_dict(self._server._details(self.id).schema_)
+        return Schema.from_dict(self.descriptor())
+
+    def descriptor(self) -> dict[str, Any]:
+        """Return the schema as `datapackage.json` has it."""
+        return self._server._details(self.id).schema_
 
     def detectable(
         self, epsilon: Number, entities: int, *, delta: Number | None = None

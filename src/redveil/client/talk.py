@@ -181,6 +181,24 @@ class Talk:
             found += page
         return found
 
+    def requests(self, dataset: str) -> Steps[list[answers.OwnedJob]]:
+        """Return the jobs on an owner's data set that wait for approval."""
+        path = paths.OWNED_JOBS.format(dataset=identifier(dataset))
+        found: list[answers.OwnedJob] = []
+        after: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = yield from self.get(answers.OwnedJobs, path, most=100, after=after)
+            found += [one for one in page.jobs if one.state is JobState.WAITING]
+            if page.next is None:
+                break
+            after = page.next
+        return found
+
+    def decide(self, job: str, *, approve: bool) -> Steps[answers.OwnedJob]:
+        """Approve or decline a job."""
+        path = (paths.APPROVE if approve else paths.DECLINE).format(job=identifier(job))
+        return (yield from self.post(answers.OwnedJob, path, {}))
+
     def _exchange(self, send: Send) -> Steps[Reply]:
         """Return the answer to a request, after as many tries as patience allows."""
         until, pause = time.monotonic() + self.patience, 0.5

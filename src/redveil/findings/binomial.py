@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from redveil.errors import InputError
 from redveil.findings.estimate import Estimate, Moments
 from redveil.findings.leverage import leverage_variance
 
@@ -75,7 +76,12 @@ def largest_binomial_p(moments: Moments, estimate: Estimate, critical_value: flo
 
 def _tail(overlap: Floats, size: Floats, chance: Floats) -> Floats:
     """Return P[X ≥ overlap] for X ~ Binomial(size, chance), for real-valued counts."""
-    from scipy.special import betainc
+    try:
+        from scipy.special import betainc
+    except ModuleNotFoundError:
+        raise InputError(
+            "results of the published profile need SciPy; run pip install scipy"
+        ) from None
 
     above = np.maximum(size - overlap + 1, 1e-12)
     tail = betainc(np.maximum(overlap, 1e-12), above, np.clip(chance, 0.0, 1.0))
