@@ -115,7 +115,13 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         return import_module("redveil.version").software().removeprefix("redveil ")
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        try:
+            return getattr(import_module(_HOMES[name]), name)
+        except ModuleNotFoundError as error:
+            if not str(error.name).startswith(f"{__name__}."):
+                raise
+            # The client alone has the modules that need no row.
+            raise AttributeError(f"redveil-client has no {name}; install redveil") from None
     raise AttributeError(f"module 'redveil' has no attribute {name!r}")
 
 

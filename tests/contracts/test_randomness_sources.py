@@ -21,8 +21,13 @@ MAY_BE_SEEDED = {
     "algorithms/published.py",
 }
 # Where compiled code is kept, and Numba's settings, which decide what it is and which Numba reads;
-# where a server listens and keeps its files. Nothing that is drawn depends on them.
-MAY_ASK_THE_ENVIRONMENT = {"cache.py", "kernels/jit.py", "server/settings.py"}
+# where a server listens and keeps its files; a client's token. Nothing that is drawn depends on them.
+MAY_ASK_THE_ENVIRONMENT = {
+    "cache.py",
+    "cli/remote_access.py",
+    "kernels/jit.py",
+    "server/settings.py",
+}
 FORBIDDEN_IMPORTS = ("random", "numpy.random", "scipy.stats")
 
 

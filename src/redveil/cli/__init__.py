@@ -5,18 +5,28 @@ from __future__ import annotations
 import sys
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Never
 
 
 def main() -> None:
     """Run a command and exit: 0 success, 1 failure, 2 bad usage or input, 3 over budget."""
+    _main("redveil.cli.app")
+
+
+def client_main() -> None:
+    """Run a command of the client alone, as `main` does."""
+    _main("redveil.cli.client_app")
+
+
+def _main(module: str) -> None:
     try:
         from redveil.cli.encoding import adapt
 
         adapt(sys.stdout)
         adapt(sys.stderr)
-        _run()
+        _run(module)
     except KeyboardInterrupt:
         _stop()
     except BrokenPipeError:
@@ -27,11 +37,10 @@ def main() -> None:
         _fail(f"internal error ({_place(error)}); please report it, and how to reproduce it", 1)
 
 
-def _run() -> None:
-    """Run a command; turn expected errors into one line and an exit code."""
+def _run(module: str) -> None:
+    """Run a command of an application; turn expected errors into one line and an exit code."""
     import typer
 
-    from redveil.cli.app import app_for
     from redveil.cli.console import program_name
     from redveil.errors import InputError, OverBudgetError, RedveilError, UnfinishedError
 
@@ -39,7 +48,8 @@ def _run() -> None:
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
         _must_be_somewhere()
-        code = app_for(sys.argv[1:2])(standalone_mode=False, prog_name=program_name())
+        app = import_module(module).app_for(sys.argv[1:2])
+        code = app(standalone_mode=False, prog_name=program_name())
     except typer.Abort:
         _stop()
     except usage_error as error:
@@ -52,6 +62,12 @@ def _run() -> None:
         _fail(str(error), 130 if isinstance(error.__cause__, KeyboardInterrupt) else 1)
     except RedveilError as error:
         _fail(str(error), 1)
+    except ModuleNotFoundError as error:
+        # The client alone does without libraries that some formats need.
+        library = str(error.name).partition(".")[0]
+        if library == "redveil":
+            raise
+        _fail(f"this needs {library}; run pip install {library}", 1)
     if code == 130:
         _stop()
     sys.exit(code if isinstance(code, int) else 0)

@@ -51,6 +51,12 @@ ResultFile = Annotated[
 SchemaArgument = Annotated[
     Path, typer.Argument(metavar="SCHEMA", help="Schema of the data set (datapackage.json).")
 ]
+Query = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY", help="Query over one table, as in '[gout]' or 'left: [age > 65]'."
+    ),
+]
 JsonOutput = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 Epsilon = Annotated[
@@ -172,6 +178,16 @@ VarianceThreshold = Annotated[
         "--variance-threshold",
         say="published: end a Markov chain once its scores vary less [default: 0.005]",
         panel=EXPERT,
+    ),
+]
+
+Of = Annotated[int, typer.Option("--of", help="Number of the redescription in the list.")]
+Levels = Annotated[
+    int | None,
+    typer.Option(
+        "--depth",
+        help="Depth of the trees, the given level included [default: 2, or 3 with many entities]",
+        rich_help_panel=EXPERT,
     ),
 ]
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from redveil.cli.arguments import (
     Delta,
@@ -19,6 +17,7 @@ from redveil.cli.arguments import (
     MinJaccard,
     MinSupport,
     Output,
+    Query,
     Quiet,
     Right,
     SchemaFile,
@@ -37,13 +36,6 @@ if TYPE_CHECKING:
 
     from redveil.handover import Keep
     from redveil.report.result import Result
-
-Query = Annotated[
-    str,
-    typer.Argument(
-        metavar="QUERY", help="Query over one table, as in '[gout]' or 'left: [age > 65]'."
-    ),
-]
 
 
 def describe(

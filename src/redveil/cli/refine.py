@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from redveil.cli.arguments import (
     Delta,
     Epsilon,
     LedgerFile,
     Left,
+    Levels,
     MaxDisjuncts,
     MaxPValue,
     MaxSupport,
     MinJaccard,
     MinSupport,
+    Of,
     Output,
     Quiet,
     ResultFile,
@@ -27,7 +27,6 @@ from redveil.cli.arguments import (
     find_schema,
     naming_options,
 )
-from redveil.cli.help import EXPERT
 from redveil.cli.listing import read_listed
 from redveil.cli.paid_run import Tables, destination, run_and_save
 from redveil.privacy.loss import parse_loss
@@ -37,16 +36,6 @@ if TYPE_CHECKING:
 
     from redveil.handover import Keep
     from redveil.report.result import Result
-
-Of = Annotated[int, typer.Option("--of", help="Number of the redescription in the list.")]
-Levels = Annotated[
-    int | None,
-    typer.Option(
-        "--depth",
-        help="Depth of the trees, the given level included [default: 2, or 3 with many entities]",
-        rich_help_panel=EXPERT,
-    ),
-]
 
 
 def refine(

@@ -16,6 +16,7 @@ from redveil.cli.arguments import (
     Epsilon,
     Ignore,
     JsonOutput,
+    Levels,
     MaxDisjuncts,
     MaxLiterals,
     MaxPValue,
@@ -24,10 +25,12 @@ from redveil.cli.arguments import (
     MinSupport,
     NoDisjunction,
     NoNegation,
+    Of,
     Only,
     Output,
     PairScoreName,
     Prune,
+    Query,
     Quiet,
     Require,
     ResultFile,
@@ -42,9 +45,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, write, write_json
-from redveil.cli.describe import Query
 from redveil.cli.help import ReadableCommand
-from redveil.cli.refine import Levels, Of
 from redveil.cli.remote_access import DatasetName, TokenFile, Where, access
 from redveil.cli.remote_run import Key, NoWait, Wanted, answer
 from redveil.cli.steering import attribute_wishes

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: How long to go on trying, in seconds.
 PATIENCE: Final = 120.0
+# The same for what nobody has paid for, and anybody can ask again.
+_FOR_READING: Final = 10.0
 # Answers after which the same request may succeed.
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _LONGEST_PAUSE: Final = 10.0
@@ -49,9 +51,10 @@ class Talk:
     key: PublicKey | None = None
 
     def get(self, model: type[Model], path: str, **query: str | int | None) -> Steps[Model]:
-        """Ask for something."""
+        """Ask for something that can be asked for again."""
         given = {name: value for name, value in query.items() if value is not None}
-        return understood(model, (yield from self._exchange(Send("GET", path, given))))
+        patience = min(self.patience, _FOR_READING)
+        return understood(model, (yield from self._exchange(Send("GET", path, given), patience)))
 
     def post(
         self,
@@ -63,7 +66,7 @@ class Talk:
         """Ask for something with a body; the same again must do no harm."""
         content = json.dumps(body).encode()
         send = Send("POST", path, body=content, headers=headers or {})
-        return understood(model, (yield from self._exchange(send)))
+        return understood(model, (yield from self._exchange(send, self.patience)))
 
     def dataset(self, name: str) -> Steps[answers.Dataset]:
         """Return the data set with a name or an id."""
@@ -124,7 +127,7 @@ class Talk:
         """Return a job."""
         path = paths.JOB.format(job=identifier(job))
         try:
-            found = yield from self.get(Job, path)
+            found = understood(Job, (yield from self._exchange(Send("GET", path), self.patience)))
         except RemoteError as error:
             raise RemoteError(
                 f"{error} (job {job} goes on there, and its result can be fetched later)"
@@ -157,7 +160,7 @@ class Talk:
 
         must_be_done(job)
         path = paths.JOB_RESULT.format(job=identifier(job.id))
-        reply = yield from self._exchange(Send("GET", path))
+        reply = yield from self._exchange(Send("GET", path), self.patience)
         if reply.status != 200:
             refuse(reply)
         place = f"{self.place}, job {job.id}"
@@ -199,9 +202,9 @@ class Talk:
         path = (paths.APPROVE if approve else paths.DECLINE).format(job=identifier(job))
         return (yield from self.post(answers.OwnedJob, path, {}))
 
-    def _exchange(self, send: Send) -> Steps[Reply]:
+    def _exchange(self, send: Send, patience: float) -> Steps[Reply]:
         """Return the answer to a request, after as many tries as patience allows."""
-        until, pause = time.monotonic() + self.patience, 0.5
+        until, pause = time.monotonic() + patience, 0.5
         while True:
             reply = yield send
             if isinstance(reply, Reply) and reply.status not in _AGAIN:

@@ -119,7 +119,10 @@ class Result:
 
         After `redveil.truth`, the table has the true values too.
         """
-        from redveil.report.arrow import to_arrow
+        try:
+            from redveil.report.arrow import to_arrow
+        except ModuleNotFoundError:
+            raise InputError("PyArrow is not installed; run pip install pyarrow") from None
 
         must_be_listed(self.document)
         return to_arrow(self.document)
