@@ -33,6 +33,10 @@ class AsyncServer:
     """A server for asynchronous programs. Made by `connect_async`; used with `async with`.
 
     Its methods are those of `Server`, to be awaited. Many questions can be asked at once.
+
+    >>> import redveil
+    >>> redveil.connect_async("https://redveil.example.org", "redveil-secret")
+    <AsyncServer https://redveil.example.org>
     """
 
     def __init__(self, link: Link, talk: Talk) -> None:

@@ -60,6 +60,9 @@ def connect_async(
     """Connect to a server from an asynchronous program: see `connect`.
 
     `async with redveil.connect_async(…) as server:` closes its connections.
+
+    >>> connect_async("https://redveil.example.org", "redveil-secret")
+    <AsyncServer https://redveil.example.org>
     """
     from redveil.client.async_server import AsyncServer
 

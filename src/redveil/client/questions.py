@@ -123,10 +123,8 @@ def job_of(result: Result) -> str:
     """
     document = getattr(result, "document", None)
     signature = getattr(document, "signature", None)
-    if document is None or signature is None:
-        raise InputError("give a result of this server; it does not know others")
-    if document.listing is not None:
-        raise InputError("give the result as it came from the server, not listed differently")
+    if document is None or signature is None or document.listing is not None:
+        raise InputError("give a result of this server, and not listed differently")
     job: str = signature.job
     return job
 

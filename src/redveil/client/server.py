@@ -26,6 +26,10 @@ class Server:
     """A server that answers questions about data that it does not show. Made by `connect`.
 
     It is a context manager: `with redveil.connect(…) as server:` closes its connections.
+
+    >>> import redveil
+    >>> redveil.connect("https://redveil.example.org", "redveil-secret")
+    <Server https://redveil.example.org>
     """
 
     def __init__(self, link: Link, talk: Talk) -> None:
