@@ -79,6 +79,28 @@ def logout(server: Where = None) -> None:
     say(f"{Logins().forget(server)}: forgotten")
 
 
+@remote.command("key", cls=ReadableCommand)
+def key(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it to this new file.")
+    ] = None,
+    server: Where = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Print or save the server's public key, which `redveil verify` and `ledger verify` take."""
+    with access(server, token_file) as there:
+        text = there.about().public_key
+    if output is None:
+        write(text.rstrip())
+        return
+    try:
+        with output.open("x", encoding="ascii") as file:
+            file.write(text)
+    except (OSError, ValueError):
+        raise InputError(f"{output}: cannot be written; name a new file") from None
+    say(f"written to {output}")
+
+
 @remote.command("datasets", cls=ReadableCommand)
 def datasets(
     as_json: JsonOutput = False, server: Where = None, token_file: TokenFile = None

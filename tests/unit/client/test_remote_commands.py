@@ -111,6 +111,9 @@ def test_public_things_are_saved(analyst: Command, tmp_path: Path) -> None:
     assert analyst("dummy", "clinic", "new", "--entities", "5").code == 0
     assert names("new") == ["datapackage.json", "left.csv", "right.csv"]
     assert len(Path("new/left.csv").read_text().splitlines()) == 6
+    assert analyst("key", "-o", "key.pem").code == 0
+    assert analyst("key").out == Path("key.pem").read_text()
+    assert "name a new file" in analyst("key", "-o", "key.pem").err
     assert "there already" in analyst("dummy", "clinic", "new").err
     assert "cannot be written" in analyst("dummy", "clinic", "none/new").err
 
