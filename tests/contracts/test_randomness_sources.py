@@ -21,7 +21,7 @@ MAY_BE_SEEDED = {
     "algorithms/published.py",
 }
 # Where compiled code is kept, and Numba's settings, which decide what it is and which Numba reads;
-# where a server listens and keeps its files; a client's token. Nothing that is drawn depends on them.
+# where a server listens and keeps its files; a client's token. No draw depends on any of them.
 MAY_ASK_THE_ENVIRONMENT = {
     "cache.py",
     "cli/remote_access.py",
