@@ -122,7 +122,7 @@ def test_a_complement_of_everything_else_is_as_sure(name: str, seed: int) -> Non
     reporting = algorithm.profile.reporting(Constraints(max_p_value=1), None)
     result = mined(complete(), algorithm, reporting, Fraction(1), seed)
     complements = result.complement()
-    assert len(result) > 1
+    assert len(result) > 0
     for one, other in zip(result, complements, strict=True):
         pair = result.document.tree_pairs[one.source.tree_pair]
         ends = {*one.source.left_ends, *other.source.left_ends}
