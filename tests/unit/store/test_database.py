@@ -225,9 +225,9 @@ def test_a_thread_that_copies_the_database_does_not_unlock_it(tmp_path: Path) ->
     assert "busy; try again later" in done.stdout
     with database.reading() as transaction:
         assert transaction.rows("SELECT * FROM things") == [{"name": "one"}]
-    database.close()
     # A write-ahead log needs locks between transactions, too, or another process deletes it.
     assert [one.name for one in tmp_path.iterdir()] == ["server.sqlite"]
+    database.close()
 
 
 def test_programs_that_take_no_turns_are_locked_out_by_sqlite(tmp_path: Path) -> None:
