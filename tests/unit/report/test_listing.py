@@ -38,7 +38,7 @@ def doubtful() -> Result:
     """Return a result of which some entries are confirmed, and others are not."""
     algorithm = make_algorithm(algorithm="alt-expm", trials=2, depth=2, alternations=2)
     reporting = algorithm.profile.reporting(ANYTHING, None)
-    result = mined_from(clinic(), algorithm, reporting, Fraction(1), seed=1)
+    result = mined_from(clinic(), algorithm, reporting, Fraction(1), seed=3)
     assert {one.confirmed for one in result} == {True, False}
     return result
 
@@ -295,4 +295,4 @@ def test_details_name_where_their_story_stands_now() -> None:
     # A story that is not listed has no number.
     last = listed.sort("support").top(1).redescriptions[0]
     assert last.detail is None
-    assert "detail of 1" in " ".join(listed._repr_html_().lower().split())
+    assert "adds to 1: " in listed._repr_html_()
