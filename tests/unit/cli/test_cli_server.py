@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from redveil.client.login import Logins
 from redveil.data.synthetic import CLINIC_ID
 from redveil.privacy.loss import Loss
 from redveil.server.opening import set_up
@@ -162,7 +163,11 @@ def test_serving_refuses_what_is_not_safe(command: Command, tmp_path: Path) -> N
     assert not (tmp_path / "s").exists()
 
 
-def test_serving_without_set_up_prints_a_token_once_and_answers(tmp_path: Path) -> None:
+def test_serving_without_set_up_prints_a_token_once_and_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The demonstration logs its user in.
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     port = free_port()
     words = [sys.executable, "-m", "redveil", "serve", "--demo", "--port", str(port)]
     server = subprocess.Popen(
@@ -192,4 +197,6 @@ def test_serving_without_set_up_prints_a_token_once_and_answers(tmp_path: Path) 
     assert again is None
     names = [token.account.name for one in tokens if (token := store.accounts.authenticate(one))]
     assert names == ["admin", "demo"]
+    login = Logins(tmp_path / "home" / ".config" / "redveil" / "logins.json").find()
+    assert (login.address.text, login.token.reveal()) == (url, tokens[1])
     store.close()
