@@ -46,6 +46,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str, st
     )
     package = {
         "name": "clinic",
+        "id": "7e57",
         "resources": [
             {"name": "left", "path": "left.csv", "schema": left},
             {"name": "right", "path": "right.csv", "schema": right},

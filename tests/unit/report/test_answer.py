@@ -68,7 +68,7 @@ def test_an_answer_as_json_has_the_names_of_a_result_file() -> None:
     made = answer_json(ANSWER)
     kept = mined_clinic().redescriptions[0].model_dump(by_alias=True)
     assert made.keys() - kept.keys() == {"tree_pair", "cost"}
-    assert kept.keys() - made.keys() == {"before", "confirmed", "source", "true"}
+    assert kept.keys() - made.keys() == {"before", "confirmed", "detail", "source", "true"}
     assert made["support"].keys() == kept["support"].keys()
     assert made["jaccard"] == {"estimate": 0.5, "low": 0.25, "high": 0.75}
     assert made["support"]["both"] == {"estimate": 1234, "low": 1200, "high": 1268}

@@ -63,7 +63,7 @@ def test_the_scatter_plot_numbers_every_entry_once(tmp_path: Path) -> None:
     result = mined_clinic()
     drawn = texts(result, "scatter", tmp_path)
     ticks = re.compile(r"[\d,]+|\d\.\d")
-    assert len(result) > 5
+    assert len(result) > 1
     for number in range(1, len(result) + 1):
         assert str(number) in drawn, number
     assert "patients in both (noisy)" in drawn
