@@ -65,8 +65,8 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
     [
         (
             [],
-            "schema plan mine describe refine confirm show report ask compare budget truth "
-            "baseline diagnose audit plot prepare demo",
+            "schema plan mine describe refine confirm show report ask compare verify budget ledger "
+            "truth baseline diagnose audit plot prepare experiment demo serve server remote",
         ),
         (["schema"], "draft check accept edit buy-cuts"),
     ],
