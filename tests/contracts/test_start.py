@@ -30,7 +30,7 @@ WATCHED = (
 )  # fmt: skip
 BUDGETS = {
     "--help": {"redveil": 82, "typer": 32},
-    "show": {"redveil": 118, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 110},
+    "show": {"redveil": 124, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 110},
     "mine": {
         "redveil": 245, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 120, "llvmlite": 35,
         "pyarrow": 30, "opendp": 12,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from redveil.budget.charges import PaidFor
 from redveil.errors import InputError
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     from redveil.budget.ledger import Ledger
 
 
-class Till(Protocol):
+class Till(ABC):
     """Whatever takes a charge in the place of a file: a server checks questions with one.
 
     It is asked when all parameters have been checked, and before any data is touched.
     """
 
+    @abstractmethod
     def charge(self, schema: Schema, loss: Loss, paid_for: PaidFor) -> None:
         """Take a charge, or raise an error; then nothing is computed."""
 
@@ -45,7 +47,7 @@ def charge(schema: Schema, loss: Loss, ledger: Charged, paid_for: PaidFor) -> No
 
     _must_be_writable(schema)
     must_be_drawable()
-    if ledger is not None and not isinstance(ledger, str | Path):
+    if isinstance(ledger, Till):
         ledger.charge(schema, loss, paid_for)
         return
     opened, cap = _ledger(schema, ledger), _cap(schema)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import redveil
 from redveil.budget.charges import PaidFor
+from redveil.budget.charging import Till
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
@@ -63,7 +64,7 @@ class _Enough(Exception):  # noqa: N818 - not an error: all that was wanted is k
         self.loss, self.paid_for = loss, paid_for
 
 
-class _Till:
+class _Till(Till):
     """Takes the charge that would be made, and stops there."""
 
     def charge(self, schema: Schema, loss: Loss, paid_for: PaidFor) -> None:  # noqa: ARG002

@@ -50,7 +50,7 @@ def test_what_a_run_would_detect_is_drawn_without_a_result(
     assert done.code == 0
     text = picture.read_text(encoding="utf-8")
     assert "What a run with 5,000 entities would detect" in text
-    assert "common: each covers 50%" in text
+    assert "common: each covers 50 %" in text
 
 
 def test_nothing_is_drawn_over_the_result_or_in_another_format(
