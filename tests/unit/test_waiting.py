@@ -19,7 +19,7 @@ from redveil.trees import joint
 from redveil.waiting import run_all
 
 sets = np.full((128, 128), 5, dtype=np.uint64)
-before = joint._count(sets, sets)
+before = joint._count(sets, sets, threads=True)
 threading.stack_size(2**33)
 resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))
 try:
@@ -30,7 +30,7 @@ else:
     raise SystemExit("a thread was started")
 assert run_all([lambda: 1, lambda: 2], stop=lambda: None) == [1, 2]
 assert sets.size * len(sets) >= joint.FEWEST_WORD_PAIRS_FOR_THREADS
-assert (joint._count(sets, sets) == before).all()
+assert (joint._count(sets, sets, threads=True) == before).all()
 """
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from redveil.data.origin import Origin
@@ -18,6 +17,7 @@ from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed, within
 
 if TYPE_CHECKING:
+    from redveil.budget.charging import Charged
     from redveil.counting.backend import Backend
     from redveil.handover import Keep
     from redveil.report.result import Result
@@ -84,7 +84,7 @@ class Dataset(Displayed):
         max_support: float = 0.8,
         max_disjuncts: int | None = None,
         result_name: str | None = None,
-        ledger: str | Path | None = None,
+        ledger: Charged = None,
         progress: Callable[[float], None] | None = None,
         keep: Keep | None = None,
     ) -> Result:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from redveil.budget.charging import Charged
     from redveil.data.dataset import Dataset
     from redveil.findings.questions import Answer
     from redveil.handover import Keep
@@ -294,7 +295,7 @@ class Result:
         max_support: float = 0.8,
         max_disjuncts: int | None = None,
         result_name: str | None = None,
-        ledger: str | Path | None = None,
+        ledger: Charged = None,
         progress: Callable[[float], None] | None = None,
         keep: Keep | None = None,
     ) -> Result:
