@@ -18,6 +18,7 @@ MOST_ORDERED_CLASSES: Final = 6
 def class_count(attribute: Attribute) -> int:
     """Return how many classes an attribute makes as a target.
 
+    >>> from redveil.schema import Kind
     >>> class_count(Attribute("sick", Kind.BOOLEAN))
     2
     """

@@ -204,7 +204,7 @@ def places_of(texts: pa.Array, places: int) -> NDArray[np.int32]:
     """Return the place of each text, int32[texts]; a text is in the same place everywhere.
 
     >>> places_of(pa.array(["a", "b", "a", None], pa.large_string()), 2).tolist()
-    [1, 0, 1, 0]
+    [0, 1, 0, 1]
     """
     filled = texts.fill_null("")
     _, offsets, text = filled.buffers()

@@ -27,7 +27,7 @@ def respond(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to a request: `done`, `refused` with a reason, or `failed`.
 
     >>> respond({"task": "check", "schema": "{}"})["refused"]
-    'schema: no resources; declare two tables'
+    'descriptor: no resources; list exactly two: the left view and the right view'
     """
     try:
         return {"done": _do(request)}

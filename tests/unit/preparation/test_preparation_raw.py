@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import csv
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,14 @@ from redveil.preparation.raw import Row, find_file, lines, rows
 def written(path: Path, text: str) -> Path:
     path.write_bytes(text.encode())
     return path
+
+
+@pytest.fixture(autouse=True)
+def usual_limit() -> Iterator[None]:
+    """Set the longest field that Python reads: libraries in this process may have raised it."""
+    before = csv.field_size_limit(131_072)
+    yield
+    csv.field_size_limit(before)
 
 
 @pytest.mark.parametrize("gzipped", [False, True])
