@@ -246,7 +246,9 @@ class Replacement:
         """Return leaves of the second tree by leaves of the first, and those by classes."""
         width = len(trees[0]) + 1
         one, two = self.leaves(trees)
-        classes = tabulate(one, self.target, width, self.classes)
+        # Without classes there is nothing to predict, and the target says nothing.
+        target = self.target if self.classes else [-1] * len(self.target)
+        classes = tabulate(one, target, width, self.classes)
         return PairCounts(
             np.array(classes, np.int64).reshape(width, self.classes),
             np.array(tabulate(two, one, width, width), np.int64),
