@@ -30,8 +30,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
         del os.environ[name]
 
 TESTS = Path(__file__).parent
-#: Where coverage is measured, and what runs there in a step of its own.
-UNITS = (TESTS / "unit", TESTS.parent / "src")
+#: Where coverage is measured, where by property tests too, and what runs there in its own step.
+UNITS = (TESTS / "unit", TESTS.parent / "src", TESTS / "system" / "test_cluster.py")
+WITH_PROPERTIES = TESTS / "unit" / "query"
 KERNELS = (TESTS / "unit" / "kernels", TESTS.parent / "src" / "redveil" / "kernels")
 
 
@@ -40,13 +41,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what ./scripts/test runs under coverage, which doubles the time of a test.
 
     Property tests repeat the same lines a hundred times; what is marked `uncovered` does as much.
+    Queries are tried by little else.
     """
     for item in items:
         is_unit = any(map(item.path.is_relative_to, UNITS))
         alone = any(map(item.path.is_relative_to, KERNELS))
         # Hypothesis marks its tests only after this.
         is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        repeats = is_property or item.get_closest_marker("uncovered") is not None
+        repeats = is_property and not item.path.is_relative_to(WITH_PROPERTIES)
+        repeats = repeats or item.get_closest_marker("uncovered") is not None
         if is_unit and not alone and not repeats:
             item.add_marker("covered")
 

@@ -288,7 +288,7 @@ def test_a_header_cannot_steer_the_terminal(
     cells[CELLS["escape sequence"]] = cells.pop("note")
     WRITERS["csv"](cells, tmp_path / "left.csv")
     pl.DataFrame({"id": cells["id"], "cough": cells["sick"]}).write_csv(tmp_path / "right.csv")
-    SCHEMA.save(tmp_path / "datapackage.json")
+    SCHEMA.accept().save(tmp_path / "datapackage.json")
     files = tmp_path / "left.csv", tmp_path / "right.csv"
     done = caller(monkeypatch, capsys)("mine", *files, "--epsilon", "1", "-o", tmp_path / "r.json")
     assert done.code == 0

@@ -139,7 +139,7 @@ def test_it_can_be_read_without_scripts(browser: Any, file: Path) -> None:
 
 def test_headings_stay_before_their_findings(browser: Any, file: Path) -> None:
     first = found().redescriptions[0].model_copy(update={"confirmed": True})
-    story, detail = (first.model_copy(update={"detail": kind}) for kind in (False, True))
+    story, detail = (first.model_copy(update={"detail": number}) for number in (None, 1))
     made = changed(redescriptions=(story, detail, detail))
     with opened(browser, written(file, made)) as page:
         heading = page.locator("#findings .part")
