@@ -30,7 +30,7 @@ def checked(**question: Any) -> Checked:
 )
 def test_a_question_costs_what_it_asks_for(question: dict[str, Any]) -> None:
     found = checked(**question)
-    assert (found.loss.epsilon, found.loss.delta) == (Fraction(1, 2), 0)
+    assert (found.loss.epsilon, found.loss.delta) == (Fraction(1, 2), Fraction(0))
     plain = found.plain()
     assert plain["epsilon"] == "1/2"
     assert sum(Fraction(step["price"]) for step in plain["steps"]) == Fraction(1, 2)
