@@ -19,6 +19,8 @@ from redveil.server.settings import Settings
 USELESS = 3
 # How long requests may take to end when the server is stopped; event streams are cut.
 _SECONDS_TO_STOP = 3
+# How many connections may wait to be accepted.
+_MOST_WAITING = 2048
 
 
 def run(settings: Settings, log: Log) -> None:
@@ -54,6 +56,8 @@ def _listen(settings: Settings) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind((settings.host, settings.port))
+    # Whoever reads that the server listens may connect, although nobody accepts yet.
+    listening.listen(_MOST_WAITING)
     return listening
 
 
