@@ -2,7 +2,7 @@
 
 Each data set has a tuple of rules. The first whose pattern matches a column's whole name gives its
 title. A column that none matches is called by its name. Titles are for readers: no tree, no price
-and no choice depends on them.
+and no choice depends on them. They are nouns that follow "with", "have" and "no".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def title(name: str, titles: Titles) -> str:
     """Return what a column is called, or nothing if no rule knows better than its name.
 
     >>> title("t7+", CLIMATE_TITLES), title("Moose", CLIMATE_TITLES)
-    ('daily maximum temperature in July (°C)', '')
+    ('mean daily maximum temperature in July (°C)', '')
     """
     for pattern, called in titles:
         if found := re.fullmatch(pattern, name):
@@ -40,7 +40,9 @@ def labels(path: Path) -> dict[str, str]:
         rows = csv.DictReader(file)
         # Some labels end with the number of a finer group.
         found = {row["column"]: re.sub(r"\s*\[.*\]$", "", row["label"]).strip() for row in rows}
-    return {column: f"in hospital: {label.lower()}" for column, label in found.items() if label}
+    return {
+        column: f"{label.lower()} diagnosed in hospital" for column, label in found.items() if label
+    }
 
 
 def _from(words: Mapping[str, str], form: str = "{}") -> Callable[[re.Match[str]], str]:
@@ -52,11 +54,11 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_TIMES: Final = {"-": "minimum", "~": "mean", "+": "maximum"}
+_TIMES: Final = {"-": "mean daily minimum", "~": "mean", "+": "mean daily maximum"}
 CLIMATE_TITLES: Final[Titles] = (
     (
         r"t(\d+)([-+~])",
-        lambda m: f"daily {_TIMES[m[2]]} temperature in {_MONTHS[int(m[1]) - 1]} (°C)",
+        lambda m: f"{_TIMES[m[2]]} temperature in {_MONTHS[int(m[1]) - 1]} (°C)",
     ),
     (r"p(\d+)~", lambda m: f"precipitation in {_MONTHS[int(m[1]) - 1]} (mm)"),
 )
@@ -76,19 +78,19 @@ _CHRONIC: Final = {
 }
 BENEFICIARY_TITLES: Final[Titles] = (
     (r"birth_year", "year of birth"),
-    (r"female", "woman"),
+    (r"female", "female sex"),
     (r"race_(\w+)", lambda m: f"race: {m[1]}"),
     (r"esrd", "end-stage kidney disease"),
-    (r"died_2008_2010", "died between 2008 and 2010"),
-    (rf"chr_({'|'.join(_CHRONIC)})_(\d+)", _from(_CHRONIC, "{}, {}")),
-    (r"dx_", "in hospital: a diagnosis outside all groups"),
-    (r"dx_(.+)", lambda m: f"in hospital: diagnosis group {m[1]}"),
+    (r"died_2008_2010", "death between 2008 and 2010"),
+    (rf"chr_({'|'.join(_CHRONIC)})_(\d+)", _from(_CHRONIC, "{} in {}")),
+    (r"dx_", "diagnosis outside all groups, in hospital"),
+    (r"dx_(.+)", lambda m: f"diagnosis of group {m[1]} in hospital"),
 )
 _SERVICES: Final = {"IP": "hospital stays", "OP": "outpatient care", "CAR": "physicians"}
 _PAYERS: Final = {
-    "MEDREIMB": "Medicare's payments",
-    "BENRES": "the patient's share",
-    "PPPYMT": "another insurer's payments",
+    "MEDREIMB": "Medicare payments",
+    "BENRES": "own payments",
+    "PPPYMT": "payments by another insurer",
 }
 _COVERAGE: Final = {
     "BENE_HI_CVRAGE_TOT_MONS": "hospital insurance",
@@ -97,41 +99,41 @@ _COVERAGE: Final = {
     "PLAN_CVRG_MOS_NUM": "a drug plan",
 }
 _STAYS: Final = {
-    "CLM_PMT_AMT": "Medicare's payments ($)",
-    "NCH_PRMRY_PYR_CLM_PD_AMT": "another insurer's payments ($)",
-    "CLM_PASS_THRU_PER_DIEM_AMT": "daily pass-through payments ($)",
-    "NCH_BENE_IP_DDCTBL_AMT": "the patient's deductible ($)",
-    "NCH_BENE_PTA_COINSRNC_LBLTY_AM": "the patient's coinsurance ($)",
-    "NCH_BENE_BLOOD_DDCTBL_LBLTY_AM": "the patient's deductible for blood ($)",
-    "CLM_UTLZTN_DAY_CNT": "days in hospital",
-    "N_CLAIMS": "number of claims",
+    "CLM_PMT_AMT": "Medicare payments on hospital claims in {} ($)",
+    "NCH_PRMRY_PYR_CLM_PD_AMT": "payments by another insurer on hospital claims in {} ($)",
+    "CLM_PASS_THRU_PER_DIEM_AMT": "daily pass-through payments to hospitals in {} ($)",
+    "NCH_BENE_IP_DDCTBL_AMT": "hospital deductible in {} ($)",
+    "NCH_BENE_PTA_COINSRNC_LBLTY_AM": "hospital coinsurance in {} ($)",
+    "NCH_BENE_BLOOD_DDCTBL_LBLTY_AM": "deductible for blood in {} ($)",
+    "CLM_UTLZTN_DAY_CNT": "number of days in hospital in {}",
+    "N_CLAIMS": "number of hospital claims in {}",
 }
 CLAIM_TITLES: Final[Titles] = (
     (
         rf"({'|'.join(_PAYERS)})_({'|'.join(_SERVICES)})_(\d+)",
-        lambda m: f"{_PAYERS[m[1]]} for {_SERVICES[m[2]]}, {m[3]} ($)",
+        lambda m: f"{_PAYERS[m[1]]} for {_SERVICES[m[2]]} in {m[3]} ($)",
     ),
-    (rf"({'|'.join(_COVERAGE)})_(\d+)", _from(_COVERAGE, "months with {}, {}")),
-    (rf"IPCLM_({'|'.join(_STAYS)})_(\d+)", _from(_STAYS, "hospital claims of {1}: {0}")),
+    (rf"({'|'.join(_COVERAGE)})_(\d+)", _from(_COVERAGE, "number of months with {} in {}")),
+    (rf"IPCLM_({'|'.join(_STAYS)})_(\d+)", lambda m: _STAYS[m[1]].format(m[2])),
 )
 
 RESPONDENT_TITLES: Final[Titles] = (
     (
         r"education",
-        "education (1 less than high school, 2 high school, 3 university, 4 graduate degree)",
+        "education (1: no high school, 2: high school, 3: university, 4: graduate degree)",
     ),
-    (r"urban", "where the respondent grew up"),
-    (r"engnat", "native speaker of English"),
+    (r"urban", "childhood in a place"),
+    (r"engnat", "English as a native language:"),
     (r"age", "age (years)"),
     (r"screenw", "width of the screen (pixels)"),
     (r"screenh", "height of the screen (pixels)"),
     (r"hand", "writing hand"),
     (r"orientation", "sexual orientation"),
-    (r"voted", "voted in a national election within a year"),
-    (r"married", "has been married"),
-    (r"familysize", "children of the respondent's mother"),
-    (r"major", "subject at university"),
-    (r"ASD", "diagnosed with autism"),
+    (r"voted", "vote in a national election within a year:"),
+    (r"married", "marriage:"),
+    (r"familysize", "number of siblings, oneself included,"),
+    (r"major", "university subject"),
+    (r"ASD", "diagnosis of autism:"),
     (r"race_(\w+)", lambda m: f"race: {m[1]}"),
 )
 _TRAITS: Final = dict(
@@ -156,12 +158,12 @@ _WORDS: Final = dict(
     )
 )
 _SURVEY: Final[Titles] = (
-    (r"TIPI(\d+)", _from(_TRAITS, "sees oneself as {} (1 no, 7 yes)")),
-    (r"VCL(\d+)", _from(_WORDS, "claims to know the word “{}”")),
-    (r"nerdy", "sees oneself as nerdy (1 no, 7 yes)"),
-    (r"introelapse", "time on the first page (s)"),
-    (r"testelapse", "time on the statements (s)"),
-    (r"surveyelapse", "time on the other questions (s)"),
+    (r"TIPI(\d+)", _from(_TRAITS, "self-rating as {} (from 1 to 7)")),
+    (r"VCL(\d+)", _from(_WORDS, "claimed knowledge of the word “{}”")),
+    (r"nerdy", "self-rating as nerdy (from 1 to 7)"),
+    (r"introelapse", "time spent on the first page (s)"),
+    (r"testelapse", "time spent on the statements (s)"),
+    (r"surveyelapse", "time spent on the other questions (s)"),
 )
 # Altemeyer's scale, each statement in a few words.
 _STATEMENTS: Final = dict(
@@ -195,20 +197,20 @@ _STATEMENTS: Final = dict(
     )
 )
 RWAS_TITLES: Final[Titles] = (
-    (r"Q(\d+)", _from(_STATEMENTS, "“{}” (1 disagrees, 9 agrees)")),
+    (r"Q(\d+)", _from(_STATEMENTS, "agreement (from 1 to 9) with “{}”")),
     *_SURVEY,
 )
 # The provider doubts that the printed statements belong to these numbers.
 NPAS_TITLES: Final[Titles] = (
-    (r"Q(\d+)", lambda m: f"statement {m[1]} about oneself (1 disagrees, 5 agrees)"),
+    (r"Q(\d+)", lambda m: f"agreement (from 1 to 5) with statement {m[1]} about oneself"),
     *_SURVEY,
 )
 
 PATIENT_TITLES: Final[Titles] = (
     (r"age_decade_start", "age (years, rounded down to tens)"),
     (r"dx_(.+)", lambda m: f"diagnosis, ICD-9 {m[1]}"),
-    (r"admitted_via_(\w+)", lambda m: f"admitted via {m[1].replace('_', ' ')}"),
-    (r"payer", "who pays"),
+    (r"admitted_via_(\w+)", lambda m: f"admission via {m[1].replace('_', ' ')}"),
+    (r"payer", "payer"),
     (r"specialty", "specialty of the physician"),
 )
 STAY_TITLES: Final[Titles] = (

@@ -34,7 +34,8 @@ LEAST_WITHIN_COMPLEMENT: Final = 0.25
 class Details:
     """Which candidates of a table add something to its stories.
 
-    adds: bool[candidates]
+    adds:   bool[candidates]
+    riders: bool[candidates], whether the last condition of a query is a rider
 
     cells: the estimated counts, none of them negative
     table: the released table they are from, if its trees are to be looked at
@@ -52,11 +53,13 @@ class Details:
         self._left = _flags([one.left_ends for one in candidates], cells.shape[0])
         self._right = _flags([one.right_ends for one in candidates], cells.shape[1])
         self.adds: Flags = np.array([_is_plain(one) for one in candidates], np.bool_)
+        self.riders: Flags = np.zeros(len(candidates), np.bool_)
         if self._trees is not None:
             for tree, covered, axis in zip(
                 self._trees, (self._left, self._right), (1, 0), strict=True
             ):
-                self.adds &= ~_ends_in_rider(tree, covered, cells.sum(axis=axis))
+                self.riders |= _ends_in_rider(tree, covered, cells.sum(axis=axis))
+        self.adds &= ~self.riders
 
     def tell(self, place: int) -> None:
         """Take note of a story: what only says less, or the same, is no detail any more."""

@@ -35,6 +35,9 @@ LEAST_DOUBT: Final = 0.3
 # The share of its value that the first entry of a story keeps with every literal, besides the usual
 # discount: a simple rule before its refinements.
 STORY_DISCOUNT: Final = 0.9
+# The same for a condition that hardly leaves anybody out: it wins only because fewer noisy cells
+# have smaller errors.
+RIDER_KEEPS: Final = 0.5
 # What is left of the value of a pair with every query that covers more than half of the entities,
 # negated group, and question whether a value is known: mostly another pair says the same about
 # fewer, or more plainly.
@@ -194,6 +197,7 @@ class _Group:
         if turn is _Turn.STORIES:
             offered &= self._begins()
             ranks = values * STORY_DISCOUNT**self._literals
+            ranks = np.where(self._details.riders, RIDER_KEEPS * ranks, ranks)
         ranks = np.where(offered, ranks, -1.0)
         place = int(ranks.argmax())
         return _Offer(float(ranks[place]), float(values[place]), place)

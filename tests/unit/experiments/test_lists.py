@@ -40,14 +40,14 @@ def test_names_that_are_listed_are_explained() -> None:
     text = legend(redveil.mine(redveil.load(left, right, schema), 5))
     assert text.splitlines()[2:] == [
         "- `age`: age (years)",
-        "- `VCL7`: claims to know the word “paucity”",
+        "- `VCL7`: claimed knowledge of the word “paucity”",
     ]
 
 
 def test_a_section_names_the_data_and_its_unit() -> None:
     text = section(find("RWAS"), redveil.mine(build("survey", 700), 1))
     assert text.startswith("## RWAS\n\nAbout ")
-    assert " entities (noisy), each one respondent. Background on the left" in text
+    assert " entities (noisy), each one respondent. An online test" in text
     assert text in page([text], "1")
 
 

@@ -289,6 +289,28 @@ def test_what_another_table_s_entry_says_is_known_where_the_trees_can_decide_it(
     assert listing([first, part, rest], fits) == [first, part, rest]
 
 
+@pytest.mark.parametrize(("with_both", "first"), [(95, "[a]"), (70, "[a] & [b]")])
+def test_no_story_begins_with_a_rider(with_both: int, first: str) -> None:
+    """Nearly everybody with a also has b: then b only makes the rule longer."""
+    left, right = released(Side.LEFT, "a", "b"), released(Side.RIGHT, "c")
+    cells = np.array([[0, 200], [with_both, 0], [100 - with_both, 0]])
+    table = ReleasedTable(
+        LeafTable(left.tree, right.tree, cells, None, None, Prices(Fraction(1))), left, right
+    )
+
+    def found(value: float, query: str) -> Candidate:
+        ends = [
+            tuple(np.flatnonzero(coverage(parse_text(text), tree).covered).tolist())
+            for text, tree in ((query, left), ("[c]", right))
+        ]
+        queries = parse_text(query), parse_text("[c]")
+        return Candidate(0, *queries, ends[0], ends[1], value, 0.3, confirmed=True)
+
+    simple, longer = found(0.5, "[a]"), found(0.6, "[a] & [b]")
+    entries = ranked_by_novelty([longer, simple], [fit_of(cells.astype(float))], [table])
+    assert to_text(entries[0].left) == first
+
+
 def test_of_a_pair_and_its_complement_the_smaller_half_is_listed() -> None:
     large = one(0.6, ((1, 2, 3), (1, 2, 3)), half=0.75)
     small = one(0.5, FIRST, half=0.25)
