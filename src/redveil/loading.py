@@ -27,8 +27,10 @@ def load(
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`) or
-                 tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
+    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`;
+                 folders of CSV or Parquet files, or patterns such as `visits/*.csv`); tables or
+                 queries of databases (`clinic.sqlite#visits`, `postgresql://host/clinic#visits`);
+                 or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out or unreadable
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for

@@ -13,9 +13,6 @@ import typer
 from redveil.algorithms import names
 from redveil.cli.help import EXPERT, STEERING
 from redveil.errors import InputError
-from redveil.files import is_there
-from redveil.schema import Schema
-from redveil.schema.on_disk import SchemaOnDisk
 
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"
@@ -36,15 +33,6 @@ def _option(
     )
 
 
-Left = Annotated[
-    Path,
-    typer.Argument(
-        metavar="LEFT", help="Left table: CSV, TSV, Excel (book.xlsx#Sheet), Parquet or ARFF."
-    ),
-]
-Right = Annotated[
-    Path, typer.Argument(metavar="RIGHT", help="Right table, with the same entities.")
-]
 ResultFile = Annotated[
     Path, typer.Argument(metavar="RESULT", help="Result file, written by redveil mine.")
 ]
@@ -347,20 +335,3 @@ def naming_options() -> Iterator[None]:
 def _option_name(found: re.Match[str]) -> str:
     name = found["name"] or found["word"] or found["set"]
     return "--steps" if name == "walk_steps" else f"--{name.replace('_', '-')}"
-
-
-def find_schema(given: Path | None, left: Path) -> tuple[Schema, Path]:
-    """Read the schema given by --schema, or the one beside the left table."""
-    found = find_schema_file(given, left)
-    return found.schema, found.path
-
-
-def find_schema_file(given: Path | None, left: Path) -> SchemaOnDisk:
-    """Read the file of the schema given by --schema, or of the one beside the left table."""
-    path = given or left.parent / DEFAULT
-    if given is None and not is_there(path):
-        raise InputError(
-            f"{path}: no such file; name a schema with --schema, "
-            f"or draft one with `redveil schema draft {left} RIGHT`"
-        )
-    return SchemaOnDisk.read(path)

@@ -10,19 +10,17 @@ import typer
 from redveil.algorithms.names import BaselineName
 from redveil.cli.arguments import (
     FILES,
-    Left,
     MaxPValue,
     MaxSupport,
     MinJaccard,
     MinSupport,
-    Right,
     SchemaFile,
-    find_schema,
     naming_options,
 )
 from redveil.cli.console import display, progress, say
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
@@ -83,7 +81,7 @@ def baseline(
         read_parameters(method, depth, starts, min_leaf, limits)
     declared, schema_path = find_schema(schema, left)
     if target is not None:
-        check_output(target, FileKind.BASELINE, [left, right, schema_path])
+        check_output(target, FileKind.BASELINE, [*left.needed(), *right.needed(), schema_path])
     dataset = load_tables(left, right, declared, schema_path, quiet=True)
     with progress(method) as show:
         found = mine(

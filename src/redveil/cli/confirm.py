@@ -9,18 +9,16 @@ from redveil.cli.arguments import (
     Delta,
     Epsilon,
     LedgerFile,
-    Left,
     Output,
     Quiet,
     ResultFile,
-    Right,
     SchemaFile,
     Strict,
-    find_schema,
     naming_options,
 )
 from redveil.cli.listing import read_listed
 from redveil.cli.paid_run import Tables, destination, run_and_save
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.privacy.loss import parse_loss
 
 if TYPE_CHECKING:

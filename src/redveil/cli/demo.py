@@ -11,6 +11,7 @@ import typer
 
 from redveil.cli.console import program_name, say
 from redveil.cli.mine import mine
+from redveil.data.address import Address
 from redveil.errors import InputError
 
 
@@ -27,7 +28,8 @@ def demo(
     except OSError:
         raise InputError(f"{folder}: cannot write there; name another folder") from None
     say(f"generated {patients:,} patients: {left}, {right}; schema: {schema}")
-    mine(left, right, epsilon, schema=schema, result=folder / "result.json")
+    tables = Address.of(left), Address.of(right)
+    mine(*tables, epsilon, schema=schema, result=folder / "result.json")
     say(f"next: {program_name()} show {folder / 'result.json'} --plan")
 
 

@@ -10,7 +10,6 @@ from redveil.cli.arguments import (
     Depth,
     Epsilon,
     LedgerFile,
-    Left,
     MaxDisjuncts,
     MaxPValue,
     MaxSupport,
@@ -19,16 +18,15 @@ from redveil.cli.arguments import (
     Output,
     Query,
     Quiet,
-    Right,
     SchemaFile,
     Strict,
     TreeShare,
     Trials,
     Within,
-    find_schema,
     naming_options,
 )
 from redveil.cli.paid_run import Tables, destination, run_and_save
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.privacy.loss import parse_loss
 
 if TYPE_CHECKING:

@@ -10,18 +10,16 @@ import typer
 from redveil.algorithms.names import WalkingName
 from redveil.cli.arguments import (
     Epsilon,
-    Left,
     PairScoreName,
     ProfileName,
-    Right,
     SchemaFile,
     Steps,
-    find_schema,
     naming_options,
 )
 from redveil.cli.console import say, write
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.file_kind import FileKind
 
 
@@ -60,7 +58,7 @@ def diagnose(
     declared, schema_path = find_schema(schema, left)
     if picture is not None:
         check_figure(picture)
-        check_output(picture, FileKind.FIGURE, [left, right, schema_path])
+        check_output(picture, FileKind.FIGURE, [*left.needed(), *right.needed(), schema_path])
     dataset = load_tables(left, right, declared, schema_path, quiet=True)
     say("NOT PRIVATE: computed from the data without noise. For the data owner only.", "bold red")
     found = run(dataset, epsilon, algorithm=algorithm, walks=walks, **given)

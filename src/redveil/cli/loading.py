@@ -12,13 +12,14 @@ from redveil.schema import Schema, Status
 from redveil.schema.on_disk import must_be_unchanged
 
 if TYPE_CHECKING:
+    from redveil.data.address import Address
     from redveil.data.dataset import Dataset
     from redveil.data.report import LoadReport
 
 
 def load_tables(
-    left: Path,
-    right: Path,
+    left: Address,
+    right: Address,
     schema: Schema,
     schema_path: Path,
     *,

@@ -15,7 +15,6 @@ from redveil.cli.arguments import (
     Epsilon,
     Ignore,
     LedgerFile,
-    Left,
     MaxDisjuncts,
     MaxLiterals,
     MaxPValue,
@@ -31,7 +30,6 @@ from redveil.cli.arguments import (
     Prune,
     Quiet,
     Require,
-    Right,
     RootScoreName,
     SamplerName,
     SchemaFile,
@@ -43,12 +41,12 @@ from redveil.cli.arguments import (
     Unmatched,
     VarianceThreshold,
     Within,
-    find_schema,
     naming_options,
 )
 from redveil.cli.console import say
 from redveil.cli.paid_run import Destination, Tables, destination, run_and_save
 from redveil.cli.steering import attribute_wishes, check_wishes
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.privacy.loss import Loss, parse_loss
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from redveil.cli.paid_output import PaidOutput
 from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
+    from redveil.data.address import Address
     from redveil.data.dataset import Dataset
     from redveil.handover import Keep
     from redveil.privacy.loss import Loss
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 class Tables:
     """The two tables of a command, their schema, and how they are read."""
 
-    left: Path
-    right: Path
+    left: Address
+    right: Address
     schema: Schema
     schema_path: Path
     strict: bool
@@ -73,7 +74,8 @@ def destination(
     inputs: further files that the command needs
     """
     charges = find_ledger(ledger, tables.schema_path)
-    needed = [tables.left, tables.right, tables.schema_path, *inputs, *ledger_files(charges)]
+    tabled = [*tables.left.needed(), *tables.right.needed()]
+    needed = [*tabled, tables.schema_path, *inputs, *ledger_files(charges)]
     check_output(path, FileKind.RESULT, needed)
     charged = chargeable_ledger(ledger, tables.schema, tables.schema_path, loss)
     return Destination(path, charged, tables.quiet)

@@ -9,7 +9,6 @@ from redveil.cli.arguments import (
     Delta,
     Epsilon,
     LedgerFile,
-    Left,
     Levels,
     MaxDisjuncts,
     MaxPValue,
@@ -20,15 +19,14 @@ from redveil.cli.arguments import (
     Output,
     Quiet,
     ResultFile,
-    Right,
     SchemaFile,
     Strict,
     TreeShare,
-    find_schema,
     naming_options,
 )
 from redveil.cli.listing import read_listed
 from redveil.cli.paid_run import Tables, destination, run_and_save
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.privacy.loss import parse_loss
 
 if TYPE_CHECKING:

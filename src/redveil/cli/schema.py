@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.arguments import DEFAULT, Left, Right, SchemaArgument
+from redveil.cli.arguments import DEFAULT, SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.edit import edit
 from redveil.cli.help import ReadableCommand, ReadableGroup
 from redveil.cli.ledger import default_schema, find_ledger, ledger_files
 from redveil.cli.outputs import check_output, is_standard_output, save
+from redveil.cli.tables import Left, Right
+from redveil.data.address import Address
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
 from redveil.files import is_stream, must_be_changeable, must_be_writable, replace_text
@@ -58,7 +60,7 @@ def draft(
     printed = is_standard_output(result)
     # What is no file has no folder that is about the data.
     place = Path(DEFAULT) if printed or is_stream(result) else result
-    files = [left, right, *ledger_files(find_ledger(None, place))]
+    files = [*left.needed(), *right.needed(), *ledger_files(find_ledger(None, place))]
     check_output(result, FileKind.SCHEMA, files)
     # Refuse before reading any data; what is known by then may be more.
     _earlier(place)
@@ -139,9 +141,15 @@ def _continued(drafted: Schema, earlier: Package | None) -> Schema:
 
 
 LeftData = Annotated[
-    Path | None, typer.Argument(metavar="LEFT", help="Also check this left table against it.")
+    Address | None,
+    typer.Argument(
+        metavar="LEFT", parser=Address.of, help="Also check this left table against it."
+    ),
 ]
-RightData = Annotated[Path | None, typer.Argument(metavar="RIGHT", help="And this right table.")]
+RightData = Annotated[
+    Address | None,
+    typer.Argument(metavar="RIGHT", parser=Address.of, help="And this right table."),
+]
 
 
 @schema.command(cls=ReadableCommand)
@@ -178,7 +186,7 @@ def check(
         _check_tables(left, right, read, strict=strict)
 
 
-def _check_tables(left: Path, right: Path, declared: Schema, *, strict: bool) -> None:
+def _check_tables(left: Address, right: Address, declared: Schema, *, strict: bool) -> None:
     """Print where rows do not fit the schema. For the data owner only."""
     from redveil.cli.loading import warn
     from redveil.data.loading import examine

@@ -14,6 +14,7 @@ import typer
 from redveil.cli.console import say, write, write_json
 from redveil.cli.help import ReadableCommand, ReadableGroup
 from redveil.cli.serve import Folder, SettingsFile
+from redveil.cli.tables import FORMS
 
 if TYPE_CHECKING:
     from redveil.privacy.loss import Loss
@@ -148,10 +149,16 @@ def list_all(folder: Folder = None, settings: SettingsFile = None) -> None:
     write_json({"accounts": accounts, "datasets": datasets})
 
 
+LeftTable = Annotated[
+    str, typer.Argument(metavar="LEFT", help=f"Left table: {FORMS}; or SELECT … with --database.")
+]
+RightTable = Annotated[str, typer.Argument(metavar="RIGHT", help="Right table, likewise.")]
+
+
 @server.command("add-data", cls=ReadableCommand)
 def add_data(
-    left: Annotated[str, typer.Argument(metavar="LEFT", help="Left table: a file, or SELECT …")],
-    right: Annotated[str, typer.Argument(metavar="RIGHT", help="Right table, likewise.")],
+    left: LeftTable,
+    right: RightTable,
     schema: Annotated[Path, typer.Option("--schema", "-s", help="Schema, accepted.")],
     owner: Annotated[str, typer.Option("--owner", help="Account of the owner.")],
     budget: Annotated[
@@ -200,8 +207,8 @@ def add_data(
 @server.command("renew-data", cls=ReadableCommand)
 def renew_data(
     dataset: DatasetName,
-    left: Annotated[str, typer.Argument(metavar="LEFT", help="Left table: a file, or SELECT …")],
-    right: Annotated[str, typer.Argument(metavar="RIGHT", help="Right table, likewise.")],
+    left: LeftTable,
+    right: RightTable,
     database: Annotated[
         str | None,
         typer.Option("--database", help="Where to SELECT: a SQLite file, or postgresql://…"),
@@ -335,14 +342,15 @@ def _loss(epsilon: object, delta: object) -> Loss:
 
 
 def _table(given: str, database: str | None) -> object:
+    """Return the address of a table, or of a query of a database that is named by an option."""
+    from redveil.data.address import Address, is_query
     from redveil.errors import InputError
-    from redveil.workers.registration import sql_table
 
-    if given.lstrip().lower().startswith(("select ", "with ")):
-        if database is None:
-            raise InputError("--database: say where the query is to be run")
-        return sql_table(database, given)
-    return Path(given)
+    if not is_query(given):
+        return Address.of(given)
+    if database is None:
+        raise InputError("--database: say where the query is to be run")
+    return Address.of_query(database, given)
 
 
 def _report(made: Registered) -> None:

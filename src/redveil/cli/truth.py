@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from redveil.cli.arguments import Left, ResultFile, Right, SchemaFile, find_schema
+from redveil.cli.arguments import ResultFile, SchemaFile
 from redveil.cli.console import display, output, say
 from redveil.cli.listing import read_listed
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save
+from redveil.cli.tables import Left, Right, find_schema
 from redveil.file_kind import FileKind
 
 
@@ -32,7 +33,9 @@ def truth(
     read = read_listed(result)
     declared, schema_path = find_schema(schema, left)
     if target is not None:
-        check_output(target, FileKind.RESULT, [result, left, right, schema_path])
+        check_output(
+            target, FileKind.RESULT, [result, *left.needed(), *right.needed(), schema_path]
+        )
     dataset = load_tables(left, right, declared, schema_path, quiet=True)
     compared = owner.truth(read, dataset)
     kept = None if target is None else save(compared.to_json(), target, FileKind.RESULT)

@@ -23,17 +23,19 @@ from redveil.counting.cluster import (
     quietly_on_worker,
     received,
 )
+from redveil.data.address import Address, Where
 from redveil.data.binning import code_type
 from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.file_view import FileView
-from redveil.data.frame import ParquetFile
+from redveil.data.folder import CsvFolder, ParquetFolder
+from redveil.data.frame import ParquetFile, open_parquet
 from redveil.data.join import join, keys_of
 from redveil.data.loading import joined
 from redveil.data.packing import FileColumn, FilePiece
 from redveil.data.raw import RawTable, Stream, WholeTable, caught
 from redveil.data.report import LoadReport
-from redveil.data.source import open_source, open_stream
+from redveil.data.source import open_source, open_stream, split_sheet
 from redveil.data.table import BoolArray, Table
 from redveil.errors import InputError, LoadError
 from redveil.kernels.hashing import text_places
@@ -119,42 +121,69 @@ def _report(client: Client, met: Sequence[Future[Any]]) -> Sealed[LoadReport]:
 class _Work:
     """A piece of a file: some row groups, or all of it.
 
-    stamp: the size and time of the file; a partition is not made again from another file
+    address: of the one file, by its absolute path
+    stamp:   the size and time of the file; a partition is not made again from another file
     """
 
-    path: Path
+    address: Address
     side: Side
     groups: tuple[int, ...] | None
     stamp: Stamp
 
     def stream(self, view: View) -> Stream:
         """Open the piece."""
-        if _stamp(self.path) != self.stamp:
-            raise LoadError(f"{self.path}: has changed since loading began; load it again")
+        if _stamp(self.address.path) != self.stamp:
+            raise LoadError(f"{self.address}: has changed since loading began; load it again")
         if self.groups is None:
-            return open_stream(self.path, self.side, view, whole=False)
-        source = open_source(self.path, self.side, view)
-        if not isinstance(source, ParquetFile):
-            raise LoadError(f"{self.path}: has changed since loading began; load it again")
-        return source.only(self.groups)
+            return open_stream(self.address, self.side, view, whole=False)
+        return open_parquet(self.address.path, str(self.address)).only(self.groups)
+
+    def whole(self, view: View) -> Stream:
+        """Open a file that cannot be read block by block."""
+        source = open_source(self.address, self.side, view)
+        return WholeTable(source, columnar=False)
 
 
 def _pieces(given: object, side: Side, view: View) -> list[_Work]:
     """Divide a file into what workers read one by one."""
-    if not isinstance(given, str | Path):
+    if not isinstance(given, str | Path | Address):
         raise InputError(f"{side} table: a cluster reads files; pass a path that workers can read")
-    path = Path(given)
-    source = caught(partial(open_source, path, side, view), "loading")
-    if isinstance(source, BaseException):
-        raise source
-    where = path.absolute()
-    if not isinstance(source, ParquetFile):
-        return [_Work(where, side, None, _stamp(where))]
-    return [_Work(where, side, tuple(groups), _stamp(where)) for groups in source.groups()]
+    address = Address.of(given)
+    if address.where in (Where.SQLITE, Where.POSTGRESQL):
+        raise InputError(
+            f"{address.place}: a cluster reads files; write the table to Parquet files that "
+            "workers can read"
+        )
+    found = caught(partial(_files, address, side, view), "loading")
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def _files(address: Address, side: Side, view: View) -> list[_Work]:
+    """Return the pieces of all files of a table, which must have the same columns."""
+    source = open_source(address, side, view)
+    if isinstance(source, CsvFolder):
+        source.check()
+        return [_work(path, Where.CSV, side) for path in source.paths]
+    files = source.files if isinstance(source, ParquetFolder) else (source,)
+    if not all(isinstance(file, ParquetFile) for file in files):
+        return [_work(address.path, Where.FILE, side)]
+    return [
+        _work(file.path, Where.PARQUET, side, tuple(groups))
+        for file in files
+        if isinstance(file, ParquetFile)
+        for groups in file.groups()
+    ]
+
+
+def _work(path: Path, where: Where, side: Side, groups: tuple[int, ...] | None = None) -> _Work:
+    known = path.absolute()
+    return _Work(Address(where, str(known), known), side, groups, _stamp(known))
 
 
 def _stamp(path: Path) -> Stamp:
-    status = path.stat()
+    status = split_sheet(path)[0].stat()
     return status.st_size, status.st_mtime_ns
 
 
@@ -183,7 +212,7 @@ def _divided(work: _Work, view: View, places: int) -> Any:
         try:
             file = read(work.stream(view))
         except NotStreamedError:
-            file = read(WholeTable(open_source(work.path, work.side, view), columnar=False))
+            file = read(work.whole(view))
         found = places_of(file.keys.as_text().texts, places)
         rows = [np.flatnonzero(found == place) for place in range(places)]
         columns = [file.divided(number, rows) for number in range(len(view.attributes))]
@@ -235,15 +264,18 @@ def _met(left: Sequence[Any], right: Sequence[Any], schema: Schema) -> Any:
 def _file_view(side: Side, schema: Schema, buckets: Sequence[Bucket]) -> FileView:
     """Return the rows of one view that meet, as if a file had them."""
     view = schema.view(side)
-    texts = pa.concat_arrays([one.keys for one in buckets])
+    keys = [one.keys for one in buckets]
+    if len({one.type for one in keys}) > 1:
+        # The files of a table may have keys of several types.
+        keys = [one.cast(pa.large_string()) for one in keys]
+    texts = pa.concat_arrays(keys)
     absent = np.concatenate([one.absent for one in buckets])
     columns = tuple(FileColumn(attribute, code_type(view)) for attribute in view.attributes)
     for bucket in buckets:
         for column, piece in zip(columns, bucket.columns, strict=True):
             column.append(piece)
     first = RawTable(f"{side} view", len(texts), {}, lambda _: [])
-    keys = keys_of(texts, absent)
-    return FileView(side, view, None, first, keys, buckets[0].ignored, columns)
+    return FileView(side, view, None, first, keys_of(texts, absent), buckets[0].ignored, columns)
 
 
 def _partition(met: Any) -> Any:

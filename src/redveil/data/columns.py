@@ -124,6 +124,8 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
         if cells is None:
             # A number is no date: it is read by the declared format, like its text.
             return whole(typed=name in (raw.dated if attribute.date else raw.typed))
+        if attribute.date:
+            cells = raw.dates.get(name, cells)
         return whole(typed=False).otherwise(whole(typed=True), cells)
 
     return quietly(

@@ -11,8 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from redveil.data.address import Address, Where
 from redveil.data.distinct import label
 from redveil.data.draft_notes import Note, key_notes, layout_note, same_table_notes
+from redveil.data.folder import ParquetFolder
 from redveil.data.frame import Frame, ParquetFile
 from redveil.data.guess_numbers import are_commas_likely
 from redveil.data.join import Keys, check_keys, read_keys
@@ -378,7 +380,7 @@ class _RawSide:
 def _read(given: object, side: Side) -> _RawSide:
     source = open_source(given, side, None)
     names = source.names
-    if isinstance(source, Frame | ParquetFile):
+    if isinstance(source, Frame | ParquetFile | ParquetFolder):
         # Columns of unsupported types are left out and do not raise an error.
         names = tuple(name for name in names if _is_readable(source, name)) or names
     raw = source.read(names)
@@ -444,19 +446,33 @@ def _first_unique(left: _RawSide, right: _RawSide) -> tuple[str, str]:
 
 
 def _view_name(given: object, side: Side) -> str:
-    """Return a view's name: its sheet's or file's, in the characters that data packages allow."""
-    if not isinstance(given, str | Path):
+    """Return a view's name: its table's, in the characters that data packages allow."""
+    if not isinstance(given, str | Path | Address):
         return side.value
-    path, sheet = split_sheet(Path(given))
-    stem = (sheet or path.name.partition(".")[0]).lower()
-    return re.sub(r"[^a-z0-9]+", "-", stem).strip("-") or side.value
+    address = Address.of(given)
+    stem = "" if address.is_query else address.wanted
+    if address.where is Where.FILE:
+        path, sheet = split_sheet(address.path)
+        stem = sheet or path.name.partition(".")[0]
+    elif address.is_files:
+        stem = _stem(address)
+    return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-") or side.value
+
+
+def _stem(address: Address) -> str:
+    """Return the name of a folder, or of the one before a pattern, without its suffix."""
+    folder = address.path if address.path.is_dir() else address.home
+    return folder.name.partition(".")[0]
 
 
 def _path(given: object) -> str | None:
     """Return a file's path for the descriptor, which may not contain absolute paths."""
-    if not isinstance(given, str | Path):
+    if not isinstance(given, str | Path | Address):
         return None
-    path, _ = split_sheet(Path(given))
+    address = Address.of(given)
+    if address.where not in (Where.FILE, Where.FOLDER, Where.CSV, Where.PARQUET):
+        return None
+    path = split_sheet(address.path)[0] if address.where is Where.FILE else address.path
     shown = path.name if path.is_absolute() else path.as_posix()
     # A name in another encoding contains bytes that UTF-8 cannot express.
     return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

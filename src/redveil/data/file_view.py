@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from redveil.data.binning import code_type
-from redveil.data.join import Keys, read_keys
+from redveil.data.join import Keys, key_texts, read_keys
 from redveil.data.packing import FileColumn, FilePiece, Rows, Taken
 from redveil.data.raw import Piece, RawTable, Stream, quietly
 from redveil.data.report import ViewCounts
@@ -81,10 +81,7 @@ class FileView:
             raw = found[0].raw if found else _without_columns(one.raw)
             found.append(_Read(raw, one.keys, [], one.share))
             progress(one.share)
-        key_column = pa.chunked_array(
-            [chunk for one in found for chunk in one.keys.chunks], found[0].keys.type
-        )
-        raw = _with_keys(found[0].raw, view.key, key_column)
+        raw = _with_keys(found[0].raw, view.key, _key_column([one.keys for one in found]))
         keys = read_keys(raw, view.key, view.missing_values)
         later = stream if stream.columnar else None
         return cls(side, view, later, found[0].raw, keys, ignored, columns)
@@ -124,6 +121,18 @@ class _Read:
 def _raw(piece: Piece, stream: Stream) -> RawTable:
     unreadable = f"{stream.place}: cannot be read; check that its format matches its name"
     return quietly(piece.read, unreadable)
+
+
+def _key_column(pieces: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the keys of all pieces: as text, if the files of a table have keys of several types.
+
+    >>> _key_column([pa.chunked_array([[7]]), pa.chunked_array([[7.0]])]).to_pylist()
+    ['7', '7']
+    """
+    kind = pieces[0].type
+    if all(one.type == kind for one in pieces):
+        return pa.chunked_array([chunk for one in pieces for chunk in one.chunks], kind)
+    return pa.chunked_array([key_texts(one) for one in pieces], pa.large_string())
 
 
 def _without_columns(raw: RawTable) -> RawTable:

@@ -383,19 +383,28 @@ class ParquetFile:
 
     place: str
     names: tuple[str, ...]
-    file: Any
+    footer: Any
     path: Path
     layout: Layout = field(default_factory=Layout)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, as the footer says."""
+        rows: int = self.footer.num_rows
+        return rows
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns."""
         # Without Arrow's threads, small files are read as fast (see csv_file).
-        threads = self.file.metadata.num_rows > _MANY_ROWS
-        table = quietly(
-            lambda: self.file.read(columns=list(wanted), use_threads=threads), self._damaged
-        )
+        threads = self.rows > _MANY_ROWS
+
+        def read() -> pa.Table:
+            with self._opened() as file:
+                return file.read(columns=list(wanted), use_threads=threads)
+
+        table = quietly(read, self._damaged)
         # Arrow reads as many rows as the footer says, however many there are.
-        if table.num_rows != self.file.metadata.num_rows or not _adds_up(self.file.metadata):
+        if table.num_rows != self.rows or not _adds_up(self.footer):
             raise LoadError(self._damaged)
         return open_frame(table, self.place).read(wanted)
 
@@ -412,16 +421,16 @@ class ParquetFile:
 
     def groups(self) -> Iterator[list[int]]:
         """Yield the numbers of row groups that are read together; at least once."""
-        if not _adds_up(self.file.metadata):
+        if not _adds_up(self.footer):
             raise LoadError(self._damaged)
         groups, rows = list[int](), 0
-        for group in range(self.file.num_row_groups):
+        for group in range(self.footer.num_row_groups):
             groups.append(group)
-            rows += self.file.metadata.row_group(group).num_rows
+            rows += self.footer.row_group(group).num_rows
             if rows >= _PIECE_ROWS:
                 yield groups
                 groups, rows = [], 0
-        if groups or not self.file.num_row_groups:
+        if groups or not self.footer.num_row_groups:
             yield groups
 
     def only(self, groups: Sequence[int]) -> ParquetGroups:
@@ -432,15 +441,21 @@ class ParquetFile:
         """Read some columns of some row groups."""
 
         def read() -> pa.Table:
-            # A reader of its own, because one is not for several threads.
-            file = parquet.ParquetFile(self.path, metadata=self.file.metadata)
-            return file.read_row_groups(list(groups), columns=list(wanted), use_threads=False)
+            with self._opened() as file:
+                return file.read_row_groups(list(groups), columns=list(wanted), use_threads=False)
 
         table = quietly(read, self._damaged)
         # Arrow reads as many rows as the footer says, however many there are.
-        if table.num_rows != sum(self.file.metadata.row_group(one).num_rows for one in groups):
+        if table.num_rows != sum(self.footer.row_group(one).num_rows for one in groups):
             raise LoadError(self._damaged)
         return open_frame(table, self.place).read(wanted)
+
+    def _opened(self) -> Any:
+        """Return a reader of its own, because one is not for several threads.
+
+        None is kept: a table may have more files than a process may open.
+        """
+        return parquet.ParquetFile(self.path, metadata=self.footer)
 
     @property
     def _damaged(self) -> str:
@@ -499,6 +514,6 @@ def open_parquet(path: Path, place: str) -> ParquetFile:
             raise LoadError(f"{place}: not a Parquet file; rename it to match its format")
 
     damaged = f"{place}: damaged Parquet data; copy or write the file again"
-    file = quietly(lambda: parquet.ParquetFile(path), damaged)
-    names = check_names(quietly(lambda: file.schema_arrow.names, damaged), place)
-    return ParquetFile(place, names, file, path)
+    footer = quietly(lambda: parquet.read_metadata(path), damaged)
+    names = quietly(lambda: footer.schema.to_arrow_schema().names, damaged)
+    return ParquetFile(place, check_names(names, place), footer, path)

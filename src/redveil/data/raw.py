@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import types
 
+from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
 from redveil.errors import LoadError, RedveilError, SealedError, innermost, stopped
 
@@ -30,6 +32,8 @@ class RawTable:
     dated:   those of them that were written from dates
     mixed:   columns of which only some texts were written from numbers, Booleans or dates, and
              which, bool[rows]
+    dates:   of these columns, which texts were written from dates, bool[rows]; where it does not
+             say, those that mixed has
 
     >>> def where(rows):
     ...     return [f"left.csv, line {row + 2}" for row in rows]
@@ -45,10 +49,88 @@ class RawTable:
     typed: frozenset[str] = frozenset()
     dated: frozenset[str] = frozenset()
     mixed: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    dates: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def cell(self, row: int, column: str) -> str:
         """Return the place of one value, never the value."""
         return f"{self.where([row])[0]}, column {shown(column)}"
+
+
+def combined(
+    place: str, tables: Sequence[RawTable], where: Callable[[Sequence[int]], list[str]]
+) -> RawTable:
+    """Return tables with the same columns, at least one, as one table.
+
+    A column that has other types in another table becomes text, each value on its own.
+
+    where: the places of the rows of all
+
+    >>> one, other = (
+    ...     RawTable("a", 1, {"age": pa.chunked_array([[age]])}, list) for age in (7, "8")
+    ... )
+    >>> both = combined("a and b", [one, other], list)
+    >>> both.columns["age"].to_pylist(), both.mixed["age"].tolist()
+    (['7', '8'], [True, False])
+    """
+    if len(tables) == 1:
+        return replace(tables[0], place=place, where=where)
+    columns: dict[str, pa.ChunkedArray] = {}
+    flags: dict[str, dict[str, NDArray[np.bool_]]] = {"mixed": {}, "dates": {}}
+    for name in tables[0].columns:
+        kinds = {_kind(one, name) for one in tables}
+        if len(kinds) == 1 and name not in tables[0].mixed:
+            chunks = [chunk for one in tables for chunk in one.columns[name].chunks]
+            columns[name] = pa.chunked_array(chunks, tables[0].columns[name].type)
+            continue
+        columns[name] = pa.chunked_array(
+            [chunk for one in tables for chunk in _texts(one.columns[name]).chunks],
+            pa.large_string(),
+        )
+        written = [_written(one, name) for one in tables]
+        flags["mixed"][name] = np.concatenate([mixed for mixed, _ in written])
+        flags["dates"][name] = np.concatenate([dates for _, dates in written])
+    same = frozenset(columns) - frozenset(flags["mixed"])
+    return RawTable(
+        place,
+        sum(one.rows for one in tables),
+        columns,
+        where,
+        tables[0].markers,
+        typed=tables[0].typed & same,
+        dated=tables[0].dated & same,
+        mixed=flags["mixed"],
+        dates=flags["dates"],
+    )
+
+
+def _kind(table: RawTable, name: str) -> tuple[object, ...]:
+    """Return what must be the same in two tables for their columns to be put together as is."""
+    return (
+        str(table.columns[name].type),
+        name in table.typed,
+        name in table.dated,
+        name in table.mixed,
+    )
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the text of each value."""
+    text = pa.large_string()
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        return column.cast(text)
+    values, index = distinct(column)
+    labels = pa.array([label(value) for value in values], text)
+    return pa.chunked_array([labels.take(pa.array(index))])
+
+
+def _written(table: RawTable, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which texts of a column were written from typed values, and which from dates."""
+    if name in table.mixed:
+        return table.mixed[name], table.dates.get(name, table.mixed[name])
+    kind = table.columns[name].type
+    is_text = types.is_string(kind) or types.is_large_string(kind)
+    typed = np.full(table.rows, not is_text or name in table.typed, dtype=np.bool_)
+    return typed, np.full(table.rows, name in table.dated, dtype=np.bool_)
 
 
 class Source(Protocol):

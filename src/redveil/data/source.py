@@ -1,18 +1,22 @@
-"""Open files and frames of any supported kind."""
+"""Open files, folders, tables of databases and frames."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
+from redveil.data.address import DELIMITED_FILES, PARQUET_FILES, Address, Where
 from redveil.data.arff import open_arff
 from redveil.data.csv_file import open_csv
 from redveil.data.csv_stream import CsvStream, open_csv_stream
 from redveil.data.excel import SUFFIXES, open_excel
+from redveil.data.folder import CsvFolder, ParquetFolder, open_csv_folder, open_parquet_folder
 from redveil.data.frame import Frame, ParquetFile, open_frame, open_parquet
 from redveil.data.layout import Layout, guess_layout, usual_delimiter
+from redveil.data.postgresql_table import PostgresqlTable, open_postgresql
 from redveil.data.raw import Source, Stream, WholeTable, quietly, shown
+from redveil.data.sqlite_table import SqliteTable, open_sqlite
 from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 from redveil.schema import Side, View
@@ -25,26 +29,29 @@ _TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
     ".txt": open_csv,
     ".arff": open_arff,
 }
-_DELIMITED: Final = (".csv", ".tsv", ".tab", ".txt")
+
+T = TypeVar("T")
+# What can be read as a whole, and in pieces.
+Many: TypeAlias = ParquetFolder | CsvFolder | SqliteTable | PostgresqlTable
 
 
 def open_source(given: object, side: Side, view: View | None) -> Source:
-    """Open a file, by the suffix of its path, or a pandas, Polars or Arrow table.
+    """Open what an address names, or a pandas, Polars or Arrow table.
 
-    The view declares the layout of the file. Without a view, it is guessed.
+    The view declares the layout of text files. Without a view, it is guessed.
 
     >>> open_source("left.doc", Side.LEFT, None)
     Traceback (most recent call last):
     redveil.errors.LoadError: left.doc: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff
     """
-    if not isinstance(given, str | Path):
+    if not isinstance(given, str | Path | Address):
         return open_frame(given, f"{side} frame")
-    path, sheet = split_sheet(Path(given))
-    place = " ".join(str(path).splitlines())
-    return quietly(
-        lambda: _open_file(path, sheet, view, place),
-        f"{place}: cannot be read; check that its format matches its name",
-    )
+    address = Address.of(given)
+    if address.where is Where.FILE:
+        path, sheet = split_sheet(address.path)
+        place = " ".join(str(path).splitlines())
+        return _opening(lambda: _open_file(path, sheet, view, place), place)
+    return _opening(lambda: _open_many(address, view, whole=False), address.place)
 
 
 def open_stream(given: object, side: Side, view: View, *, whole: bool) -> Stream:
@@ -52,8 +59,11 @@ def open_stream(given: object, side: Side, view: View, *, whole: bool) -> Stream
 
     whole: whether to read a large CSV file as a whole, so that the places of rows are known
     """
-    if isinstance(given, str | Path) and not whole:
-        stream = _large_text(Path(given), view)
+    if isinstance(given, str | Path | Address):
+        address = Address.of(given)
+        if address.where is not Where.FILE:
+            return _opening(lambda: _open_many(address, view, whole=whole), address.place)
+        stream = None if whole else _large_text(address.path, view)
         if stream is not None:
             return stream
     source = open_source(given, side, view)
@@ -62,19 +72,32 @@ def open_stream(given: object, side: Side, view: View, *, whole: bool) -> Stream
     return WholeTable(source, columnar=isinstance(source, Frame))
 
 
+def _opening(action: Callable[[], T], place: str) -> T:
+    return quietly(action, f"{place}: cannot be read; check that its format matches its name")
+
+
+def _open_many(address: Address, view: View | None, *, whole: bool) -> Many:
+    """Open what is more than one file, or none: a folder, or a table of a database."""
+    if address.where is Where.SQLITE:
+        return open_sqlite(address)
+    if address.where is Where.POSTGRESQL:
+        return open_postgresql(address)
+    where, paths = address.files()
+    if where is Where.PARQUET:
+        return open_parquet_folder(paths, address.place)
+    return open_csv_folder(paths, view, address.place, whole=whole)
+
+
 def _large_text(path: Path, view: View) -> CsvStream | None:
     """Open a large CSV file; None if the path is something else, or cannot be read."""
     name = path.name.lower()
-    if not name.endswith(tuple(f"{kind}{end}" for kind in _DELIMITED for end in ("", ".gz"))):
+    if not name.endswith(DELIMITED_FILES):
         return None
     place = " ".join(str(path).splitlines())
     layout = Layout(view.delimiter or usual_delimiter(name), view.encoding)
     if encoding_fault(view.encoding) is not None:
         return None
-    return quietly(
-        lambda: open_csv_stream(path, layout, place),
-        f"{place}: cannot be read; check that its format matches its name",
-    )
+    return _opening(lambda: open_csv_stream(path, layout, place), place)
 
 
 def split_sheet(path: Path) -> tuple[Path, str | None]:
@@ -100,7 +123,7 @@ def _exists(path: Path) -> bool:
 
 def _open_file(path: Path, sheet: str | None, view: View | None, place: str) -> Source:
     name = path.name.lower()
-    if name.endswith((".parquet", ".pq")):
+    if name.endswith(PARQUET_FILES):
         return open_parquet(path, place)
     if name.endswith(SUFFIXES):
         return open_excel(path, sheet or (view.sheet if view else None), place)
@@ -108,8 +131,6 @@ def _open_file(path: Path, sheet: str | None, view: View | None, place: str) -> 
         if name.endswith((suffix, f"{suffix}.gz")):
             data = read_bytes(path, place)
             return opener(data, _layout(data, name, view), place)
-    if path.is_dir():
-        raise LoadError(f"{place}: is a folder; name a file in it")
     raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff")
 
 
@@ -147,6 +168,8 @@ def _key_remedy(source: Source | Stream) -> str:
     """Return the likeliest remedy for a missing key column."""
     if len(source.names) == 1 and ", sheet " in source.place:
         return "only one column found; delete the rows above the header"
+    if isinstance(source, SqliteTable | PostgresqlTable):
+        return "set primaryKey to a column of the table"
     if len(source.names) == 1 and not source.place.endswith(" frame"):
         return "only one column found; check the delimiter (dialect.delimiter)"
     return "set primaryKey, or make the index a column"

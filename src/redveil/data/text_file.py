@@ -28,8 +28,8 @@ _MAGIC: Final = {
 }
 
 
-def check_file(path: Path, place: str) -> None:
-    """Raise a LoadError unless the path is a file that is not empty.
+def check_file(path: Path, place: str, *, may_be_empty: bool = False) -> None:
+    """Raise a LoadError unless the path is a file that is not empty, or may be.
 
     >>> check_file(Path("nowhere.csv"), "nowhere.csv")
     Traceback (most recent call last):
@@ -45,18 +45,20 @@ def check_file(path: Path, place: str) -> None:
         raise LoadError(f"{place}: is a folder; name a file in it")
     if not stat.S_ISREG(status.st_mode):
         raise LoadError(f"{place}: not a regular file; copy its content to one")
-    if status.st_size == 0:
+    if status.st_size == 0 and not may_be_empty:
         raise LoadError(f"{place}: the file is empty; export it again")
 
 
-def read_bytes(path: Path, place: str, *, most: int = MOST_BYTES) -> bytes:
+def read_bytes(
+    path: Path, place: str, *, most: int = MOST_BYTES, may_be_empty: bool = False
+) -> bytes:
     """Return the content of a file, decompressed if its name ends in `.gz`.
 
     >>> read_bytes(Path("nowhere.csv"), "nowhere.csv")
     Traceback (most recent call last):
     redveil.errors.LoadError: nowhere.csv: no such file; check the path
     """
-    check_file(path, place)
+    check_file(path, place, may_be_empty=may_be_empty)
     try:
         with path.open("rb") as raw:
             if path.suffix.lower() != ".gz":
@@ -75,7 +77,7 @@ def read_bytes(path: Path, place: str, *, most: int = MOST_BYTES) -> bytes:
         raise LoadError(f"{place}: cannot be read; check the permissions") from None
     if len(data) > most:
         raise LoadError(f"{place}: more than {most} bytes of text; split it or use Parquet")
-    if not data:
+    if not data and not may_be_empty:
         raise LoadError(f"{place}: the file is empty; export it again")
     for magic, complaint in _MAGIC.items():
         if data.startswith(magic):

@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 
 from redveil.budget.charges import Charge
 from redveil.data.dataset import Dataset
@@ -112,50 +111,3 @@ def _public(schema: Schema) -> Schema:
             "`redveil schema accept`"
         )
     return replace(schema, budget=None, budget_delta=Fraction(0))
-
-
-def sql_table(address: str, query: str) -> object:
-    """Return the rows of a query as a table: from SQLite or PostgreSQL, read only."""
-    if address.startswith(("postgresql://", "postgres://")):
-        names, rows = _from_postgresql(address, query)
-    else:
-        names, rows = _from_sqlite(Path(address.removeprefix("sqlite:///")), query)
-    if len(set(names)) != len(names):
-        raise InputError("the query returns two columns of one name; rename one with AS")
-    import pyarrow as pa
-
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    try:
-        return pa.table({name: list(one) for name, one in zip(names, columns, strict=True)})
-    except pa.ArrowException:
-        raise InputError(
-            "a column of the query mixes types; convert it in the query, with CAST"
-        ) from None
-
-
-def _from_sqlite(path: Path, query: str) -> tuple[list[str], list[tuple[object, ...]]]:
-    import sqlite3
-
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        try:
-            cursor = connection.execute(query)
-            return [one[0] for one in cursor.description or ()], cursor.fetchall()
-        finally:
-            connection.close()
-    except (sqlite3.Error, sqlite3.Warning):
-        raise InputError(f"{path}: the query failed; try it with the database's own tool") from None
-
-
-def _from_postgresql(address: str, query: str) -> tuple[list[str], list[tuple[object, ...]]]:
-    import psycopg
-
-    try:
-        with psycopg.connect(address) as connection:
-            connection.read_only = True
-            cursor = connection.execute(query.encode())
-            return [one.name for one in cursor.description or ()], cursor.fetchall()
-    except psycopg.Error:
-        raise InputError(
-            "postgresql://…: the query failed; try it with the database's own tool"
-        ) from None

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from redveil.cli.loading import load_tables
+from redveil.data.address import Address
 from redveil.errors import InputError
 from redveil.schema import Schema
 from support.command_line import Clinic
@@ -16,7 +17,7 @@ from support.command_line import Clinic
 
 def test_a_budget_that_is_declared_while_tables_are_loaded_counts(clinic_files: Clinic) -> None:
     schema = Schema.read(clinic_files.schema)
-    files = clinic_files.left, clinic_files.right
+    files = Address.of(clinic_files.left), Address.of(clinic_files.right)
     load_tables(*files, schema, clinic_files.schema, quiet=True)
     clinic_files.set_budget(Fraction(3))
     with pytest.raises(InputError, match=r"changed since it was read; .*nothing was charged"):

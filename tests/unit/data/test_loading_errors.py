@@ -260,6 +260,9 @@ def test_the_right_view_is_checked_too() -> None:
     assert message.startswith("right frame: no column one;")
 
 
+NO_FILES = "a folder with no CSV or Parquet file; name the files, as in csv:folder/*.csv"
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -267,9 +270,9 @@ def test_the_right_view_is_checked_too() -> None:
         ("nowhere.parquet", "no such file; check the path"),
         ("nowhere.arff.gz", "no such file; check the path"),
         ("file.csv/left.csv", "no such file; check the path"),
-        ("folder", "is a folder; name a file in it"),
-        ("folder.csv", "is a folder; name a file in it"),
-        ("folder.parquet", "is a folder; name a file in it"),
+        ("folder", NO_FILES),
+        ("folder.csv", NO_FILES),
+        ("folder.parquet", NO_FILES),
         ("left.doc", "unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff"),
         ("left.xlsx", "no such file; check the path"),
         ("left", "unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff"),

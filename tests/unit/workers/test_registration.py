@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pytest
 
 import redveil
 from redveil.budget.charges import Charge, PaidFor
+from redveil.data.address import Address
 from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema
 from redveil.errors import ConflictError, InputError, NotFoundError, SealedError
 from redveil.owner import load_report, truth
@@ -24,8 +24,7 @@ from redveil.server.settings import Settings
 from redveil.store.accounts import Role
 from redveil.workers.dummy_data import dummy_tables
 from redveil.workers.packed import pack, unpack
-from redveil.workers.registration import Registration, sql_table
-from support.postgresql import drop_schema, new_schema
+from redveil.workers.registration import Registration
 
 KEY = "ab" * 32
 BUDGET = Loss(Fraction(5))
@@ -145,41 +144,11 @@ def test_tables_come_from_a_database(desk: tuple[Registration, str], tmp_path: P
     write_sqlite(tmp_path / "clinic.sqlite", clinic_frames(40))
     address = str(tmp_path / "clinic.sqlite")
     tables = (
-        sql_table(address, "SELECT * FROM l"),
-        sql_table(f"sqlite:///{address}", "SELECT * FROM r"),
+        Address.of_query(address, "SELECT * FROM l"),
+        Address.of_query(f"sqlite:///{address}", "SELECT * FROM r"),
     )
     made = registration.add(tables, clinic_schema(), owner, BUDGET)
     assert made.report.joined == 40
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("SELECT * FROM nothing", "query failed"),
-        ("DELETE FROM l", "query failed"),
-        ("SELECT sex, sex FROM l", "two columns"),
-        ("SELECT CASE patient WHEN 'P000001' THEN 1 ELSE 'x' END AS a FROM l", "mixes types"),
-    ],
-)
-def test_queries_only_read(tmp_path: Path, query: str, said: str) -> None:
-    write_sqlite(tmp_path / "clinic.sqlite", clinic_frames(40))
-    with pytest.raises(InputError, match=said):
-        sql_table(str(tmp_path / "clinic.sqlite"), query)
-    rows: Any = sql_table(str(tmp_path / "clinic.sqlite"), "SELECT * FROM l")
-    assert rows.num_rows == 40
-
-
-def test_queries_on_postgresql_only_read() -> None:
-    address = new_schema("test_sources")
-    try:
-        found: Any = sql_table(address, "SELECT 1 AS a, 'x' AS b")
-        assert found.to_pydict() == {"a": [1], "b": ["x"]}
-        empty: Any = sql_table(address, "SELECT 1 AS a WHERE false")
-        assert empty.num_rows == 0
-        with pytest.raises(InputError, match="query failed"):
-            sql_table(address, "CREATE TABLE x (y int)")
-    finally:
-        drop_schema("test_sources")
 
 
 def test_dummy_data_fits_the_schema(tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""The two tables of a command, by their addresses, and the schema beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from redveil.cli.arguments import DEFAULT
+from redveil.data.address import Address
+from redveil.errors import InputError
+from redveil.files import is_there
+from redveil.schema import Schema
+from redveil.schema.on_disk import SchemaOnDisk
+
+FORMS: Final = (
+    "a file (CSV, TSV, Parquet, ARFF, book.xlsx#Sheet), a folder or 'visits/*.csv', "
+    "clinic.sqlite#table, or postgresql://host/clinic#table"
+)
+
+Left = Annotated[
+    Address,
+    typer.Argument(metavar="LEFT", parser=Address.of, help=f"Left table: {FORMS}."),
+]
+Right = Annotated[
+    Address,
+    typer.Argument(
+        metavar="RIGHT", parser=Address.of, help="Right table, likewise, with the same entities."
+    ),
+]
+
+
+def find_schema(given: Path | None, left: Address) -> tuple[Schema, Path]:
+    """Read the schema given by --schema, or the one beside the left table."""
+    found = find_schema_file(given, left)
+    return found.schema, found.path
+
+
+def find_schema_file(given: Path | None, left: Address) -> SchemaOnDisk:
+    """Read the file of the schema given by --schema, or of the one beside the left table."""
+    path = given or left.home / DEFAULT
+    if given is None and not is_there(path):
+        raise InputError(
+            f"{path}: no such file; name a schema with --schema, "
+            f"or draft one with `redveil schema draft {left} RIGHT`"
+        )
+    return SchemaOnDisk.read(path)
