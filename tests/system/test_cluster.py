@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 import redveil
 from redveil.counting.cluster import ClusterCounts, quietly_on_worker
@@ -72,6 +73,29 @@ def test_the_same_stream_releases_the_same_tables(name: str, rows: redveil.Datas
 def test_the_load_report_is_that_of_one_machine(rows: redveil.Dataset) -> None:
     assert redveil.load_report(rows) == redveil.load_report(marked(ENTITIES))
     assert repr(rows.report) == "<sealed>"
+
+
+def test_folders_are_loaded_as_on_one_machine(client: Any, tmp_path: Path) -> None:
+    """Files of one table may have keys of several types, or no byte at all."""
+    left, right = marked_frames(ENTITIES)
+    folders = tmp_path / "left", tmp_path / "right"
+    for folder, frame in zip(folders, (left, right), strict=True):
+        table = frame.to_arrow().drop_columns("person")
+        table = table.append_column("person", pa.array(range(ENTITIES)))
+        folder.mkdir()
+        texts = table.drop_columns("person")
+        texts = texts.append_column("person", table.column("person").cast(pa.string()))
+        parquet.write_table(table.slice(0, 30), folder / "1.parquet")
+        parquet.write_table(texts.slice(30), folder / "2.parquet")
+        csv.write_csv(table.slice(0, 30), folder / "1.csv")
+        csv.write_csv(table.slice(30), folder / "2.csv")
+        (folder / "3.csv").touch()
+    schema, expected = marked_schema(), redveil.load_report(marked(ENTITIES))
+    for kind in ("parquet", "csv"):
+        one, other = (f"{kind}:{folder}" for folder in folders)
+        assert redveil.load_report(redveil.load(one, other, schema, cluster=client)) == expected
+    with pytest.raises(InputError, match="table visits: a cluster reads files"):
+        redveil.load("clinic.sqlite#visits", folders[1], schema, cluster=client)
 
 
 @pytest.mark.slow

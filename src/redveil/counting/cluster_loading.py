@@ -164,8 +164,7 @@ def _files(address: Address, side: Side, view: View) -> list[_Work]:
     """Return the pieces of all files of a table, which must have the same columns."""
     source = open_source(address, side, view)
     if isinstance(source, CsvFolder):
-        source.check()
-        return [_work(path, Where.CSV, side) for path in source.paths]
+        return [_work(path, Where.CSV, side) for path in source.checked()]
     files = source.files if isinstance(source, ParquetFolder) else (source,)
     if not all(isinstance(file, ParquetFile) for file in files):
         return [_work(address.path, Where.FILE, side)]

@@ -114,10 +114,13 @@ class CsvFolder:
                 yield Piece(partial(_counted, piece, rows, number, where), share)
             begun += size
 
-    def check(self) -> None:
-        """Raise a LoadError unless all files have the same columns. Reads their beginnings."""
-        for path in self.paths:
-            _opened(path, self.layout, whole=False, check=self._check)
+    def checked(self) -> list[Path]:
+        """Return the files that are not empty; raise a LoadError if one has other columns."""
+        files = {
+            path: _opened(path, self.layout, whole=False, check=self._check) is not None
+            for path in self.paths
+        }
+        return [path for path, is_there in files.items() if is_there]
 
     def _pieces(self, path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         """Yield what reads one file: at once if it is small, otherwise block by block."""
