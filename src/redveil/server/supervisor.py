@@ -6,6 +6,7 @@ dead when it has seen it die, so that nobody has to wait for its lease to run ou
 
 from __future__ import annotations
 
+import secrets
 import signal
 import subprocess
 import sys
@@ -51,7 +52,8 @@ class Child:
 class Supervisor:
     """The processes of a server.
 
-    store: to say that a worker is dead
+    store:    to say that a worker is dead
+    identity: tells the workers of this server from those of others on the same database
     """
 
     settings: Settings
@@ -59,7 +61,7 @@ class Supervisor:
     log: Log
     run_api: bool = True
     run_workers: bool = True
-    identity: str = ""
+    identity: str = field(default_factory=lambda: secrets.token_hex(8))
     children: list[Child] = field(default_factory=list)
     is_stopping: bool = False
 
@@ -71,7 +73,7 @@ class Supervisor:
             self.children.append(Child(API, "api"))
         if self.run_workers:
             names = [f"worker-{number}" for number in range(1, self.settings.workers + 1)]
-            self.children += [Child(WORKER, f"{name}{self.identity}") for name in names]
+            self.children += [Child(WORKER, f"{self.identity}.{name}") for name in names]
         code, looked = 0, 0.0
         try:
             while not self.is_stopping:
