@@ -1,8 +1,8 @@
 """A load generator: requests over connections that stay open, and how long each took.
 
 Plain HTTP/1.1 over asyncio, so that the generator takes little of the machine that it measures.
-Each connection asks, waits for the answer, and asks again (`as_fast_as_possible`); or requests start
-at fixed moments, however slow the answers are, and a late start counts as waiting (`steadily`).
+Each connection asks, waits for the answer, and asks again (`as_fast_as_possible`); or requests
+start at fixed moments, however slow the answers are (`steadily`); a late start counts as waiting.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ async def jobs(place: Place, token: str, *, pause: float = 0.0) -> AsyncIterator
             task.cancel()
         for ended in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(ended, Exception):
-                raise RuntimeError("jobs cannot be submitted") from ended
+                raise ended
 
 
 async def rich(place: Place, name: str) -> str:
@@ -316,9 +316,9 @@ def _soaked(samples: list[dict[str, float]], taken: Taken, done: int, minutes: f
     )
     return [
         f"For {minutes:g} minutes: two requests a second, half for a data set and half for one of",
-        "1,500 plans; a job after the other with a pause of five seconds; an event stream opened every",
-        f"second and dropped later. SQLite. {len(taken.seconds):,} requests ({taken.failures} "
-        f"failures), {done} jobs. Answers took {times}.",
+        "1,500 plans; a job after the other with a pause of five seconds; an event stream opened",
+        f"every second and dropped later. SQLite. {len(taken.seconds):,} requests, "
+        f"{taken.failures} failures, {done} jobs. Answers took {times}.",
         "Median of the memory of each process (proportional set size, every 10 s) in each sixth of",
         "the time, in minutes, and the largest:\n",
         *table([*heads, "largest"], rows),

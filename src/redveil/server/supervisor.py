@@ -14,19 +14,22 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Final
 
 from redveil.errors import RedveilError, StoreError
 from redveil.server.child import line_for
 from redveil.server.logs import Log
 from redveil.server.settings import Settings
-from redveil.store.store import Store
+from redveil.store.store import Store, utc_now
+from redveil.store.work import SERVER
 
 API: Final = "redveil.server.api"
 WORKER: Final = "redveil.workers.worker"
 USELESS: Final = 3
 _POLL: Final = 0.1
 _EXPIRE: Final = 2.0
+_FORGET: Final = timedelta(hours=1)
 # A process that ends sooner than this after its start is started again only after a pause.
 _SOON: Final = 2.0
 
@@ -64,6 +67,7 @@ class Supervisor:
     identity: str = field(default_factory=lambda: secrets.token_hex(8))
     children: list[Child] = field(default_factory=list)
     is_stopping: bool = False
+    forgets_at: datetime = field(default_factory=utc_now)
 
     def run(self) -> int:
         """Keep the processes running until a signal comes; return the exit code."""
@@ -83,6 +87,7 @@ class Supervisor:
                 if time.monotonic() - looked > _EXPIRE:
                     looked = time.monotonic()
                     self._safely(self.store.work.expire)
+                    self._safely(self._forget)
                 time.sleep(_POLL)
         finally:
             self._end()
@@ -110,8 +115,9 @@ class Supervisor:
     def _start(self, child: Child) -> None:
         child.turns += 1
         child.started = time.monotonic()
+        # In a session of its own: Ctrl-C is for the supervisor, who lets jobs end.
         child.process = subprocess.Popen(
-            [sys.executable, "-m", child.module], stdin=subprocess.PIPE
+            [sys.executable, "-m", child.module], stdin=subprocess.PIPE, start_new_session=True
         )
         assert child.process.stdin is not None
         # One that has ended already is seen the next time.
@@ -136,6 +142,13 @@ class Supervisor:
             self.log("database not available")
         except RedveilError as error:
             self.log("refused", reason=type(error).__name__)
+
+    def _forget(self) -> None:
+        """Forget old events of the audit log, if the settings say so."""
+        days, now = self.settings.audit_days, utc_now()
+        if days is not None and now >= self.forgets_at:
+            self.forgets_at = now + _FORGET
+            self.store.audit.forget(now - timedelta(days=days), now, SERVER)
 
     def _end(self) -> None:
         """Let processes end what they do, and kill those that take too long."""

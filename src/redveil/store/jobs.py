@@ -163,7 +163,7 @@ class Jobs:
     def _admitted(self, transaction: Transaction, request: Request) -> State:
         """Return the state of a new job, or refuse it."""
         find_dataset(transaction, request.dataset)
-        limits = limits_of(transaction, request.dataset)
+        limits = limits_of(transaction, request.dataset, request.analyst)
         grant = limits.grant(request.analyst)
         if grant is None:
             # As if there were no such data set.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,7 +20,15 @@ from schemathesis.specs.openapi.checks import (
 
 from redveil.data.synthetic import CLINIC_ID
 from redveil.wire import paths
-from support.served import Served
+from support.served import Served, served
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of its own: generated requests take budgets and grants away."""
+    with served(tmp_path_factory.mktemp("served")) as made:
+        yield made
+
 
 CHECKS = [
     not_a_server_error,
@@ -86,3 +95,18 @@ def test_every_operation_is_documented_with_its_problems(place: Served) -> None:
             assert {"401", "403", "429", "503"} <= set(operation["responses"]), path
             assert operation["description"]
             assert operation["security"]
+
+
+def test_nothing_that_can_be_sent_names_a_source(place: Served) -> None:
+    # The process that answers opens no file and no address for anybody.
+    with place.client(None) as client:
+        found = client.get("/openapi.json").json()["components"]["schemas"]
+    names = {
+        name
+        for kind, schema in found.items()
+        if kind.endswith("Request") or kind in ("Mine", "Describe", "Refine", "Confirm")
+        for name in schema.get("properties", {})
+    }
+    assert {"question", "epsilon", "within"} <= names
+    forbidden = ("path", "file", "url", "uri", "address", "source", "database", "host", "callback")
+    assert [one for one in names if any(word in one for word in forbidden)] == []
