@@ -78,13 +78,15 @@ class Connection:
 
     async def ask(self, request: Ask) -> tuple[int, bytes]:
         """Return the status and the body of an answer; 0 if the connection was lost."""
+        is_old = self._streams is not None
         try:
             reader, _ = await self.send(request)
             status, size, closes = await _head(reader)
             body = await reader.readexactly(size)
         except (OSError, asyncio.IncompleteReadError):
             self.close()
-            return 0, b""
+            # Servers close connections that nobody has used for a while.
+            return await self.ask(request) if is_old else (0, b"")
         if closes:
             self.close()
         return status, body

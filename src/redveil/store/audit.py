@@ -87,6 +87,9 @@ class AuditLog:
         with self._database.transaction() as transaction:
             count = transaction.change("DELETE FROM events WHERE at < ?", moment(before))
             if count:
-                about = {"before": moment(before), "count": count}
-                record(transaction, now, actor, "events forgotten", **about)
+                record(
+                    *(transaction, now, actor, "events forgotten"),
+                    before=moment(before),
+                    count=count,
+                )
         return count
