@@ -73,11 +73,7 @@ class Supervisor:
         """Keep the processes running until a signal comes; return the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.stop())
-        if self.run_api:
-            self.children.append(Child(API, "api"))
-        if self.run_workers:
-            names = [f"worker-{number}" for number in range(1, self.settings.workers + 1)]
-            self.children += [Child(WORKER, f"{self.identity}.{name}") for name in names]
+        self.children += self.processes()
         code, looked = 0, 0.0
         try:
             while not self.is_stopping:
@@ -87,11 +83,17 @@ class Supervisor:
                 if time.monotonic() - looked > _EXPIRE:
                     looked = time.monotonic()
                     self._safely(self.store.work.expire)
-                    self._safely(self._forget)
+                    self._safely(self.forget)
                 time.sleep(_POLL)
         finally:
             self._end()
         return code
+
+    def processes(self) -> list[Child]:
+        """Return the processes that are to run."""
+        numbers = range(1, self.settings.workers + 1) if self.run_workers else ()
+        workers = [Child(WORKER, f"{self.identity}.worker-{number}") for number in numbers]
+        return [*([Child(API, "api")] if self.run_api else []), *workers]
 
     def stop(self) -> None:
         """Let `run` return."""
@@ -143,7 +145,7 @@ class Supervisor:
         except RedveilError as error:
             self.log("refused", reason=type(error).__name__)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Forget old events of the audit log, if the settings say so."""
         days, now = self.settings.audit_days, utc_now()
         if days is not None and now >= self.forgets_at:

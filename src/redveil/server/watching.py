@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Final
 
 from anyio.to_thread import run_sync
@@ -65,7 +66,9 @@ class Watch:
             self._task = asyncio.create_task(self._watch())
         try:
             if watched.last is None:
-                await watched.look()
+                # If that fails, the next look at all jobs shows it.
+                with suppress(RedveilError):
+                    await watched.look()
             async for event in watched.events():
                 yield event
         finally:
