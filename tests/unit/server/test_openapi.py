@@ -9,6 +9,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -19,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from redveil.data.synthetic import CLINIC_ID
-from redveil.wire import paths
+from redveil.wire import answers, paths, questions
 from support.served import Served, served
 
 
@@ -110,3 +111,17 @@ def test_nothing_that_can_be_sent_names_a_source(place: Served) -> None:
     assert {"question", "epsilon", "within"} <= names
     forbidden = ("path", "file", "url", "uri", "address", "source", "database", "host", "callback")
     assert [one for one in names if any(word in one for word in forbidden)] == []
+
+
+def test_every_body_that_can_be_sent_has_an_example_that_fits() -> None:
+    bodies: list[type[BaseModel]] = [
+        *(questions.Mine, questions.Describe, questions.Refine, questions.Confirm),
+        *(questions.JobRequest, questions.PlanRequest, questions.DetectableRequest),
+        *(questions.DummyDataRequest, answers.LossRequest, answers.CapRequest),
+        *(answers.GrantRequest, answers.AccountRequest, answers.TokenRequest),
+    ]
+    for body in bodies:
+        examples = body.model_json_schema()["examples"]
+        assert examples, body
+        for example in examples:
+            body.model_validate(example)
