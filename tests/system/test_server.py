@@ -117,7 +117,7 @@ def test_two_servers_share_a_database(tmp_path: Path) -> None:
 def survives_the_worker_of_the_other(one: Running, other: Running) -> None:
     """Kill the worker that does not have the job: the job must not be taken for lost."""
     with one.client() as client:
-        job = submit(client, "long", LONG).json()["id"]
+        job = submit(client, "long", MINE | {"depth": 4, "trials": 20}).json()["id"]
         while (known := one.store.jobs.get(job)).state is not State.RUNNING:
             time.sleep(0.01)
         ready = {line["process"] for line in one.lines if line["event"] == "ready"}

@@ -105,7 +105,9 @@ def test_nothing_that_can_be_sent_names_a_source(place: Served) -> None:
     names = {
         name
         for kind, schema in found.items()
-        if kind.endswith("Request") or kind in ("Mine", "Describe", "Refine", "Confirm")
+        if kind.removesuffix("-Input").endswith(
+            ("Request", "Mine", "Describe", "Refine", "Confirm")
+        )
         for name in schema.get("properties", {})
     }
     assert {"question", "epsilon", "within"} <= names
