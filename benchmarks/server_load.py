@@ -29,7 +29,7 @@ from serving import Place, postgresql, serving
 
 PARTS = ("load", "streams", "soak")
 TITLES = {"load": "Load", "streams": "Idle event streams", "soak": "Memory over time"}
-HEAD = "# A server under load\n\nMeasured for [Run a server](../how-to/run-a-server.md).\n"
+HEAD = "# A server under load\n\nWhat `redveil serve` bears on one machine.\n"
 MINE = {"kind": "mine", "epsilon": "0.5"}
 STREAMS_EACH = 20
 STEADY = 20
