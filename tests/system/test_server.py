@@ -91,10 +91,18 @@ def test_killed_processes_are_replaced_and_the_charge_stays(tmp_path: Path) -> N
 
 
 def test_jobs_survive_a_restart(tmp_path: Path) -> None:
-    with running(tmp_path, workers=0) as server, server.client() as client:
+    with running(tmp_path, workers=0) as server:
+        client = server.client()
         job = submit(client, "first").json()["id"]
+        request = client.build_request("GET", f"/v1/jobs/{job}/events")
+        events = client.send(request, stream=True).iter_raw()
+        assert b"queued" in next(events)
     assert server.process.returncode == 0
     assert server.wait_for("stopped")
+    # Who watches is told that there is no more, and the log has no traceback.
+    assert list(events) == []
+    assert "Traceback" not in "".join(server.others)
+    client.close()
     with running(tmp_path, people=server.people) as server, server.client() as client:
         assert ended(client, job)["state"] == "done"
 
