@@ -27,7 +27,7 @@ from support.served import AT_ONCE, People, populate
 
 @dataclass
 class Running:
-    """A running server: its address, its accounts, and its lines of log."""
+    """A running server: its address, its accounts, its lines of log, and what else it said."""
 
     url: str
     store: Store
@@ -35,6 +35,7 @@ class Running:
     people: People
     process: subprocess.Popen[str]
     lines: list[dict[str, Any]]
+    others: list[str]
 
     def client(self, name: str = "ana") -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.people.secrets[name]}"}
@@ -103,17 +104,20 @@ def running(
         text=True,
     )
     lines: list[dict[str, Any]] = []
+    others: list[str] = []
 
     def read() -> None:
         assert process.stderr is not None
         with process.stderr as said:
             for line in said:
-                with suppress(ValueError):
+                try:
                     lines.append(json.loads(line))
+                except ValueError:
+                    others.append(line)
 
     reader = Thread(target=read, daemon=True)
     reader.start()
-    made = Running("", store, settings, people, process, lines)
+    made = Running("", store, settings, people, process, lines, others)
     made.url = made.wait_for("listening")["address"]
     try:
         yield made

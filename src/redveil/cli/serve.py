@@ -80,12 +80,15 @@ def serve(
         behind_proxy=behind_proxy or None,
     )
     known.must_be_safe()
+    if not workers_only:
+        _must_be_free(known)
     store, secret = set_up(known)
     if secret is not None:
         say("Token of the operator, admin. It is shown once; keep it safe:", "bold yellow")
         write(secret)
     if demo:
         _demo(store, known)
+    say("Ctrl-C stops the server. What it does is logged here, a line of JSON each:")
     supervisor = Supervisor(
         known, store, Log("supervisor"), run_api=not workers_only, run_workers=not api_only
     )
@@ -93,6 +96,24 @@ def serve(
     store.close()
     if code:
         raise typer.Exit(1)
+
+
+def _must_be_free(settings: Settings) -> None:
+    """Refuse a port that another program has, before anything is made or printed."""
+    import socket
+
+    from redveil.errors import InputError
+
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((settings.host, settings.port))
+        except OSError as error:
+            raise InputError(
+                f"{settings.host}, port {settings.port}: {(error.strerror or 'no use').lower()}; "
+                "stop the other server, or choose another --host or --port"
+            ) from None
 
 
 def _demo(store: Store, settings: Settings) -> None:
@@ -109,6 +130,8 @@ def _demo(store: Store, settings: Settings) -> None:
     except NotFoundError:
         pass
     else:
+        say("The generated clinic is served, as before.", "bold")
+        _tell(settings)
         return
     owner = store.accounts.create("demo owner", Role.OWNER, "console")
     secret = new_account(store, "demo", Role.ANALYST)
@@ -119,6 +142,7 @@ def _demo(store: Store, settings: Settings) -> None:
     say("A generated clinic is served, with a budget of ε = 10. Token of its analyst:", "bold")
     write(secret)
     _log_in(secret, store, settings)
+    _tell(settings)
 
 
 def _log_in(secret: str, store: Store, settings: Settings) -> None:
@@ -128,20 +152,41 @@ def _log_in(secret: str, store: Store, settings: Settings) -> None:
     from redveil.client.token import Token
     from redveil.errors import InputError
 
-    if settings.has_tls or not settings.is_loopback or not settings.port:
+    address = _local_address(settings)
+    if address is None:
         return
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = Address.parse(f"http://{host}:{settings.port}")
     key = store.signer.public.to_pem().decode()
     try:
-        Logins().keep(Login(address, Token(secret), key), as_usual=False)
+        Logins().keep(Login(Address.parse(address), Token(secret), key), as_usual=False)
     except InputError as error:
         say(f"not logged in: {error}", "yellow")
+
+
+def _tell(settings: Settings) -> None:
+    """Say what to type next, if this user is logged in."""
+    from redveil.client.login import Logins
+    from redveil.errors import InputError
+
+    address = _local_address(settings)
+    if address is None:
         return
-    say(
-        "You are logged in with it. In a second terminal: "
-        f"redveil remote mine clinic --epsilon 1 --server {address.text}"
-    )
+    try:
+        Logins().find(address)
+        is_usual = Logins().find().address.text == address
+    except InputError:
+        say("You are not logged in; `redveil server issue-token demo` prints another token.")
+        return
+    where = "" if is_usual else f" --server {address}"
+    say("You are logged in. In a second terminal, run:")
+    say(f"  redveil remote mine clinic --epsilon 1{where}", "bold")
+
+
+def _local_address(settings: Settings) -> str | None:
+    """Return the address for programs of this machine; None if others may connect, too."""
+    if settings.has_tls or not settings.is_loopback or not settings.port:
+        return None
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
 
 
 def needed() -> None:

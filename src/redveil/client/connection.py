@@ -275,5 +275,5 @@ def _lost(error: Exception) -> Lost:
     if isinstance(error, httpx.TimeoutException):
         return Lost("it does not answer in time")
     if isinstance(error, httpx.ConnectError):
-        return Lost("it cannot be reached")
+        return Lost("it cannot be reached; is it running, and is the address right?")
     return Lost("the connection broke")

@@ -43,7 +43,7 @@ class Context:
             log,
             Rates(settings.requests_per_minute, time.monotonic),
             Rates(settings.wrong_tokens_per_minute, time.monotonic),
-            Watch(settings.streams_each),
+            Watch(settings.streams_each, store.jobs.stands),
         )
 
 

@@ -58,6 +58,11 @@ class Gate:
             await self._pass(scope, receive, sending)
         except RedveilError as error:
             await answer(problem_of(error), _closing(error))(scope, receive, sending)
+        except asyncio.CancelledError:
+            if not status[0]:
+                raise
+            # The server stops: event streams end, and clients come back.
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         except Exception as error:
             # Not the message: it may repeat what a client sent.
             self._context.log("internal error", place=innermost(error))

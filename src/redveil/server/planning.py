@@ -8,6 +8,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any, Final
 
 from redveil.errors import InputError, RedveilError
@@ -15,7 +16,8 @@ from redveil.errors import InputError, RedveilError
 #: The module that a planner runs. It reads schemas, and imports what the server must not.
 MODULE: Final = "redveil.workers.planner"
 _LARGEST_ANSWER: Final = 64 << 20
-_MOST_KEPT: Final = 1000
+# Answers that are kept take so many characters at most, whatever was asked.
+_MOST_KEPT: Final = 16 << 20
 
 
 class PlannerError(RedveilError):
@@ -41,7 +43,7 @@ class Planners:
         self._count = count
         self._free: asyncio.Queue[_Planner] = asyncio.Queue()
         self._all: list[_Planner] = []
-        self._kept: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._kept = _Kept(_MOST_KEPT)
 
     async def start(self) -> None:
         """Start the processes."""
@@ -64,9 +66,8 @@ class Planners:
         Raises InputError if the question is refused, PlannerError if it could not be checked.
         """
         request = json.dumps({"task": task, **given}, sort_keys=True)
-        if request in self._kept:
-            self._kept.move_to_end(request)
-            return self._kept[request]
+        if keep and (known := self._kept.get(request)) is not None:
+            return known
         if self._waiting >= self._most_waiting:
             raise BusyError("too many questions wait to be checked; try again later")
         self._waiting += 1
@@ -80,9 +81,7 @@ class Planners:
             self._free.put_nowait(planner)
         done = _understood(answer)
         if keep:
-            self._kept[request] = done
-            if len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
+            self._kept.put(request, done)
         return done
 
     async def _asked(self, planner: _Planner, request: str) -> Mapping[str, Any]:
@@ -107,6 +106,41 @@ def _understood(answer: Mapping[str, Any]) -> dict[str, Any]:
     if "refused" in answer:
         raise InputError(answer["refused"])
     raise PlannerError(f"a question could not be checked ({answer.get('failed')})")
+
+
+class _Kept:
+    """Answers that can be given again: those used last, as many as have room.
+
+    >>> kept = _Kept(30)
+    >>> for request in ("a", "b", "a", "c"):
+    ...     kept.put(request, {"answer": request})
+    >>> kept.get("b"), kept.get("c")
+    (None, {'answer': 'c'})
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        # Requests hold whole schemas, so they are known by their hashes.
+        self._texts: OrderedDict[bytes, str] = OrderedDict()
+
+    def get(self, request: str) -> dict[str, Any] | None:
+        name = _hash(request)
+        if name not in self._texts:
+            return None
+        self._texts.move_to_end(name)
+        found: dict[str, Any] = json.loads(self._texts[name])
+        return found
+
+    def put(self, request: str, answer: dict[str, Any]) -> None:
+        text = json.dumps(answer)
+        self._room += len(self._texts.pop(_hash(request), "")) - len(text)
+        self._texts[_hash(request)] = text
+        while self._room < 0:
+            self._room += len(self._texts.popitem(last=False)[1])
+
+
+def _hash(request: str) -> bytes:
+    return sha256(request.encode()).digest()
 
 
 class _Planner:

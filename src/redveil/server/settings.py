@@ -44,6 +44,7 @@ class Settings(BaseModel):
     body_seconds:    how long a client may take to send one
     requests_per_minute: of one account
     wrong_tokens_per_minute: from one address, before it has to wait
+    audit_days:      how long the audit log is kept; for ever if it is not given
     exact_only:      refuse algorithms that are private only in the limit of a Markov chain
     most_trials, most_walk_steps: the largest parameters that analysts may give
     """
@@ -75,6 +76,7 @@ class Settings(BaseModel):
     body_seconds: float = Field(default=20.0, gt=0)
     requests_per_minute: int = Field(default=600, ge=1)
     wrong_tokens_per_minute: int = Field(default=10, ge=1)
+    audit_days: int | None = Field(default=None, ge=1, le=36_500)
     exact_only: bool = True
     most_trials: int = Field(default=100, ge=1)
     most_walk_steps: int = Field(default=100_000, ge=1)

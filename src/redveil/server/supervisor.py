@@ -6,6 +6,7 @@ dead when it has seen it die, so that nobody has to wait for its lease to run ou
 
 from __future__ import annotations
 
+import secrets
 import signal
 import subprocess
 import sys
@@ -13,19 +14,22 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Final
 
 from redveil.errors import RedveilError, StoreError
 from redveil.server.child import line_for
 from redveil.server.logs import Log
 from redveil.server.settings import Settings
-from redveil.store.store import Store
+from redveil.store.store import Store, utc_now
+from redveil.store.work import SERVER
 
 API: Final = "redveil.server.api"
 WORKER: Final = "redveil.workers.worker"
 USELESS: Final = 3
 _POLL: Final = 0.1
 _EXPIRE: Final = 2.0
+_FORGET: Final = timedelta(hours=1)
 # A process that ends sooner than this after its start is started again only after a pause.
 _SOON: Final = 2.0
 
@@ -51,7 +55,8 @@ class Child:
 class Supervisor:
     """The processes of a server.
 
-    store: to say that a worker is dead
+    store:    to say that a worker is dead
+    identity: tells the workers of this server from those of others on the same database
     """
 
     settings: Settings
@@ -59,19 +64,16 @@ class Supervisor:
     log: Log
     run_api: bool = True
     run_workers: bool = True
-    identity: str = ""
+    identity: str = field(default_factory=lambda: secrets.token_hex(8))
     children: list[Child] = field(default_factory=list)
     is_stopping: bool = False
+    forgets_at: datetime = field(default_factory=utc_now)
 
     def run(self) -> int:
         """Keep the processes running until a signal comes; return the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.stop())
-        if self.run_api:
-            self.children.append(Child(API, "api"))
-        if self.run_workers:
-            names = [f"worker-{number}" for number in range(1, self.settings.workers + 1)]
-            self.children += [Child(WORKER, f"{name}{self.identity}") for name in names]
+        self.children += self.processes()
         code, looked = 0, 0.0
         try:
             while not self.is_stopping:
@@ -81,10 +83,17 @@ class Supervisor:
                 if time.monotonic() - looked > _EXPIRE:
                     looked = time.monotonic()
                     self._safely(self.store.work.expire)
+                    self._safely(self.forget)
                 time.sleep(_POLL)
         finally:
             self._end()
         return code
+
+    def processes(self) -> list[Child]:
+        """Return the processes that are to run."""
+        numbers = range(1, self.settings.workers + 1) if self.run_workers else ()
+        workers = [Child(WORKER, f"{self.identity}.worker-{number}") for number in numbers]
+        return [*([Child(API, "api")] if self.run_api else []), *workers]
 
     def stop(self) -> None:
         """Let `run` return."""
@@ -108,8 +117,9 @@ class Supervisor:
     def _start(self, child: Child) -> None:
         child.turns += 1
         child.started = time.monotonic()
+        # In a session of its own: Ctrl-C is for the supervisor, who lets jobs end.
         child.process = subprocess.Popen(
-            [sys.executable, "-m", child.module], stdin=subprocess.PIPE
+            [sys.executable, "-m", child.module], stdin=subprocess.PIPE, start_new_session=True
         )
         assert child.process.stdin is not None
         # One that has ended already is seen the next time.
@@ -134,6 +144,13 @@ class Supervisor:
             self.log("database not available")
         except RedveilError as error:
             self.log("refused", reason=type(error).__name__)
+
+    def forget(self) -> None:
+        """Forget old events of the audit log, if the settings say so."""
+        days, now = self.settings.audit_days, utc_now()
+        if days is not None and now >= self.forgets_at:
+            self.forgets_at = now + _FORGET
+            self.store.audit.forget(now - timedelta(days=days), now, SERVER)
 
     def _end(self) -> None:
         """Let processes end what they do, and kill those that take too long."""

@@ -1,14 +1,18 @@
-"""Watching jobs: however many streams watch one, it is looked up once a second."""
+"""Watching jobs: however many streams there are, the database is asked once a second."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Final
 
+from anyio.to_thread import run_sync
+
+from redveil.errors import RedveilError
 from redveil.server.answering import ProblemError
+from redveil.store.job import Stand
 from redveil.wire.answers import Job
 from redveil.wire.problems import Code
 
@@ -17,18 +21,22 @@ EVERY: Final = 1.0
 ALIVE: Final = 15.0
 
 Look = Callable[[], Awaitable[Job]]
+Stands = Callable[[Collection[str]], Mapping[str, Stand]]
 
 
 class Watch:
     """The jobs that are watched.
 
     streams_each: how many streams an account may have
+    stands:       returns where jobs stand, all at once; only those that have moved are looked at
     """
 
-    def __init__(self, streams_each: int) -> None:
+    def __init__(self, streams_each: int, stands: Stands) -> None:
         self._most = streams_each
+        self._stands = stands
         self._streams: Counter[str] = Counter()
         self._watched: dict[str, _Watched] = {}
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def streams(self) -> int:
@@ -54,15 +62,41 @@ class Watch:
         if watched is None:
             watched = self._watched[job] = _Watched(look)
         watched.watchers += 1
+        if self._task is None:
+            self._task = asyncio.create_task(self._watch())
         try:
+            if watched.last is None:
+                # If that fails, the next look at all jobs shows it.
+                with suppress(RedveilError):
+                    await watched.look()
             async for event in watched.events():
                 yield event
         finally:
-            self._streams[account] -= 1
-            watched.watchers -= 1
-            if not watched.watchers:
-                watched.stop()
-                self._watched.pop(job, None)
+            self._leave(account, job, watched)
+
+    def _leave(self, account: str, job: str, watched: _Watched) -> None:
+        self._streams[account] -= 1
+        if not self._streams[account]:
+            del self._streams[account]
+        watched.watchers -= 1
+        if not watched.watchers:
+            self._watched.pop(job, None)
+        if not self._watched and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _watch(self) -> None:
+        try:
+            while True:
+                await asyncio.sleep(EVERY)
+                for job, stand in (await run_sync(self._stands, list(self._watched))).items():
+                    if (watched := self._watched.get(job)) is not None:
+                        await watched.follow(stand)
+        except RedveilError:
+            # The database cannot be read: the streams end, and clients come back.
+            self._task = None
+            for watched in list(self._watched.values()):
+                await watched.lose()
 
 
 class _Watched:
@@ -70,42 +104,43 @@ class _Watched:
 
     def __init__(self, look: Look) -> None:
         self.watchers = 0
+        self.last: Job | None = None
         self._look = look
+        self._stand: Stand | None = None
         self._changed = asyncio.Condition()
-        self._last: Job | None = None
         self._is_lost = False
-        self._task = asyncio.create_task(self._watch())
 
-    def stop(self) -> None:
-        self._task.cancel()
+    async def follow(self, stand: Stand) -> None:
+        """Look at the job if it has moved, or if time alone can change what shows of it."""
+        if stand != self._stand or stand.is_charged:
+            await self.look()
+            self._stand = stand
+
+    async def look(self) -> None:
+        found = await self._look()
+        if found != self.last:
+            async with self._changed:
+                self.last = found
+                self._changed.notify_all()
+
+    async def lose(self) -> None:
+        """End the streams."""
+        async with self._changed:
+            self._is_lost = True
+            self._changed.notify_all()
 
     async def events(self) -> AsyncIterator[bytes]:
+        """Return an event for every change."""
         told: Job | None = None
         while told is None or not told.state.is_final:
             try:
                 async with asyncio.timeout(ALIVE), self._changed:
-                    while self._last == told and not self._is_lost:
+                    while self.last == told and not self._is_lost:
                         await self._changed.wait()
             except TimeoutError:
                 yield b": alive\n\n"
                 continue
-            if self._last == told or self._last is None:
+            if self.last == told or self.last is None:
                 return
-            told = self._last
+            told = self.last
             yield f"event: job\ndata: {told.model_dump_json(exclude_unset=True)}\n\n".encode()
-
-    async def _watch(self) -> None:
-        try:
-            while self._last is None or not self._last.state.is_final:
-                found = await self._look()
-                if found != self._last:
-                    async with self._changed:
-                        self._last = found
-                        self._changed.notify_all()
-                await asyncio.sleep(EVERY)
-        finally:
-            # The database cannot be read, or the server stops: clients come back.
-            self._is_lost = True
-            with suppress(RuntimeError):
-                async with self._changed:
-                    self._changed.notify_all()

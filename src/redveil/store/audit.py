@@ -86,5 +86,10 @@ class AuditLog:
             raise InputError("retention: only events of the past can be forgotten")
         with self._database.transaction() as transaction:
             count = transaction.change("DELETE FROM events WHERE at < ?", moment(before))
-            record(transaction, now, actor, "events forgotten", before=moment(before), count=count)
+            if count:
+                record(
+                    *(transaction, now, actor, "events forgotten"),
+                    before=moment(before),
+                    count=count,
+                )
         return count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from enum import Enum
 from pathlib import Path
 from threading import Lock
@@ -210,6 +210,9 @@ postgresql://…
     def _connect_sqlite(self) -> sqlite3.Connection:
         path = Path(self._address).absolute()
         must_have_one_name(path)
+        # A new file is for this user alone: it holds questions, results and hashes of tokens.
+        with suppress(OSError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rwc",
             uri=True,

@@ -20,10 +20,7 @@ from redveil.store.ledger import ServerLedger, Spent, spent, stored_entry
 from redveil.store.limits import NOTHING, Grant, Limits, limit_entry
 from redveil.store.texts import checked_loss, checked_name, moment
 
-_LIMITS: Final = (
-    f"SELECT {', '.join(COLUMNS)} FROM charges WHERE identifier = ? AND kind = 'limit' "
-    "ORDER BY number"
-)
+_LIMITS: Final = f"SELECT {', '.join(COLUMNS)} FROM charges WHERE identifier = ? AND kind = 'limit'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +186,8 @@ class DataSets:
         """Return what an analyst can still spend."""
         with self._database.reading() as transaction:
             find_dataset(transaction, dataset, closed=True)
-            return limits_of(transaction, dataset).left(analyst, spent(transaction, dataset))
+            limits = limits_of(transaction, dataset, analyst)
+            return limits.left(analyst, spent(transaction, dataset))
 
     def granted(self, analyst: str) -> list[tuple[DataSet, Grant]]:
         """Return the data sets that an analyst may ask about. She sees no others."""
@@ -200,7 +198,7 @@ class DataSets:
                 "ORDER BY name",
                 analyst,
             )
-            found = [(_dataset(row), limits_of(transaction, row["id"])) for row in rows]
+            found = [(_dataset(row), limits_of(transaction, row["id"], analyst)) for row in rows]
         return [(one, grant) for one, kept in found if (grant := kept.grant(analyst)) is not None]
 
     def _limit(
@@ -279,10 +277,12 @@ def find_version(transaction: Transaction, dataset: str, number: int | None = No
     return Version(**row)
 
 
-def limits_of(transaction: Transaction, dataset: str) -> Limits:
-    """Return the limits of a data set that are in force."""
+def limits_of(transaction: Transaction, dataset: str, analyst: str | None = None) -> Limits:
+    """Return the limits of a data set that are in force: those that bind one analyst, or all."""
+    is_one = analyst is not None
+    sql = _LIMITS + " AND (analyst IS NULL OR analyst = ?)" * is_one + " ORDER BY number"
     found = Limits()
-    for row in transaction.rows(_LIMITS, dataset):
+    for row in transaction.rows(sql, *(dataset, *([analyst] * is_one))):
         found = found.after(stored_entry(row))
     return found
 

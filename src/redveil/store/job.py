@@ -50,6 +50,20 @@ LEASED: Final = (State.CLAIMED, State.RESERVED, State.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
+class Stand:
+    """What moves when a job does: little, so that thousands of jobs can be watched."""
+
+    state: str
+    charge: int | None
+    finished_at: str | None
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether the job was charged, so that its end shows at certain moments."""
+        return self.charge is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A job.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,12 +15,14 @@ from redveil.store.accounts import Clock
 from redveil.store.audit import record
 from redveil.store.database import Database, Transaction
 from redveil.store.datasets import find_dataset, find_version, limits_of
-from redveil.store.job import COLUMNS, OPEN, Job, State, job_in
+from redveil.store.job import COLUMNS, OPEN, Job, Stand, State, job_in
 from redveil.store.ledger import ServerLedger, SignedHead, entry, spent
 from redveil.store.limits import in_words
 from redveil.store.texts import checked_loss, checked_name, moment
 
 SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM jobs"
+# How many jobs a statement names at most.
+_AT_ONCE: Final = 500
 _OPEN: Final = ", ".join(f"'{one.value}'" for one in OPEN)
 
 
@@ -81,6 +83,20 @@ class Jobs:
         """Return a job; for an analyst, only her own."""
         with self._database.reading() as transaction:
             return find_job(transaction, job, analyst)
+
+    def stands(self, jobs: Collection[str]) -> dict[str, Stand]:
+        """Return where jobs stand, by their ids; those that do not exist are left out."""
+        wanted, found = list(jobs), dict[str, Stand]()
+        with self._database.reading() as transaction:
+            for first in range(0, len(wanted), _AT_ONCE):
+                some = wanted[first : first + _AT_ONCE]
+                rows = transaction.execute(
+                    "SELECT id, state, charge, finished_at FROM jobs "
+                    f"WHERE id IN ({', '.join('?' * len(some))})",
+                    some,
+                )
+                found |= {job: Stand(*stand) for job, *stand in rows}
+        return found
 
     def of_analyst(self, analyst: str, *, before: int | None = None, most: int = 100) -> list[Job]:
         """Return an analyst's jobs, latest first; before: go on from a job's number."""
@@ -147,7 +163,7 @@ class Jobs:
     def _admitted(self, transaction: Transaction, request: Request) -> State:
         """Return the state of a new job, or refuse it."""
         find_dataset(transaction, request.dataset)
-        limits = limits_of(transaction, request.dataset)
+        limits = limits_of(transaction, request.dataset, request.analyst)
         grant = limits.grant(request.analyst)
         if grant is None:
             # As if there were no such data set.

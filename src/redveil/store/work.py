@@ -102,7 +102,7 @@ class Work:
             found = self._mine(transaction, job, worker, State.CLAIMED)
             # From here on nobody else can charge, so what is read now is what is compared.
             self._ledger.lock(transaction)
-            limits = limits_of(transaction, found.dataset)
+            limits = limits_of(transaction, found.dataset, found.analyst)
             used = spent(transaction, found.dataset)
             over = limits.overdraft(found.analyst, found.price, used)
             if over is None:

@@ -309,6 +309,10 @@ class _Request(BaseModel):
 class LossRequest(_Request):
     """An amount to set."""
 
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"epsilon": "10"}]}
+    )
+
     epsilon: Amount
     delta: Amount = "0"
 
@@ -316,11 +320,21 @@ class LossRequest(_Request):
 class CapRequest(_Request):
     """What all analysts together may spend; null takes the cap away."""
 
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"cap": {"epsilon": "5"}}]}
+    )
+
     cap: LossRequest | None
 
 
 class GrantRequest(LossRequest):
     """What an analyst may spend."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"epsilon": "3", "needs_approval": True}]},
+    )
 
     needs_approval: bool = False
 
@@ -328,12 +342,24 @@ class GrantRequest(LossRequest):
 class AccountRequest(_Request):
     """An account to make: its role is owner, analyst, auditor or operator."""
 
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"name": "ana", "role": "analyst"}]},
+    )
+
     name: Annotated[str, Field(min_length=1, max_length=200)]
     role: Annotated[str, Field(pattern="^(owner|analyst|auditor|operator)$")]
 
 
 class TokenRequest(_Request):
     """A token to issue; all scopes of the role unless some are given."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"scopes": ["read"], "days": 30}]},
+    )
 
     scopes: list[Scope] | None = None
     days: Annotated[int, Field(ge=1, le=3650)] = 90

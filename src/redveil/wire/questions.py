@@ -115,6 +115,21 @@ class Refine(Reported):
     of:  the number of the redescription, from 1
     """
 
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {
+                    "kind": "refine",
+                    "job": "3f8c0f0e9a0b4e0e8d435f5d2f3a8a11",
+                    "of": 2,
+                    "epsilon": "0.5",
+                }
+            ]
+        },
+    )
+
     kind: Literal["refine"]
     job: JobId
     of: Count = 1
@@ -127,6 +142,16 @@ class Confirm(Asked):
 
     job: the earlier job, one of the analyst's own, usually about another data set
     """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {"kind": "confirm", "job": "3f8c0f0e9a0b4e0e8d435f5d2f3a8a11", "epsilon": "1"}
+            ]
+        },
+    )
 
     kind: Literal["confirm"]
     job: JobId

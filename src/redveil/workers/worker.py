@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import cache
 from threading import Event, Thread
 from typing import Any, Final
 
@@ -66,6 +67,8 @@ class Worker:
             except StoreError:
                 job = None
             if job is None:
+                # Nothing to do: a good moment to load what the first job will take.
+                warm()
                 time.sleep(_POLL)
             else:
                 self.do(job)
@@ -167,6 +170,13 @@ class _Heart(Thread):
 
     def stop(self) -> None:
         self._stopped.set()
+
+
+@cache
+def warm() -> None:
+    """Load the libraries that compute, once, so that the first job need not wait for them."""
+    import redveil.workers.asking
+    import redveil.workers.packed  # noqa: F401
 
 
 def limit(memory: int) -> None:

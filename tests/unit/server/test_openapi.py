@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -18,8 +20,16 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from redveil.data.synthetic import CLINIC_ID
-from redveil.wire import paths
-from support.served import Served
+from redveil.wire import answers, paths, questions
+from support.served import Served, served
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of its own: generated requests take budgets and grants away."""
+    with served(tmp_path_factory.mktemp("served")) as made:
+        yield made
+
 
 CHECKS = [
     not_a_server_error,
@@ -86,3 +96,34 @@ def test_every_operation_is_documented_with_its_problems(place: Served) -> None:
             assert {"401", "403", "429", "503"} <= set(operation["responses"]), path
             assert operation["description"]
             assert operation["security"]
+
+
+def test_nothing_that_can_be_sent_names_a_source(place: Served) -> None:
+    # The process that answers opens no file and no address for anybody.
+    with place.client(None) as client:
+        found = client.get("/openapi.json").json()["components"]["schemas"]
+    names = {
+        name
+        for kind, schema in found.items()
+        if kind.removesuffix("-Input").endswith(
+            ("Request", "Mine", "Describe", "Refine", "Confirm")
+        )
+        for name in schema.get("properties", {})
+    }
+    assert {"question", "epsilon", "within"} <= names
+    forbidden = ("path", "file", "url", "uri", "address", "source", "database", "host", "callback")
+    assert [one for one in names if any(word in one for word in forbidden)] == []
+
+
+def test_every_body_that_can_be_sent_has_an_example_that_fits() -> None:
+    bodies: list[type[BaseModel]] = [
+        *(questions.Mine, questions.Describe, questions.Refine, questions.Confirm),
+        *(questions.JobRequest, questions.PlanRequest, questions.DetectableRequest),
+        *(questions.DummyDataRequest, answers.LossRequest, answers.CapRequest),
+        *(answers.GrantRequest, answers.AccountRequest, answers.TokenRequest),
+    ]
+    for body in bodies:
+        examples = body.model_json_schema()["examples"]
+        assert examples, body
+        for example in examples:
+            body.model_validate(example)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from redveil.budget.charges import PaidFor
 from redveil.budget.ledger import Ledger
 from redveil.errors import ConflictError, InputError, NotFoundError
 from redveil.store.accounts import PREFIX, Role
+from redveil.store.database import Transaction
 from redveil.store.texts import moment
 from support.stores import CLINIC, NOBODY, Place, loss
 
@@ -36,6 +39,22 @@ def test_a_token_is_known_by_its_secret_which_is_not_stored(place: Place) -> Non
     assert [one.id for one in place.store.accounts.tokens(place.ana.id)] == [number]
     assert place.store.accounts.tokens(place.owner.id) == []
     assert len(place.store.accounts.tokens()) == 1
+
+
+def test_a_token_is_looked_up_by_its_hash(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A comparison of the secret itself, here or in the database, could be timed.
+    _, secret = issue(place)
+    given: list[object] = []
+    run = Transaction._run
+
+    def noted(self: Transaction, sql: str, parameters: Sequence[object]) -> object:
+        given.extend([sql, *parameters])
+        return run(self, sql, parameters)
+
+    monkeypatch.setattr(Transaction, "_run", noted)
+    assert place.store.accounts.authenticate(secret) is not None
+    assert sha256(secret.encode()).hexdigest() in given
+    assert secret not in str(given)
 
 
 @pytest.mark.parametrize("secret", ["", "redveil_", "\x00", "x" * 10000, "\ud800", "' OR 1=1 --"])

@@ -7,6 +7,7 @@ import pytest
 
 from redveil.errors import ConflictError, InputError, LeaseError, NotFoundError, OverBudgetError
 from redveil.signing.certificate import check_result
+from redveil.store.checking import check_database
 from redveil.store.job import Job, State
 from support.stores import CLINIC, DOCUMENT, NOBODY, Place, loss
 
@@ -321,3 +322,25 @@ def test_jobs_are_counted_by_state(place: Place) -> None:
     place.done()
     place.submit()
     assert place.store.jobs.count() == {State.DONE: 1, State.QUEUED: 1}
+
+
+@pytest.mark.parametrize("days", [-400, 400])
+def test_a_clock_that_jumps_spends_nothing_twice_and_gives_nothing_back(
+    place: Place, days: int
+) -> None:
+    running, reserved = place.running("1", "w"), place.submit("1")
+    place.clock.pass_(days=days)
+    buried = {one.id: one for one in place.store.work.expire()}
+    # Ahead, leases end: what may have been touched has failed, and stays charged.
+    assert set(buried) == ({running.id} if days > 0 else set())
+    assert place.spent() == 1
+    if days > 0:
+        with pytest.raises(LeaseError):
+            place.store.work.commit(running.id, "w", DOCUMENT)
+    else:
+        place.store.work.commit(running.id, "w", DOCUMENT)
+    assert place.store.work.claim("v").id == reserved.id  # type: ignore[union-attr]
+    place.store.work.reserve(reserved.id, "v")
+    assert place.spent() == 2
+    # The chain follows the entries, whatever their clocks said.
+    check_database(place.store.database, place.signer.public)

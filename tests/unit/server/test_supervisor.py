@@ -1,0 +1,41 @@
+"""The supervisor itself; tests/system starts whole servers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+from redveil.server.logs import Log
+from redveil.server.opening import set_up
+from redveil.server.settings import Settings
+from redveil.server.supervisor import Supervisor
+from redveil.store.audit import record
+from redveil.store.store import utc_now
+
+
+def test_workers_of_two_servers_have_different_names(tmp_path: Path) -> None:
+    # Otherwise one of them, seeing its own worker die, would bury a job of the other's.
+    settings = Settings(folder=tmp_path, workers=2)
+    store, _ = set_up(settings)
+    servers = [Supervisor(settings, store, Log("supervisor", StringIO())) for _ in range(2)]
+    names = [one.label for server in servers for one in server.processes()]
+    assert sum("worker" in one for one in names) == len(set(names) - {"api.0"}) == 4
+    store.close()
+
+
+def test_old_events_are_forgotten_if_the_settings_say_so(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path)
+    store, _ = set_up(settings)
+    known = len(store.audit.events())
+    with store.database.transaction() as transaction:
+        record(transaction, utc_now() - timedelta(days=40), "server", "long ago")
+    for days, left in ((None, known + 1), (90, known + 1), (30, known + 1), (30, known + 1)):
+        # What was forgotten is written down, once.
+        chosen = settings.model_copy(update={"audit_days": days})
+        Supervisor(chosen, store, Log("supervisor", StringIO())).forget()
+        assert len(store.audit.events()) == left
+    actions = [one.action for one in store.audit.events()]
+    assert "long ago" not in actions
+    assert actions[-1] == "events forgotten"
+    store.close()
