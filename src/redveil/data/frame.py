@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet, types
+from pyarrow import compute, types
 
 from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
@@ -433,7 +433,7 @@ class ParquetFile:
 
         def read() -> pa.Table:
             # A reader of its own, because one is not for several threads.
-            file = parquet.ParquetFile(self.path, metadata=self.file.metadata)
+            file = _reader(self.path, self.file.metadata)
             return file.read_row_groups(list(groups), columns=list(wanted), use_threads=False)
 
         table = quietly(read, self._damaged)
@@ -499,6 +499,12 @@ def open_parquet(path: Path, place: str) -> ParquetFile:
             raise LoadError(f"{place}: not a Parquet file; rename it to match its format")
 
     damaged = f"{place}: damaged Parquet data; copy or write the file again"
-    file = quietly(lambda: parquet.ParquetFile(path), damaged)
+    file = quietly(lambda: _reader(path), damaged)
     names = check_names(quietly(lambda: file.schema_arrow.names, damaged), place)
     return ParquetFile(place, names, file, path)
+
+
+def _reader(path: Path, metadata: Any = None) -> Any:
+    from pyarrow import parquet  # with Arrow's file systems and their network, for no other file
+
+    return parquet.ParquetFile(path, metadata=metadata)
