@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,89 @@ def test_a_worker_that_is_killed_changes_nothing(files: tuple[Path, Path]) -> No
         kill([list(cluster.workers.values())[-1].pid])
         assert open_for_owner(counts.ask(Size())).tolist() == [ENTITIES]
         assert released("confirm", elsewhere) == expected["confirm"]
+
+
+def dying(trigger: Path) -> Any:
+    """Return a plugin that kills the worker that begins a task of the phase named in a file."""
+
+    class Dying(distributed.WorkerPlugin):  # type: ignore[misc]  # local: pickled as it is
+        name = "dying"
+
+        def transition(self, key: str, _start: str, finish: str, **_more: Any) -> None:
+            if finish != "executing" or not trigger.exists():
+                return
+            phase = trigger.read_text()
+            if phase and str(key).startswith(f"{phase}-"):
+                # One worker alone can take the file away.
+                with suppress(FileNotFoundError):
+                    trigger.unlink()
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    return Dying()
+
+
+@pytest.fixture(scope="module")
+def doomed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Path]]:
+    """A cluster, and the file in which to name the phase that kills a worker."""
+    trigger = tmp_path_factory.mktemp("phase") / "phase"
+    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as one:
+        one.register_plugin(dying(trigger))
+        yield one, trigger
+
+
+#: Reading, dividing and joining rows; packing them; what is lacked anywhere; making splits.
+PHASES = ("_divided", "_of", "_met", "_packed", "_lacks", "_prepared")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_worker_that_is_killed_in_any_phase_changes_nothing(
+    phase: str, doomed: tuple[Any, Path], files: tuple[Path, Path]
+) -> None:
+    one, trigger = doomed
+    one.wait_for_workers(2)
+    trigger.write_text(phase)
+    elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+    assert redveil.load_report(elsewhere) == redveil.load_report(marked(ENTITIES))
+    assert released("twin", elsewhere) == released("twin", marked(ENTITIES))
+    # Somebody did die.
+    assert not trigger.exists()
+
+
+#: Runs that ask all kinds of questions together.
+ASKING = {"twin, tuned": {"Size", "Ends", "Joint"}, "alt-expm": {"Bins"}, "alt-mcmc": {"Quadrants"}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", ["_answer", "_sum"])
+@pytest.mark.parametrize("name", ASKING)
+def test_a_worker_that_is_killed_at_any_question_changes_nothing(
+    name: str,
+    phase: str,
+    doomed: tuple[Any, Path],
+    files: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, trigger = doomed
+    one.wait_for_workers(2)
+    elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+    died_at: set[str] = set()
+    ask = ClusterCounts.ask
+
+    def asked(self: ClusterCounts, question: Any) -> Any:
+        kind = type(question).__name__
+        if kind in ASKING[name] - died_at:
+            one.wait_for_workers(2)
+            died_at.add(kind)
+            trigger.write_text(phase)
+            found = ask(self, question)
+            assert not trigger.exists()
+            return found
+        return ask(self, question)
+
+    monkeypatch.setattr(ClusterCounts, "ask", asked)
+    assert released(name, elsewhere) == released(name, marked(ENTITIES))
+    assert died_at == ASKING[name]
 
 
 SCHEDULER = """

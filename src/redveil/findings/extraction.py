@@ -139,34 +139,44 @@ class Extractor:
         return Redescription(one.left, one.right, statistics, one.table, *ends, detail=one.detail)
 
     def _values(self) -> tuple[Floats, Flags]:
-        """Return what pairs of unions are worth, and whether they may be listed, [left, right]."""
+        """Return what pairs of unions are worth, and whether they may be listed, [left, right].
+
+        What may not be listed is not looked at any further, and worth less than nothing.
+        """
         left, right = self._sides
         shape = len(left), len(right)
         value, near = np.full(shape, -1.0), np.zeros(shape, np.bool_)
         rows = max(BATCH // max(len(right), 1), 1)
         for begin in range(0, len(left), rows):
-            some = left.covered[begin : begin + rows]
-            m = self.estimate.all_moments(some, right.covered)
-            block = len(some), len(right)
-            value[begin : begin + rows] = cautious_corrected(m).reshape(block)
-            near[begin : begin + rows] = self._may_be_listed(m).reshape(block)
+            m = self.estimate.all_moments(left.covered[begin : begin + rows], right.covered)
+            places = np.arange(len(m.both))
+            for may_be_listed in (self._is_wanted, self._is_significant):
+                fine = np.flatnonzero(may_be_listed(m))
+                places, m = places[fine], m.of(fine)
+            where = begin + places // max(len(right), 1), places % max(len(right), 1)
+            value[where], near[where] = cautious_corrected(m), True
         kept = LITERAL_DISCOUNT ** np.add.outer(left.lengths, right.lengths)
         return value * kept, near & (value > 0)
 
-    def _may_be_listed(self, m: Moments) -> Flags:
-        """Return where the constraints hold, as far as that is cheap to tell, bool[pairs]."""
+    def _is_wanted(self, m: Moments) -> Flags:
+        """Return where the estimates satisfy the constraints, bool[pairs]."""
         wanted, size = self._constraints, max(self.estimate.size, 0.0)
-        surely = possible_leverages(m, self.critical.leverages, 1).low[0, 0] > 0
-        least = self._selection.min_corrected
-        large = corrected_bounds(m, 0.0)[0] >= least if least > 0 else np.True_
         return np.asarray(
-            large
-            & (surely | (wanted.max_p_value >= 1))
-            & (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
+            (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
             & (m.both >= wanted.min_support)
             & (np.maximum(m.left, m.right) <= wanted.max_support * size),
             dtype=np.bool_,
         )
+
+    def _is_significant(self, m: Moments) -> Flags:
+        """Return where a pair may be significant, and corrected enough, bool[pairs].
+
+        That is: as far as it is cheap to tell.
+        """
+        surely = possible_leverages(m, self.critical.leverages, 1).low[0, 0] > 0
+        least = self._selection.min_corrected
+        large = corrected_bounds(m, 0.0)[0] >= least if least > 0 else np.True_
+        return np.asarray(large & (surely | (self._constraints.max_p_value >= 1)), dtype=np.bool_)
 
     def _may_be_said(self) -> Flags | bool:
         """Return which pairs the user wants to hear, bool[left, right]."""
