@@ -221,6 +221,34 @@ def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
     assert leaks_in_error(caught.value) == []
 
 
+def test_a_cluster_with_certificates_is_reached_by_tls_alone(files: tuple[Path, Path]) -> None:
+    import dask
+
+    security = distributed.Security.temporary()
+    ours = {
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.client.cert": security.tls_client_cert,
+        "distributed.comm.tls.client.key": security.tls_client_key,
+    }
+    with (
+        dask.config.set(QUICK),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
+            protocol="tls", security=security,
+        ) as cluster,
+    ):  # fmt: skip
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        with dask.config.set(ours):
+            with distributed.Client(address, set_as_default=False) as one:
+                elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+                assert released("twin", elsewhere) == released("twin", marked(ENTITIES))
+            assert redveil.load(*files, marked_schema(), cluster=address).elsewhere is not None
+        for other in (address, address.replace("tls://", "tcp://")):
+            with pytest.raises(ClusterError, match="cannot be reached"):
+                redveil.load(*files, marked_schema(), cluster=other)
+
+
 def test_walks_are_refused_before_anything_is_charged(
     rows: redveil.Dataset, tmp_path: Path
 ) -> None:
