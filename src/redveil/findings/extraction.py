@@ -116,15 +116,16 @@ class Extractor:
         halves = np.maximum(m.left, m.right) / size
         lesser = np.minimum(m.left, m.right) / size
         order = order[:MOST_CANDIDATES]
-        confirming = largest_log_p(m.of(order), self.critical.confirming)
+        kept = m.of(order)
+        confirming = largest_log_p(kept, self.critical.confirming)
         found = [
             replace(
-                self._candidate(int(lefts[i]), int(rights[i]), m.of(np.array([i]))),
+                self._candidate(int(lefts[i]), int(rights[i]), float(index)),
                 half=float(halves[i]),
                 lesser=float(lesser[i]),
                 log_p=float(log_p),
             )
-            for i, log_p in zip(order, confirming, strict=True)
+            for i, index, log_p in zip(order, cautious_corrected(kept), confirming, strict=True)
         ]
         return sorted(found, key=lambda one: -one.value)
 
@@ -191,12 +192,12 @@ class Extractor:
             dtype=np.bool_,
         ).reshape(len(left), len(right))
 
-    def _candidate(self, left: int, right: int, m: Moments) -> Candidate:
+    def _candidate(self, left: int, right: int, index: float) -> Candidate:
         queries = self._sides[0].query(left), self._sides[1].query(right)
         literals = sum(map(literal_count, queries))
         covered = self._sides[0].covered[left], self._sides[1].covered[right]
         left_ends, right_ends = (tuple(np.flatnonzero(one).tolist()) for one in covered)
-        value = float(cautious_corrected(m)[0]) * LITERAL_DISCOUNT**literals
+        value = index * LITERAL_DISCOUNT**literals
         return Candidate(self._number, *queries, left_ends, right_ends, value)
 
 
