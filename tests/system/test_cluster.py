@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ import pyarrow as pa
 import pytest
 
 import redveil
+from redveil.budget.ledger import Ledger
 from redveil.counting.cluster import ClusterCounts, quietly_on_worker
 from redveil.counting.cluster_loading import load_on_cluster, places_of
 from redveil.counting.prepared import splits_of
 from redveil.counting.questions import Size
 from redveil.errors import ClusterError, InputError, LoadError, SealedError
+from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from support.wall import RUNS, leaks_in_error, marked, marked_frames, marked_schema, mine_marked
 
@@ -198,10 +201,14 @@ sys.stdin.read()
 """
 
 
+# Before the first question of a run, or before the third.
+@pytest.mark.parametrize("answered", [0, 2])
 def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
-    files: tuple[Path, Path], tmp_path: Path
+    answered: int, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import dask
+
+    ask, asked = ClusterCounts.ask, []
 
     command = [sys.executable, "-c", SCHEDULER]
     with (
@@ -212,12 +219,20 @@ def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
         address = process.stdout.readline().decode().strip()
         schema = replace(marked_schema(), id="8a53b0c4-2f0e-4d57-8f19-5a4c36d1a9d1")
         elsewhere = redveil.load(*files, schema, cluster=address)
-        kill([process.pid])
-        process.wait()
+
+        def killing(self: ClusterCounts, question: Any) -> Any:
+            asked.append(question)
+            if len(asked) == answered + 1:
+                kill([process.pid])
+                process.wait()
+            return ask(self, question)
+
+        monkeypatch.setattr(ClusterCounts, "ask", killing)
         ledger = tmp_path / "ledger.json"
         with pytest.raises(ClusterError, match="what was charged stays charged") as caught:
-            redveil.mine(elsewhere, 1, depth=1, trials=1, ledger=ledger)
-    assert ledger.exists()
+            redveil.mine(elsewhere, Fraction(3, 2), depth=2, trials=1, ledger=ledger)
+    assert len(asked) == answered + 1
+    assert Ledger(ledger).spent(schema.name, schema.id) == Loss(Fraction(3, 2))
     assert leaks_in_error(caught.value) == []
 
 
