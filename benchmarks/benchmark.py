@@ -25,6 +25,7 @@ import typer
 from growth import growth_section
 from measuring import Cost, commit, cost_of, machine
 from pyarrow import csv, parquet
+from workers import workers_section
 
 SEED = 5
 # The paper's comparison of running times: 20 trials, or 20 alternations of one trial.
@@ -34,6 +35,7 @@ PUBLISHED_WORK = {
     "alt-mcmc": "--alternations 20 --steps 10000 --depth 4",
 }
 PROFILES = ("hardened", "published")
+SIDES = ("left", "right")
 READ = """
 import sys
 from pyarrow import csv, parquet
@@ -101,10 +103,15 @@ class Bench:
     ) -> Iterator[Measured]:
         """Yield all measurements."""
         if data is not None:
-            tables = [str(data / "mammals" / name) for name in ("left.csv", "right.csv")]
+            tables = [str(data / "mammals" / f"{side}.csv") for side in SIDES]
             cost = self._mine(tables, [])
             what = "import NumPy and Arrow"
             yield Measured("MAMMAL, 2,575 × 242", "hardened", cost, what, self._imports)
+            tables = [str(data / "cms_desynpuf" / f"all18_{side}.csv.gz") for side in SIDES]
+            yield Measured(
+                "CMS, 180,000 × 240, gzipped CSV", "hardened", self._mine(tables, []),
+                "Arrow reads both", self._reading(tables),
+            )  # fmt: skip
         tables = self._written(7_200, 100, 40, "csv")
         reading = self._reading(tables)
         yield Measured(
@@ -134,7 +141,7 @@ class Bench:
         return found
 
     def _written(self, rows: int, flags: int, numbers: int, kind: str) -> list[str]:
-        paths = [str(self._folder / f"{side}-{rows}.{kind}") for side in ("left", "right")]
+        paths = [str(self._folder / f"{side}-{rows}.{kind}") for side in SIDES]
         for path, table in zip(paths, views(rows, flags, numbers), strict=True):
             (csv.write_csv if kind == "csv" else parquet.write_table)(table, path)
         return paths
@@ -150,7 +157,7 @@ class Bench:
         return cost_of([self._redveil, "mine", *tables, *asked, *options], self._repeat)
 
 
-def page(measured: list[Measured], joint: list[list[float]], growth: str, command: str) -> str:
+def page(measured: list[Measured], joint: list[list[float]], rest: str, command: str) -> str:
     """Return the page of the documentation."""
     shapes = "\n".join(
         f"| {lefts:,.0f} × {rights:,.0f} | {words:,.0f} | {plain:.1f} | {tiled:.1f} "
@@ -160,8 +167,8 @@ def page(measured: list[Measured], joint: list[list[float]], growth: str, comman
     lines = "\n".join(one.line() for one in measured)
     return f"""# Speed, measured
 
-Written by `{command}` on {datetime.now(UTC):%Y-%m-%d}, commit {commit()}, on {machine()}. The page
-*Speed* among the explanations says what the figures mean.
+Written by `{command}` on {datetime.now(UTC):%Y-%m-%d}, commit {commit()}, on {machine()}. [What the
+figures mean](../explanation/speed.md).
 
 ## The command line
 
@@ -182,7 +189,7 @@ other, as the first release did; *tiled* is what redveil does.
 | --- | ---: | ---: | ---: | ---: |
 {shapes}
 
-{growth}"""
+{rest}"""
 
 
 def main(
@@ -195,6 +202,7 @@ def main(
     *,
     large: Annotated[bool, typer.Option(help="Add 1,000,000 × 200.")] = False,
     skip_growth: Annotated[bool, typer.Option(help="Leave out the growth with size.")] = False,
+    skip_workers: Annotated[bool, typer.Option(help="Leave out a cluster's workers.")] = False,
 ) -> None:
     """Measure, and write the page."""
     command = " ".join(
@@ -204,6 +212,8 @@ def main(
             *(f"--profile {one}" for one in profile or ()),
             *(["--large"] if large else []),
             f"--repeat {repeat}",
+            *(["--skip-growth"] if skip_growth else []),
+            *(["--skip-workers"] if skip_workers else []),
         ]
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -213,8 +223,9 @@ def main(
             measured.append(one)
             typer.echo(one.line())
         joint = bench.joint_counts()
-    growth = "" if skip_growth else growth_section(output)
-    text = page(measured, joint, growth, command)
+    sections = [] if skip_growth else [growth_section(output)]
+    sections += [] if skip_workers else [workers_section(output)]
+    text = page(measured, joint, "\n".join(sections), command)
     if output is None:
         typer.echo(text)
     else:

@@ -73,7 +73,7 @@ class Work:
         return min(used[1:])
 
 
-# What grows, and how. What takes workers can be added here as another series.
+# What grows, and how.
 USUAL = Work()
 SERIES: dict[str, tuple[Sequence[int], Callable[[int], Work]]] = {
     "rows": (

@@ -13,6 +13,7 @@ import argparse
 import json
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +62,8 @@ def write(folder: Path, entities: int, flags: int, numbers: int) -> None:
             order = generator.permutation(rows)
             left.write_table(_table(schemas[0], key, flag))
             right.write_table(_table(schemas[1], key[order], number[order]))
-    document = {"name": "large", "resources": [_resource(side, names[side]) for side in (0, 1)]}
+    resources = [_resource(side, names[side]) for side in (0, 1)]
+    document = {"name": "large", "id": str(uuid4()), "resources": resources}
     (folder / "datapackage.json").write_text(json.dumps(document, indent=1))
 
 

@@ -83,10 +83,14 @@ def _on_cluster(cluster: Client | str, left: object, right: object, schema: Sche
     if isinstance(cluster, str):
         try:
             client = distributed.Client(cluster, set_as_default=False)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError, TimeoutError):
+        except (OSError, ValueError, TimeoutError, TypeError):
+            # A TypeError: tls:// without certificates.
             client = None
         if client is None:
-            raise ClusterError("the cluster cannot be reached; check its address")
+            raise ClusterError(
+                "the cluster cannot be reached; check its address, and for tls:// the certificates "
+                "in Dask's configuration"
+            )
     if not isinstance(client, distributed.Client):
         raise InputError("cluster must be a Dask client or the address of a scheduler")
     return load_on_cluster(client, left, right, schema)

@@ -26,14 +26,15 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 # compiled and simulated is on disk by then.
 WATCHED = (
     "redveil", "typer", "rich", "pydantic", "numpy", "numba", "llvmlite", "scipy", "pyarrow",
-    "opendp", "pandas", "polars", "sklearn", "duckdb", "matplotlib", "openpyxl",
+    "opendp", "pandas", "polars", "sklearn", "duckdb", "matplotlib", "openpyxl", "distributed",
+    "dask",
 )  # fmt: skip
 BUDGETS = {
     "--help": {"redveil": 82, "typer": 32},
     "show": {"redveil": 124, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 110},
     "mine": {
         "redveil": 245, "typer": 32, "rich": 56, "pydantic": 50, "numpy": 120, "llvmlite": 35,
-        "pyarrow": 30, "opendp": 12,
+        "pyarrow": 16, "opendp": 12,
     },
 }  # fmt: skip
 

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,13 @@ import pytest
 from pyarrow import csv, parquet
 
 import redveil
+from redveil.budget.ledger import Ledger
 from redveil.counting.cluster import ClusterCounts, quietly_on_worker
 from redveil.counting.cluster_loading import load_on_cluster, places_of
 from redveil.counting.prepared import splits_of
 from redveil.counting.questions import Size
 from redveil.errors import ClusterError, InputError, LoadError, SealedError
+from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from support.wall import RUNS, leaks_in_error, marked, marked_frames, marked_schema, mine_marked
 
@@ -128,6 +132,89 @@ def test_a_worker_that_is_killed_changes_nothing(files: tuple[Path, Path]) -> No
         assert released("confirm", elsewhere) == expected["confirm"]
 
 
+def dying(trigger: Path) -> Any:
+    """Return a plugin that kills the worker that begins a task of the phase named in a file."""
+
+    class Dying(distributed.WorkerPlugin):  # type: ignore[misc]  # local: pickled as it is
+        name = "dying"
+
+        def transition(self, key: str, _start: str, finish: str, **_more: Any) -> None:
+            if finish != "executing" or not trigger.exists():
+                return
+            phase = trigger.read_text()
+            if phase and str(key).startswith(f"{phase}-"):
+                # One worker alone can take the file away.
+                with suppress(FileNotFoundError):
+                    trigger.unlink()
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    return Dying()
+
+
+@pytest.fixture(scope="module")
+def doomed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Path]]:
+    """A cluster, and the file in which to name the phase that kills a worker."""
+    trigger = tmp_path_factory.mktemp("phase") / "phase"
+    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as one:
+        one.register_plugin(dying(trigger))
+        yield one, trigger
+
+
+#: Reading, dividing and joining rows; packing them; what is lacked anywhere; making splits.
+PHASES = ("_divided", "_of", "_met", "_packed", "_lacks", "_prepared")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_worker_that_is_killed_in_any_phase_changes_nothing(
+    phase: str, doomed: tuple[Any, Path], files: tuple[Path, Path]
+) -> None:
+    one, trigger = doomed
+    one.wait_for_workers(2)
+    trigger.write_text(phase)
+    elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+    assert redveil.load_report(elsewhere) == redveil.load_report(marked(ENTITIES))
+    assert released("twin", elsewhere) == released("twin", marked(ENTITIES))
+    # Somebody did die.
+    assert not trigger.exists()
+
+
+#: Runs that ask all kinds of questions together.
+ASKING = {"twin, tuned": {"Size", "Ends", "Joint"}, "alt-expm": {"Bins"}, "alt-mcmc": {"Quadrants"}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", ["_answer", "_sum"])
+@pytest.mark.parametrize("name", ASKING)
+def test_a_worker_that_is_killed_at_any_question_changes_nothing(
+    name: str,
+    phase: str,
+    doomed: tuple[Any, Path],
+    files: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, trigger = doomed
+    one.wait_for_workers(2)
+    elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+    died_at: set[str] = set()
+    ask = ClusterCounts.ask
+
+    def asked(self: ClusterCounts, question: Any) -> Any:
+        kind = type(question).__name__
+        if kind in ASKING[name] - died_at:
+            one.wait_for_workers(2)
+            died_at.add(kind)
+            trigger.write_text(phase)
+            found = ask(self, question)
+            assert not trigger.exists()
+            return found
+        return ask(self, question)
+
+    monkeypatch.setattr(ClusterCounts, "ask", asked)
+    assert released(name, elsewhere) == released(name, marked(ENTITIES))
+    assert died_at == ASKING[name]
+
+
 SCHEDULER = """
 import sys, distributed, dask
 dask.config.set({"distributed.scheduler.work-stealing": False})
@@ -138,10 +225,14 @@ sys.stdin.read()
 """
 
 
+# Before the first question of a run, or before the third.
+@pytest.mark.parametrize("answered", [0, 2])
 def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
-    files: tuple[Path, Path], tmp_path: Path
+    answered: int, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import dask
+
+    ask, asked = ClusterCounts.ask, []
 
     command = [sys.executable, "-c", SCHEDULER]
     with (
@@ -152,13 +243,49 @@ def test_a_scheduler_that_is_killed_costs_the_charge_and_says_so(
         address = process.stdout.readline().decode().strip()
         schema = replace(marked_schema(), id="8a53b0c4-2f0e-4d57-8f19-5a4c36d1a9d1")
         elsewhere = redveil.load(*files, schema, cluster=address)
-        kill([process.pid])
-        process.wait()
+
+        def killing(self: ClusterCounts, question: Any) -> Any:
+            asked.append(question)
+            if len(asked) == answered + 1:
+                kill([process.pid])
+                process.wait()
+            return ask(self, question)
+
+        monkeypatch.setattr(ClusterCounts, "ask", killing)
         ledger = tmp_path / "ledger.json"
         with pytest.raises(ClusterError, match="what was charged stays charged") as caught:
-            redveil.mine(elsewhere, 1, depth=1, trials=1, ledger=ledger)
-    assert ledger.exists()
+            redveil.mine(elsewhere, Fraction(3, 2), depth=2, trials=1, ledger=ledger)
+    assert len(asked) == answered + 1
+    assert Ledger(ledger).spent(schema.name, schema.id) == Loss(Fraction(3, 2))
     assert leaks_in_error(caught.value) == []
+
+
+def test_a_cluster_with_certificates_is_reached_by_tls_alone(files: tuple[Path, Path]) -> None:
+    import dask
+
+    security = distributed.Security.temporary()
+    ours = {
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.client.cert": security.tls_client_cert,
+        "distributed.comm.tls.client.key": security.tls_client_key,
+    }
+    with (
+        dask.config.set(QUICK),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
+            protocol="tls", security=security,
+        ) as cluster,
+    ):  # fmt: skip
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        with dask.config.set(ours):
+            with distributed.Client(address, set_as_default=False) as one:
+                elsewhere = redveil.load(*files, marked_schema(), cluster=one)
+                assert released("twin", elsewhere) == released("twin", marked(ENTITIES))
+            assert redveil.load(*files, marked_schema(), cluster=address).elsewhere is not None
+        for other in (address, address.replace("tls://", "tcp://")):
+            with pytest.raises(ClusterError, match="cannot be reached"):
+                redveil.load(*files, marked_schema(), cluster=other)
 
 
 def test_walks_are_refused_before_anything_is_charged(

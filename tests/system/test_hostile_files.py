@@ -24,6 +24,7 @@ from redveil.sealed import open_for_owner
 from support.command_line import Command, caller
 from support.console import is_one_line
 from support.page import Page, must_be_ours
+from support.pieces import must_be_the_same_in_pieces
 from support.wall import leaks_in_text
 
 #: Cells, each with a mark.
@@ -146,6 +147,23 @@ def test_a_repeated_key_is_refused_and_not_quoted(tmp_path: Path, suffix: str, c
     must_be_harmless(str(caught.value).replace(str(tmp_path), ""))
 
 
+@pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_in_pieces_is_the_file(
+    tmp_path: Path, suffix: str, cell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = pl.DataFrame({"id": rows()["id"], "cough": rows()["sick"]})
+    path = tmp_path / f"left.{suffix}"
+    for number, column in enumerate(COLUMNS):
+        WRITERS[suffix](rows(**{column: cell}), path)
+        # Blocks that end in the cell, and blocks of some rows.
+        size = (97, 350)[number % 2] + len(cell) // 20
+        blocks = must_be_the_same_in_pieces(
+            path, right, SCHEMA, size, monkeypatch, packed=bool(number % 3)
+        )
+        assert suffix == "parquet" or blocks > 1
+
+
 @pytest.mark.parametrize("number", ["1e308", "-1e308", "inf", "-inf", "1e999", "9" * 400])
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_numbers_beyond_all_bounds_are_clamped(tmp_path: Path, suffix: str, number: str) -> None:
@@ -192,6 +210,15 @@ def test_a_damaged_file_is_refused_in_one_line(
     assert (done.code, done.out) == (2, "")
     assert is_one_line(done.err)
     must_be_harmless(done.err.strip().replace(str(tmp_path), ""))
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_in_pieces_is_refused_like_the_file(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_bytes(DAMAGED[name])
+    right = pl.DataFrame({"id": ["p1"], "cough": [1]})
+    must_be_the_same_in_pieces(tmp_path / name, right, SCHEMA, 16, monkeypatch, packed=True)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Never
+from typing import Any, Final, Never
+
+# How many objects are made between two searches for cycles, of which a command makes few. Python's
+# 700 would have it search hundreds of times while modules are imported.
+_OBJECTS_BETWEEN_SEARCHES: Final = 20_000
 
 
 def main() -> None:
@@ -21,6 +26,7 @@ def client_main() -> None:
 
 
 def _main(module: str) -> None:
+    gc.set_threshold(_OBJECTS_BETWEEN_SEARCHES)
     try:
         from redveil.cli.encoding import adapt
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute, parquet, types
+from pyarrow import compute, types
 
 from redveil.data.distinct import distinct, label
 from redveil.data.layout import Layout
@@ -455,7 +455,7 @@ class ParquetFile:
 
         None is kept: a table may have more files than a process may open.
         """
-        return parquet.ParquetFile(self.path, metadata=self.footer)
+        return _parquet().ParquetFile(self.path, metadata=self.footer)
 
     @property
     def _damaged(self) -> str:
@@ -514,6 +514,13 @@ def open_parquet(path: Path, place: str) -> ParquetFile:
             raise LoadError(f"{place}: not a Parquet file; rename it to match its format")
 
     damaged = f"{place}: damaged Parquet data; copy or write the file again"
-    footer = quietly(lambda: parquet.read_metadata(path), damaged)
+    footer = quietly(lambda: _parquet().read_metadata(path), damaged)
     names = quietly(lambda: footer.schema.to_arrow_schema().names, damaged)
     return ParquetFile(place, check_names(names, place), footer, path)
+
+
+def _parquet() -> Any:
+    """Return Arrow's reader of Parquet files, which brings file systems and their network."""
+    from pyarrow import parquet
+
+    return parquet

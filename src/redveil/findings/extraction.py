@@ -116,15 +116,16 @@ class Extractor:
         halves = np.maximum(m.left, m.right) / size
         lesser = np.minimum(m.left, m.right) / size
         order = order[:MOST_CANDIDATES]
-        confirming = largest_log_p(m.of(order), self.critical.confirming)
+        kept = m.of(order)
+        confirming = largest_log_p(kept, self.critical.confirming)
         found = [
             replace(
-                self._candidate(int(lefts[i]), int(rights[i]), m.of(np.array([i]))),
+                self._candidate(int(lefts[i]), int(rights[i]), float(index)),
                 half=float(halves[i]),
                 lesser=float(lesser[i]),
                 log_p=float(log_p),
             )
-            for i, log_p in zip(order, confirming, strict=True)
+            for i, index, log_p in zip(order, cautious_corrected(kept), confirming, strict=True)
         ]
         return sorted(found, key=lambda one: -one.value)
 
@@ -139,34 +140,44 @@ class Extractor:
         return Redescription(one.left, one.right, statistics, one.table, *ends, detail=one.detail)
 
     def _values(self) -> tuple[Floats, Flags]:
-        """Return what pairs of unions are worth, and whether they may be listed, [left, right]."""
+        """Return what pairs of unions are worth, and whether they may be listed, [left, right].
+
+        What may not be listed is not looked at any further, and worth less than nothing.
+        """
         left, right = self._sides
         shape = len(left), len(right)
         value, near = np.full(shape, -1.0), np.zeros(shape, np.bool_)
         rows = max(BATCH // max(len(right), 1), 1)
         for begin in range(0, len(left), rows):
-            some = left.covered[begin : begin + rows]
-            m = self.estimate.all_moments(some, right.covered)
-            block = len(some), len(right)
-            value[begin : begin + rows] = cautious_corrected(m).reshape(block)
-            near[begin : begin + rows] = self._may_be_listed(m).reshape(block)
+            m = self.estimate.all_moments(left.covered[begin : begin + rows], right.covered)
+            places = np.arange(len(m.both))
+            for may_be_listed in (self._is_wanted, self._is_significant):
+                fine = np.flatnonzero(may_be_listed(m))
+                places, m = places[fine], m.of(fine)
+            where = begin + places // max(len(right), 1), places % max(len(right), 1)
+            value[where], near[where] = cautious_corrected(m), True
         kept = LITERAL_DISCOUNT ** np.add.outer(left.lengths, right.lengths)
         return value * kept, near & (value > 0)
 
-    def _may_be_listed(self, m: Moments) -> Flags:
-        """Return where the constraints hold, as far as that is cheap to tell, bool[pairs]."""
+    def _is_wanted(self, m: Moments) -> Flags:
+        """Return where the estimates satisfy the constraints, bool[pairs]."""
         wanted, size = self._constraints, max(self.estimate.size, 0.0)
-        surely = possible_leverages(m, self.critical.leverages, 1).low[0, 0] > 0
-        least = self._selection.min_corrected
-        large = corrected_bounds(m, 0.0)[0] >= least if least > 0 else np.True_
         return np.asarray(
-            large
-            & (surely | (wanted.max_p_value >= 1))
-            & (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
+            (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
             & (m.both >= wanted.min_support)
             & (np.maximum(m.left, m.right) <= wanted.max_support * size),
             dtype=np.bool_,
         )
+
+    def _is_significant(self, m: Moments) -> Flags:
+        """Return where a pair may be significant, and corrected enough, bool[pairs].
+
+        That is: as far as it is cheap to tell.
+        """
+        surely = possible_leverages(m, self.critical.leverages, 1).low[0, 0] > 0
+        least = self._selection.min_corrected
+        large = corrected_bounds(m, 0.0)[0] >= least if least > 0 else np.True_
+        return np.asarray(large & (surely | (self._constraints.max_p_value >= 1)), dtype=np.bool_)
 
     def _may_be_said(self) -> Flags | bool:
         """Return which pairs the user wants to hear, bool[left, right]."""
@@ -181,12 +192,12 @@ class Extractor:
             dtype=np.bool_,
         ).reshape(len(left), len(right))
 
-    def _candidate(self, left: int, right: int, m: Moments) -> Candidate:
+    def _candidate(self, left: int, right: int, index: float) -> Candidate:
         queries = self._sides[0].query(left), self._sides[1].query(right)
         literals = sum(map(literal_count, queries))
         covered = self._sides[0].covered[left], self._sides[1].covered[right]
         left_ends, right_ends = (tuple(np.flatnonzero(one).tolist()) for one in covered)
-        value = float(cautious_corrected(m)[0]) * LITERAL_DISCOUNT**literals
+        value = index * LITERAL_DISCOUNT**literals
         return Candidate(self._number, *queries, left_ends, right_ends, value)
 
 

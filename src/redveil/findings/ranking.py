@@ -176,8 +176,10 @@ class _Group:
         )
         self._names = [(mentioned(one.left), mentioned(one.right)) for one in candidates]
         self._alone = self._entropies(self._codes)
-        # The pairs of attributes that the entries of other tables have.
+        # The pairs of attributes that the entries of other tables have, and what these leave of
+        # each candidate's novelty.
         self._told: set[tuple[str, str]] = set()
+        self._elsewhere = np.ones(len(candidates))
         # The number of the story that this table's details add to; 0 while it has no entry.
         self._story = 0
         self._details = Details(candidates, cells, table)
@@ -187,7 +189,7 @@ class _Group:
         """Return what the list should take next of this table, if it is worth at least so much."""
         if not self._candidates:
             return NO_OFFER
-        novelty = np.minimum(self._novelty, self._elsewhere())
+        novelty = np.minimum(self._novelty, self._elsewhere)
         values = self._appeal * novelty
         offered = (novelty >= LEAST_NOVELTY) & (self._confirmed == (turn is not _Turn.DOUBTS))
         offered &= values >= least
@@ -207,7 +209,7 @@ class _Group:
 
         It is the first entry of its table, and no other table's has told any of it.
         """
-        return np.asarray((self._elsewhere() >= 1.0) & (self._story == 0))
+        return np.asarray((self._elsewhere >= 1.0) & (self._story == 0))
 
     def take(self, place: int, listed: Sequence[Candidate]) -> Candidate:
         """Add a candidate to what is known, and return it with the number of its story."""
@@ -226,6 +228,7 @@ class _Group:
     def learn_of(self, entry: Candidate) -> None:
         """Take note of an entry of another table."""
         self._told |= set(product(mentioned(entry.left), mentioned(entry.right)))
+        self._elsewhere = self._left_by_others()
         if self._candidates and self._table is not None:
             left = _decided(entry.left, self._table.left)
             right = _decided(entry.right, self._table.right)
@@ -233,7 +236,7 @@ class _Group:
             self._known = np.unique(joined, return_inverse=True)[1].reshape(-1)
             self._novelty = self._within()
 
-    def _elsewhere(self) -> Floats:
+    def _left_by_others(self) -> Floats:
         """Return what the entries of other tables leave of each candidate's novelty."""
         shares = [
             sum(pair in self._told for pair in product(lefts, rights)) / (len(lefts) * len(rights))

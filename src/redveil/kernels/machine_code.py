@@ -58,6 +58,9 @@ def started_numba() -> Any:
             f"Numba cannot start ({problem}); correct the environment variables whose names begin "
             "with NUMBA_"
         ) from None
+    # Only if nobody else has set it, and before anything is compiled.
+    if numba.config.CPU_FEATURES is None:
+        numba.config.CPU_FEATURES = _features()
     return numba
 
 
@@ -242,8 +245,13 @@ def _compilers() -> tuple[str, ...]:
     return (*versions, *host, sys.version)
 
 
+@cache
 def _features() -> str:
-    return str(llvm.get_host_cpu_features().flatten())
+    """Return what the processor can do, for LLVM."""
+    found = str(llvm.get_host_cpu_features().flatten())
+    # LLVM uses half of the registers of processors that were slow with all of it. Those that count
+    # the bits of whole registers are not.
+    return f"{found},-prefer-256-bit" if "+avx512vpopcntdq" in found else found
 
 
 @cache

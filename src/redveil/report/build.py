@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from redveil.findings.discovery import Discovery
@@ -38,7 +39,7 @@ from redveil.report.document import (
     TreePart,
 )
 from redveil.report.nothing_found import UNFINISHED, explanation
-from redveil.schema import Attribute, Kind, Schema, View
+from redveil.schema import Attribute, Kind, Schema
 from redveil.version import software
 
 
@@ -208,9 +209,10 @@ def _interval(interval: Interval) -> IntervalPart:
 def _tree_pair(released: ReleasedTable, fitted: Estimate, schema: Schema) -> TreePairPart:
     table = released.counts
     prices = [None if price is None else str(price) for price in table.prices]
+    left, right = _trees(released, schema.left.name, schema.right.name)
     return TreePairPart(
-        left=_tree(released.left, schema.left),
-        right=_tree(released.right, schema.right),
+        left=left,
+        right=right,
         leaf_table=LeafTablePart(
             cells=_rows(table.cells),
             left_margin=None if table.left_margin is None else tuple(table.left_margin.tolist()),
@@ -227,9 +229,16 @@ def _rows(matrix: Any) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def _tree(released: ReleasedTree, view: View) -> TreePart:
-    tree = released.tree
-    leaves = [simplified(node_query(released, leaf), order=released.orders) for leaf in tree.leaves]
+# A run writes its trees twice: when they were released, and with the list.
+@lru_cache(maxsize=128)
+def _trees(released: ReleasedTable, left: str, right: str) -> tuple[TreePart, TreePart]:
+    """Return the two trees of a table, given the names of the views."""
+    return _tree(released.left, left), _tree(released.right, right)
+
+
+def _tree(released: ReleasedTree, view: str) -> TreePart:
+    tree, orders = released.tree, released.orders
+    leaves = [simplified(node_query(released, leaf), order=orders) for leaf in tree.leaves]
     # No query is true where another one is false or unknown.
     said = [
         not released.unknown_is_false or all(held for _, held in tree.path(leaf))
@@ -237,7 +246,7 @@ def _tree(released: ReleasedTree, view: View) -> TreePart:
     ]
     ends = [QueryPart.of(leaf) if one else None for leaf, one in zip(leaves, said, strict=True)]
     return TreePart(
-        view=view.name,
+        view=view,
         splits=tuple(None if one is None else to_json(one) for one in released.splits),
         ends=(*ends, *(None for _ in tree.stuck)),
         stuck_at=tree.stuck,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -103,6 +104,8 @@ def unencodable(file: str, package: Mapping[str, object]) -> Iterator[Problem]:
     >>> [str(one) for one in unencodable("dp.json", {"title": "Our clinic \ud83d"})]
     ['dp.json, title: half a character (a lone surrogate such as \\ud83d); write all of it']
     """
+    if _is_encodable_as_a_whole(package):
+        return
     for place, part in _parts(package):
         texts = [part] if isinstance(part, str) else part if isinstance(part, Mapping) else ()
         if not all(is_encodable(str(text)) for text in texts):
@@ -113,6 +116,14 @@ def unencodable(file: str, package: Mapping[str, object]) -> Iterator[Problem]:
                 "half a character (a lone surrogate such as \\ud83d)",
                 "write all of it",
             )
+
+
+def _is_encodable_as_a_whole(package: Mapping[str, object]) -> bool:
+    """Return whether all texts are surely fine: much faster than looking at one after the other."""
+    try:
+        return is_encodable(json.dumps(package, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def is_encodable(text: str) -> bool:

@@ -13,12 +13,13 @@ from pyarrow import parquet
 
 import redveil
 from redveil.data import csv_stream, frame
-from redveil.data.binning import BinnedView, bin_table
+from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.table import BinnedColumn, FlagColumn, NumericColumn, Table
 from redveil.errors import InputError, QueryError
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import open_for_owner
+from support.pieces import same_view
 
 LEFT = View(
     "left",
@@ -65,13 +66,6 @@ LEFT_TYPES = pa.schema(
      ("colour", pa.string())]
 )  # fmt: skip
 RIGHT_TYPES = pa.schema([("id", pa.int32()), ("size", pa.string()), ("many", pa.float64())])
-
-
-def same_view(one: BinnedView, other: BinnedView) -> None:
-    assert one.rows == other.rows
-    for name in ("bits", "absent", "absent_row", "codes", "row", "lacking"):
-        assert getattr(one, name).dtype == getattr(other, name).dtype, name
-        assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
 
 
 def must_agree(left: object, right: object, schema: Schema = SCHEMA) -> Table:

@@ -1,4 +1,4 @@
-"""Public data sets, if they are there: drafted, saved, read, loaded."""
+"""Public data sets, if they are there: drafted, saved, read, loaded; in pieces and as a whole."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from redveil.data.draft import draft
 from redveil.data.loading import load
 from redveil.schema import Schema
 from redveil.sealed import open_for_owner
+from support.pieces import must_be_the_same_in_pieces
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
@@ -31,13 +32,19 @@ PAIRS = [
 ]
 
 
+def present(folder: str, left: str, right: str) -> tuple[Path, Path]:
+    """Return two files, or skip the test."""
+    pair = SHARED / folder / left, SHARED / folder / right
+    if not all(path.exists() for path in pair):
+        pytest.skip(f"{folder} is not in {SHARED}")
+    return pair
+
+
 @pytest.mark.parametrize(("folder", "left", "right", "rows", "columns"), PAIRS)
 def test_a_draft_loads_its_data(
     tmp_path: Path, folder: str, left: str, right: str, rows: int, columns: int
 ) -> None:
-    pair = SHARED / folder / left, SHARED / folder / right
-    if not all(path.exists() for path in pair):
-        pytest.skip(f"{folder} is not in {SHARED}")
+    pair = present(folder, left, right)
     found = draft(*pair)
     found.save(tmp_path / "datapackage.json")
     schema = Schema.read(tmp_path / "datapackage.json")
@@ -48,3 +55,14 @@ def test_a_draft_loads_its_data(
     assert report.left.ignored == report.right.ignored == ()
     assert len(report.attributes) == columns
     assert sum(a.clamped + a.undeclared for a in report.attributes) == 0
+
+
+@pytest.mark.parametrize(("folder", "left", "right", "rows", "columns"), PAIRS)
+def test_pieces_of_a_file_are_the_file(
+    monkeypatch: pytest.MonkeyPatch, folder: str, left: str, right: str, rows: int, columns: int
+) -> None:
+    pair = present(folder, left, right)
+    # Wide tables have long rows: some hundred rows a block, so that many end in a row.
+    size = max(columns * rows // 20, 2**14)
+    schema = draft(*pair).schema
+    assert must_be_the_same_in_pieces(*pair, schema, size, monkeypatch, packed=True) > 8
