@@ -33,6 +33,7 @@ class Task:
 
     first:     the number of the first run
     same_code: do runs again that another version of the source has done
+    intervals: compute those of published runs, too
 
     >>> Task(World("noise", 500), "twin", ("1",), 20, None, Path("runs.jsonl")).runs
     20
@@ -46,6 +47,7 @@ class Task:
     journal: Path
     first: int = 1
     same_code: bool = False
+    intervals: bool = True
 
 
 def work(task: Task, loaded: Loaded | None = None) -> None:
@@ -87,7 +89,7 @@ def _settings(task: Task, data: Loaded) -> str:
     """Return the hash of what the runs of a task depend on."""
     subject, algorithm = task.subject, task.algorithm
     if is_other(algorithm):
-        return other_settings(data, algorithm, subject.prune)
+        return other_settings(data, algorithm, large=subject.large)
     given = settings_of(algorithm, large=subject.large)
     published = given.get("profile") == "published"
     return settings_name(data.dataset, given, subject.prune if published else None)
@@ -97,9 +99,16 @@ def _perform(task: Task, data: Loaded, epsilon: str, number: int) -> Run:
     """Do one run, after its code has been compiled."""
     subject, row = task.subject, (task.subject.title, task.algorithm, epsilon)
     if is_other(task.algorithm):
-        return perform_other(data, *row, number, subject.prune)
+        return perform_other(data, *row, number, large=subject.large)
     _warm_up(task.algorithm.partition("@")[0])
-    return perform(data, *row, number, large=subject.large, prune=subject.prune)
+    return perform(
+        data,
+        *row,
+        number,
+        large=subject.large,
+        prune=subject.prune,
+        intervals=task.intervals,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -111,7 +120,7 @@ def load(subject: Subject) -> Loaded:
 @cache
 def _warm_up(algorithm: str) -> None:
     """Compile the kernels, or read them from their cache, outside the measured time."""
-    perform(World("noise", 200).load(), "", algorithm, "1", 0, large=False)
+    perform(World("noise", 200).load(), "", algorithm, "1", 0, large=False, intervals=False)
 
 
 def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
