@@ -222,6 +222,22 @@ def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> Non
     assert sex.number == 2
 
 
+def test_each_value_of_an_ordered_attribute_is_a_class() -> None:
+    # Hardened targets merge neighbours into at most six.
+    days = ("mo", "tu", "we", "th", "fr", "sa", "su")
+    day = Attribute("day", Kind.ORDINAL, categories=days)
+    size = Attribute("size", Kind.NUMERIC, minimum=0, maximum=9, cuts=(5.0,))
+    schema = Schema("some", View("left", "id", (day,)), View("right", "id", (size,)))
+    left = pl.DataFrame({"id": list("abcdefg"), "day": days})
+    right = pl.DataFrame({"id": list("abcdefg"), "size": np.arange(7.0)})
+    dataset = redveil.load(left, right, schema)
+    binned = within(lambda table: bin_table(table, dataset.schema), dataset.table)
+    data = PreparedData.of(dataset.schema, binned)
+    target = ObservedTargets(dataset.table)(data, Side.LEFT, 0)
+    assert target.number == 7
+    assert sorted(open_for_owner(data.classes(target.labels)).tolist()) == list(range(7))
+
+
 def test_a_view_without_two_values_is_refused_with_a_reason() -> None:
     frame = pl.DataFrame({"patient": ["a", "b"], "HbA1c": [5.0, 5.0]})
     schema = clinic_schema()

@@ -179,6 +179,18 @@ def test_findings_are_recorded_before_pruning_and_lists_after() -> None:
     assert none.settings != few.settings
 
 
+def test_experiments_of_the_paper_compute_no_intervals() -> None:
+    loaded = World("gradients", 400).load()
+    row = loaded, "gradients", "alt-expm@2x3", "100", 1
+    plain = runs.perform(*row, large=False, prune=100, intervals=False)
+    assert plain.found
+    assert (plain.low, plain.high, plain.p_bound) == ((), (), ())
+    whole = runs.perform(*row, large=False, prune=100)
+    assert len(whole.low) == whole.found
+    ours = runs.perform(loaded, "gradients", "twin", "100", 1, large=False, intervals=False)
+    assert len(ours.low) == ours.found > 0
+
+
 def test_findings_have_the_true_values() -> None:
     loaded = World("gradients", 400).load()
     given = runs.settings_of("alt-expm@2x3", large=False)
@@ -203,6 +215,8 @@ def test_baselines_and_walks_are_lines_of_the_same_journal(
         work(Task(world, algorithm, ("1",), 1, None, journal, same_code=True))
     trees, walk = read(journal)
     assert all(one.noisy == one.true for one in trees.findings)
+    # The figure shows in grey what is not significant, and prunes by itself.
+    assert max(one.p_value for one in trees.findings) > 0.01
     assert len(walk.scores) == 3 * other_runs.SHOWN
     assert sum(walk.histogram) == 4000
     work(Task(world, "layered-trees", ("1",), 1, None, journal, same_code=True))
@@ -316,6 +330,12 @@ def test_tests_agree_with_scipy() -> None:
     same = np.ones(5)
     assert spearman(same, same) is None
     assert mann_whitney(same, same, larger=True) == 1.0
+
+
+def test_baselines_are_held_against_the_smallest_support_that_is_kept(pool: Pool) -> None:
+    pair = by_name("MCMCTreePair")
+    assert figures.smallest_kept(pool.take("MAMMAL", pair, "1")) == 600
+    assert figures.smallest_kept(replace(pool, runs=[]).take("MAMMAL", pair, "1")) == 500
 
 
 # What is left behind
