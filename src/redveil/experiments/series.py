@@ -5,12 +5,14 @@ An experiment that was interrupted is resumed: runs that are in the journal are 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 from redveil.experiments.console import say, tracked
 from redveil.experiments.other_runs import is_other, other_settings, perform_other
@@ -130,11 +132,29 @@ def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
     """
     if workers > 1:
         # Sealed data cannot be sent to another process, so each process loads its own.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        context = get_context("spawn")
+        with ProcessPoolExecutor(workers, context, initializer=end_with_the_parent) as pool:
             _wait_for([pool.submit(work, task) for task in tasks])
         return
     for task in tracked(tasks, "running"):
         work(task)
+
+
+def end_with_the_parent() -> None:
+    """End this process as soon as the one that started it has ended, by a kill for instance.
+
+    Otherwise it would go on with what is queued, beside the processes of a second attempt, and then
+    wait for ever.
+    """
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _wait_for(futures: Sequence[Future[None]]) -> None:
