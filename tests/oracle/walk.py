@@ -201,7 +201,8 @@ class Walk:
         for which, what, whether in words:
             before = self.score(walked.splits)
             walked.trace.append(before * self.scale)
-            if has_settled(walked.trace, self.window, self.threshold):
+            # A score counts once a step has been taken from it.
+            if has_settled(walked.trace[:-1], self.window, self.threshold):
                 break
             walked.walk_steps += 1
             node = below(which % 2**32, len(start))

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from redveil.algorithms.alternation import Sampler, Start
 from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import Profile, Targets
-from redveil.algorithms.targets import Target, attribute_target
+from redveil.algorithms.targets import Target
 from redveil.algorithms.tree_pair import PairScore
+from redveil.counting.labels import AttributeLabels
 from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
 from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
@@ -228,7 +229,8 @@ class ObservedTargets:
         """Return an attribute as a target."""
         attribute = data.schema.view(side).attributes[number]
         if attribute.kind is not Kind.NUMERIC:
-            return attribute_target(data, side, number)
+            # Each value is a class, also of ordered categories.
+            return Target(AttributeLabels(side, number, attribute.bins), attribute.bins)
         column = open_for_owner(self._table).view(side)[attribute.name]
         assert isinstance(column, NumericColumn)
         bins = freedman_diaconis_bins(column.values)

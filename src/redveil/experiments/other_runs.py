@@ -13,7 +13,7 @@ import numpy as np
 
 import redveil
 from redveil.experiments.rank_tests import binomial_tail
-from redveil.experiments.runs import Finding, Run, code_name
+from redveil.experiments.runs import LARGE_LIMITS, Finding, Run, code_name
 from redveil.experiments.subjects import Loaded
 
 BASELINE_NAMES: Final = ("split-trees", "layered-trees", "cartwheels")
@@ -34,35 +34,41 @@ def is_other(algorithm: str) -> bool:
     return algorithm in BASELINE_NAMES or algorithm.startswith(WALK)
 
 
-def other_settings(loaded: Loaded, algorithm: str, prune: int | None) -> str:
+def other_settings(loaded: Loaded, algorithm: str, *, large: bool) -> str:
     """Return a short hash of everything that such a run depends on, except ε."""
-    parts = [redveil.__version__, loaded.dataset.schema.digest, algorithm, prune, WALK_STEPS]
+    digest = loaded.dataset.schema.digest
+    parts = [redveil.__version__, digest, algorithm, _baseline_limits(large=large), WALK_STEPS]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
 def perform_other(
-    loaded: Loaded, data: str, algorithm: str, epsilon: str, number: int, prune: int | None
+    loaded: Loaded, data: str, algorithm: str, epsilon: str, number: int, *, large: bool
 ) -> Run:
     """Mine a baseline, or watch a walk over pairs of trees at some ε of its own.
 
     >>> from redveil.experiments.subjects import World
     >>> loaded = World("survey", 300).load()
-    >>> perform_other(loaded, "survey", "layered-trees", "", 1, 30).algorithm
+    >>> perform_other(loaded, "survey", "layered-trees", "", 1, large=False).algorithm
     'layered-trees'
     """
     wall, cpu = time.perf_counter(), time.process_time()
     made = _walk(loaded, algorithm, epsilon) if algorithm.startswith(WALK) else {}
     if not made:
-        made = {"findings": _baseline(loaded, algorithm, prune or 10)}
+        made = {"findings": _baseline(loaded, algorithm, _baseline_limits(large=large))}
     spent = time.perf_counter() - wall, time.process_time() - cpu
-    settings = other_settings(loaded, algorithm, prune)
+    settings = other_settings(loaded, algorithm, large=large)
     row = data, algorithm, epsilon, number, settings, round(spent[0], 4), round(spent[1], 4)
     return Run(*row, code=code_name(), **made)
 
 
-def _baseline(loaded: Loaded, method: Any, min_support: int) -> tuple[Finding, ...]:
+def _baseline_limits(*, large: bool) -> dict[str, Any]:
+    """Return what a baseline must find: as much as a private run; insignificant ones, too."""
+    return {"max_p_value": 1.0, **(LARGE_LIMITS if large else {})}
+
+
+def _baseline(loaded: Loaded, method: Any, limits: dict[str, Any]) -> tuple[Finding, ...]:
     """Return what a baseline finds, each with its true values."""
-    found = redveil.baseline(loaded.dataset, method, min_support=min_support).to_arrow()
+    found = redveil.baseline(loaded.dataset, method, **limits).to_arrow()
     entities = max(loaded.views[0].count, 1)
     findings = []
     for one in found.to_pylist():
@@ -84,12 +90,13 @@ def _walk(loaded: Loaded, algorithm: str, epsilon: str) -> dict[str, Any]:
         trials=1,
         tree_share=SHARE,
         walk_steps=WALK_STEPS,
+        # A diagnosis compares walks; the paper watches one.
         walks=2,
     )
     scores = watched.traces[0]
     middle = scores.size // 2
     parts = scores[:SHOWN], scores[middle : middle + SHOWN], scores[-SHOWN:]
-    counts, _ = np.histogram(watched.traces, bins=BINS, range=(0, 1))
+    counts, _ = np.histogram(scores, bins=BINS, range=(0, 1))
     return {
         "scores": tuple(np.round(np.concatenate(parts), 4).tolist()),
         "histogram": tuple(counts.tolist()),

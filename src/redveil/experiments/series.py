@@ -5,12 +5,14 @@ An experiment that was interrupted is resumed: runs that are in the journal are 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 from redveil.experiments.console import say, tracked
 from redveil.experiments.other_runs import is_other, other_settings, perform_other
@@ -33,6 +35,7 @@ class Task:
 
     first:     the number of the first run
     same_code: do runs again that another version of the source has done
+    intervals: compute those of published runs, too
 
     >>> Task(World("noise", 500), "twin", ("1",), 20, None, Path("runs.jsonl")).runs
     20
@@ -46,6 +49,7 @@ class Task:
     journal: Path
     first: int = 1
     same_code: bool = False
+    intervals: bool = True
 
 
 def work(task: Task, loaded: Loaded | None = None) -> None:
@@ -87,7 +91,7 @@ def _settings(task: Task, data: Loaded) -> str:
     """Return the hash of what the runs of a task depend on."""
     subject, algorithm = task.subject, task.algorithm
     if is_other(algorithm):
-        return other_settings(data, algorithm, subject.prune)
+        return other_settings(data, algorithm, large=subject.large)
     given = settings_of(algorithm, large=subject.large)
     published = given.get("profile") == "published"
     return settings_name(data.dataset, given, subject.prune if published else None)
@@ -97,9 +101,16 @@ def _perform(task: Task, data: Loaded, epsilon: str, number: int) -> Run:
     """Do one run, after its code has been compiled."""
     subject, row = task.subject, (task.subject.title, task.algorithm, epsilon)
     if is_other(task.algorithm):
-        return perform_other(data, *row, number, subject.prune)
+        return perform_other(data, *row, number, large=subject.large)
     _warm_up(task.algorithm.partition("@")[0])
-    return perform(data, *row, number, large=subject.large, prune=subject.prune)
+    return perform(
+        data,
+        *row,
+        number,
+        large=subject.large,
+        prune=subject.prune,
+        intervals=task.intervals,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -111,7 +122,7 @@ def load(subject: Subject) -> Loaded:
 @cache
 def _warm_up(algorithm: str) -> None:
     """Compile the kernels, or read them from their cache, outside the measured time."""
-    perform(World("noise", 200).load(), "", algorithm, "1", 0, large=False)
+    perform(World("noise", 200).load(), "", algorithm, "1", 0, large=False, intervals=False)
 
 
 def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
@@ -121,11 +132,29 @@ def do_all(tasks: Sequence[Task], workers: int = 1) -> None:
     """
     if workers > 1:
         # Sealed data cannot be sent to another process, so each process loads its own.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        context = get_context("spawn")
+        with ProcessPoolExecutor(workers, context, initializer=end_with_the_parent) as pool:
             _wait_for([pool.submit(work, task) for task in tasks])
         return
     for task in tracked(tasks, "running"):
         work(task)
+
+
+def end_with_the_parent() -> None:
+    """End this process as soon as the one that started it has ended, by a kill for instance.
+
+    Otherwise it would go on with what is queued, beside the processes of a second attempt, and then
+    wait for ever.
+    """
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _wait_for(futures: Sequence[Future[None]]) -> None:

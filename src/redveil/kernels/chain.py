@@ -45,8 +45,9 @@ class Ending(NamedTuple):
 
     stop: uint8[1], read before each step; another thread sets it to 1 to end the walk (Ctrl-C)
     window, threshold: the published rule: end when the variance of the last `window` scores falls
-        below `threshold`. It depends on the data, so private runs must not use it; a threshold
-        of -1 switches it off
+        below `threshold`. As in the paper's listings, the score of a tree counts once a step has
+        been taken from it. The rule depends on the data, so private runs must not use it; a
+        threshold of -1 switches it off
     """
 
     stop: NDArray[np.uint8]
@@ -59,11 +60,11 @@ def ends(trace: NDArray[np.float64], step: int, ending: Ending) -> bool:
     """Return whether a walk ends before a step; trace: float64[walk_steps], the scores so far."""
     if ending.stop[0] != 0:
         return True
-    if ending.threshold < 0 or step + 1 < ending.window:
+    if ending.threshold < 0 or step < ending.window:
         return False
-    origin = trace[step]
+    origin = trace[step - 1]
     total, squares = 0.0, 0.0
-    for k in range(step - ending.window + 1, step + 1):
+    for k in range(step - ending.window, step):
         difference = trace[k] - origin
         total += difference
         squares += difference * difference

@@ -180,7 +180,8 @@ def test_only_published_walks_end_when_the_data_says_so() -> None:
     assert 0 not in walked_scores(HARDENED_RULES, 600)
     # By the published rule, with scores as ours.
     early = walked_scores(replace(published_rules(0.005), placed_cost=0), 600)
-    assert early.index(0) == 500
+    # 500 steps, and the score at their end.
+    assert early.index(0) == 501
 
 
 def test_noise_is_floating_point_laplace() -> None:
@@ -219,6 +220,22 @@ def test_numeric_targets_have_equal_width_bins_and_no_class_for_missing() -> Non
     assert dataset.schema.left.attributes[1].kind is Kind.CATEGORICAL
     sex = ObservedTargets(dataset.table)(data, Side.LEFT, 1)
     assert sex.number == 2
+
+
+def test_each_value_of_an_ordered_attribute_is_a_class() -> None:
+    # Hardened targets merge neighbours into at most six.
+    days = ("mo", "tu", "we", "th", "fr", "sa", "su")
+    day = Attribute("day", Kind.ORDINAL, categories=days)
+    size = Attribute("size", Kind.NUMERIC, minimum=0, maximum=9, cuts=(5.0,))
+    schema = Schema("some", View("left", "id", (day,)), View("right", "id", (size,)))
+    left = pl.DataFrame({"id": list("abcdefg"), "day": days})
+    right = pl.DataFrame({"id": list("abcdefg"), "size": np.arange(7.0)})
+    dataset = redveil.load(left, right, schema)
+    binned = within(lambda table: bin_table(table, dataset.schema), dataset.table)
+    data = PreparedData.of(dataset.schema, binned)
+    target = ObservedTargets(dataset.table)(data, Side.LEFT, 0)
+    assert target.number == 7
+    assert sorted(open_for_owner(data.classes(target.labels)).tolist()) == list(range(7))
 
 
 def test_a_view_without_two_values_is_refused_with_a_reason() -> None:

@@ -11,7 +11,7 @@ from oracle.extraction import Rules, redescriptions
 from redveil.findings import paper_extraction
 from redveil.findings.binomial import largest_binomial_p
 from redveil.findings.critical_values import report_critical_values
-from redveil.findings.paper_extraction import PaperExtractor
+from redveil.findings.paper_extraction import PaperExtractor, estimates_only
 from redveil.findings.reporting import Constraints
 from redveil.query.formula import evaluate
 from redveil.query.leaves import term_ends
@@ -184,3 +184,21 @@ def test_a_negated_leaf_is_counted_without_those_who_are_stuck() -> None:
         assert one.statistics.support_left.estimate == pytest.approx(counted[0])
         smaller += counted[0] < entities.weigh(pair[0])
     assert smaller
+
+
+def test_without_intervals_the_same_is_found() -> None:
+    here, price = scene(7, heaviest=40), Fraction(1, 10)
+    table = here.released(measured(here.trees, here.cells, price, SeededRandomness(7), passes=2))
+    whole = PaperExtractor(table, Constraints()).extract(0)
+    with estimates_only():
+        plain = PaperExtractor(table, Constraints()).extract(0)
+    assert [(one.left, one.right) for one in plain] == [(one.left, one.right) for one in whole]
+    for one, other in zip(plain, whole, strict=True):
+        jaccard = one.statistics.jaccard
+        assert jaccard.low == jaccard.high == jaccard.estimate
+        assert jaccard.estimate == other.statistics.jaccard.estimate
+        assert one.statistics.p_value == one.statistics.p_value_estimate
+    assert whole
+    # Intervals are back.
+    again = PaperExtractor(table, Constraints()).extract(0)
+    assert again == whole

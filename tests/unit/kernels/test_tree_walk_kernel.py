@@ -197,8 +197,8 @@ def test_the_published_rule_ends_some_walks_later_than_others() -> None:
     words = random_words(6, 400)
     cases = [forest(seed, 70, 3, 5e-3) for seed in range(6)]
     ended = [one.by_hand(50, 2.0).run(one.start, words.tolist()).walk_steps for one in cases]
-    # Not before there are 50 scores, the start's among them.
-    assert min(ended) == 49
+    # Not before 50 steps have been taken, as in the paper's listings.
+    assert min(ended) == 50
     assert len(set(ended)) > 2
     assert [one.walk(words, no_stop(50, 2.0))[0][0] for one in cases] == ended
 
@@ -214,14 +214,14 @@ def test_the_variance_is_that_of_the_last_scores(
     trace = np.array([*scores, 10**6], np.float64)
     last = scores[-window:]
     expected = len(last) == window and pvariance(last) < threshold
-    assert bool(ends(trace, len(scores) - 1, no_stop(window, threshold))) is expected
+    assert bool(ends(trace, len(scores), no_stop(window, threshold))) is expected
 
 
 def test_one_jump_among_large_scores_is_not_lost() -> None:
     # Sums of squares of numbers like these would drown a variance of 1/4.
     trace = np.array([1e9, 1e9, 1e9 + 1, 1e9 + 1])
-    assert not ends(trace, 3, no_stop(4, 0.25))
-    assert ends(trace, 3, no_stop(4, 0.2500001))
+    assert not ends(trace, 4, no_stop(4, 0.25))
+    assert ends(trace, 4, no_stop(4, 0.2500001))
 
 
 @given(st.floats(0, 1e6), st.integers(1, 20), st.integers(0, 5))

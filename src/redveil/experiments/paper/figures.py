@@ -12,7 +12,15 @@ import numpy as np
 import redveil
 from redveil.experiments.paper.pooled import LIMIT, Pool, Pooled, column, differences
 from redveil.experiments.paper.tables import SWEPT, moments, walks
-from redveil.experiments.paper.variants import ALL, BASELINES, PLAIN, TWIN, VARIANTS, Variant
+from redveil.experiments.paper.variants import (
+    ALL,
+    BASELINES,
+    PLAIN,
+    TIMED,
+    TWIN,
+    Variant,
+    by_name,
+)
 
 SIGNIFICANT, INSIGNIFICANT, PRUNED = "#2a8fbd", "#123a5c", "#c3c9cd"
 SPLIT_TREES, LAYERED_TREES = "#7a8f3c", "#c9a227"
@@ -165,19 +173,36 @@ def histograms(pool: Pool, path: Path) -> None:
 
 
 def _baseline_panel(panel: Any, pool: Pool, name: str, bins: Any, *, first: bool) -> None:
-    """Draw the significant redescriptions of both baselines side by side."""
-    found = [
-        [one for one in pool.take(name, method, "").findings if one.p_value <= LIMIT]
-        for method in BASELINES
-    ]
-    panel.hist([column(one, "true") for one in found], bins, color=[SPLIT_TREES, LAYERED_TREES])
+    """Draw the redescriptions of both baselines side by side, insignificant ones on top in grey."""
+    least = smallest_kept(pool.take(name, by_name("MCMCTreePair"), "1"))
+    width = (bins[1] - bins[0]) * 0.45
+    told = []
+    for place, (method, colour) in enumerate(
+        zip(BASELINES, (SPLIT_TREES, LAYERED_TREES), strict=True)
+    ):
+        found = [o for o in pool.take(name, method, "").findings if o.noisy_support >= least]
+        good = [one for one in found if one.p_value <= LIMIT]
+        bad = [one for one in found if one.p_value > LIMIT]
+        heights, others = (np.histogram(column(some, "true"), bins)[0] for some in (good, bad))
+        lefts = bins[:-1] + (bins[1] - bins[0]) * 0.05 + place * width
+        panel.bar(lefts, heights, width, align="edge", color=colour)
+        panel.bar(lefts, others, width, bottom=heights, align="edge", color=PRUNED)
+        told.append(f"{len(good)} + {len(bad)}" if bad else f"{len(good)}")
     panel.margins(y=0.28)
     panel.yaxis.get_major_locator().set_params(integer=True, nbins=4)
-    counts = " / ".join(str(len(one)) for one in found)
-    panel.text(0.02, 0.97, counts, transform=panel.transAxes, va="top", fontsize=7)
+    panel.text(0.02, 0.97, " / ".join(told), transform=panel.transAxes, va="top", fontsize=7)
     panel.set_xlabel("true J")
     if first:
         panel.set_ylabel("baselines")
+
+
+def smallest_kept(pooled: Pooled) -> float:
+    """Return the smallest reported support that is not pruned; baselines are held against it.
+
+    >>> smallest_kept(Pooled((), (), 500))
+    500
+    """
+    return min((one.noisy_support for one in pooled.kept), default=pooled.threshold)
 
 
 def boxes(pool: Pool, epsilon: str, measure: str, path: Path) -> None:
@@ -197,7 +222,7 @@ def boxes(pool: Pool, epsilon: str, measure: str, path: Path) -> None:
                     capprops={"color": colour},
                     flierprops={"marker": ".", "ms": 2, "markeredgecolor": colour},
                 )  # fmt: skip
-            panel.text(place, 1.03, f"{values.size}", ha="center", fontsize=6, color=MUTED)
+            panel.text(place, 1.03, f"{values.size}", ha="center", fontsize=7, color=MUTED)
         panel.set(title=name, ylim=(-0.03, 1.1))
         panel.set_xticks(range(len(ALL)), [variant.code for variant in ALL])
     sheet.panels[0, 0].set_ylabel("true J" if measure == "J" else "|reported J − true J|")
@@ -231,32 +256,44 @@ def convergence(pool: Pool, path: Path) -> None:
 
 
 def runtimes(pool: Pool, path: Path) -> None:
-    """Draw CPU seconds against rows, with one standard deviation on either side."""
-    sheet = Sheet(1, 1, 4.6, 3.0)
-    panel = sheet.panels[0, 0]
-    for variant in VARIANTS:
-        if variant.code == "Mb":
-            continue
-        points = [
-            (rows, [run.cpu for run in pool.take(name, variant, "1").runs])
-            for name, rows in pool.timed.items()
-        ]
-        points = [(rows, cpu) for rows, cpu in points if cpu]
-        if not points:
-            continue
-        sizes = [rows for rows, _ in points]
-        means = np.array([np.mean(cpu) for _, cpu in points])
-        spread = np.array([np.std(cpu) for _, cpu in points])
-        colour = COLOURS[variant.name]
-        style = "--" if variant.stable else "-"
-        panel.plot(sizes, means, style, color=colour, marker="o", ms=3, label=variant.name)
-        panel.fill_between(sizes, np.maximum(means - spread, 1e-3), means + spread, color=colour,
-                           alpha=0.15, lw=0)  # fmt: skip
-    panel.set(xlabel="rows", ylabel="CPU seconds", xscale="log", yscale="log")
-    panel.set_xticks(list(pool.timed.values()), [f"{rows:,}" for rows in pool.timed.values()])
-    panel.minorticks_off()
-    panel.legend(fontsize=7)
+    """Draw CPU seconds against rows: a panel for each variant, then all of them together.
+
+    Shaded: one standard deviation on either side.
+    """
+    variants = [one for one in TIMED if one is not TWIN]
+    sheet = Sheet(2, 3, 7.2, 4.4, sharex=True)
+    *single, together = sheet.panels.ravel()
+    for panel, variant in zip(single, variants, strict=True):
+        _runtime(panel, pool, variant)
+        panel.set(title=variant.name, ylim=(0, None))
+    for variant in TIMED:
+        _runtime(together, pool, variant)
+    together.set(title="all", yscale="log")
+    for panel in sheet.panels[:, 0]:
+        panel.set_ylabel("CPU seconds")
+    sizes = list(pool.timed.values())
+    for panel in sheet.panels[-1]:
+        panel.set(xlabel="rows", xscale="log")
+        panel.set_xticks(sizes, [f"{rows:,}" for rows in sizes])
+        panel.minorticks_off()
+    _legend(sheet, *((one.name, COLOURS[one.name], "o") for one in TIMED))
     sheet.save(path)
+
+
+def _runtime(panel: Any, pool: Pool, variant: Variant) -> None:
+    """Draw the times of one variant."""
+    found = [
+        (rows, [run.cpu for run in pool.take(name, variant, "1").runs])
+        for name, rows in pool.timed.items()
+    ]
+    points = [(rows, cpu) for rows, cpu in found if cpu]
+    sizes = [rows for rows, _ in points]
+    means = np.array([np.mean(cpu) for _, cpu in points])
+    spread = np.array([np.std(cpu) for _, cpu in points])
+    colour, style = COLOURS[variant.name], "--" if variant.stable else "-"
+    panel.plot(sizes, means, style, color=colour, marker="o", ms=3)
+    panel.fill_between(sizes, np.maximum(means - spread, 1e-3), means + spread, color=colour,
+                       alpha=0.2, lw=0)  # fmt: skip
 
 
 def laplace(_pool: Pool, path: Path) -> None:

@@ -15,12 +15,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from redveil.experiments.paper import numbers, tables
 from redveil.experiments.paper.agenda import EPSILONS
 from redveil.experiments.paper.catalogue import EXPERIMENTS, Experiment
 from redveil.experiments.paper.conduct import Conducted
 from redveil.experiments.paper.pooled import LEAST, LIMIT, Pool, column, share
-from redveil.experiments.paper.variants import PLAIN, VARIANTS
+from redveil.experiments.paper.variants import PLAIN, TIMED, TWIN, VARIANTS
 from redveil.experiments.rank_tests import spearman
 
 EVIDENCE: Final = "evidence"
@@ -117,6 +119,7 @@ def verdict_facts(pool: Pool) -> dict[str, str]:
         "successes": f"{sum(one.successes for one in pooled):,}",
         "tried": f"{sum(len(one.runs) for one in pooled):,}",
         "spearman": _spearman(pool),
+        "runtime": _runtime(pool),
     }
 
 
@@ -142,6 +145,25 @@ def _spearman(pool: Pool) -> str:
             every += 1
             same += (ours[1] < LIMIT) == theirs[1].startswith("<")
     return f"{same} of {every} are significant, or not, as in the paper; single values differ"
+
+
+def _runtime(pool: Pool) -> str:
+    """Return how CPU times grow with the rows, and which variants are the quickest and slowest."""
+    timed: dict[str, list[float]] = {}
+    for variant in TIMED:
+        found = [[run.cpu for run in pool.take(name, variant, "1").runs] for name in pool.timed]
+        if variant is not TWIN and found and all(found):
+            timed[variant.name] = [float(np.mean(cpu)) for cpu in found]
+    if not timed:
+        return "nothing was timed"
+    growth = sorted(times[-1] / times[0] for times in timed.values())
+    last = {name: times[-1] for name, times in timed.items()}
+    sizes = list(pool.timed.values())
+    return (
+        f"from {sizes[0]:,} to {sizes[-1]:,} rows times grow by factors of {growth[0]:.1f} to "
+        f"{growth[-1]:.1f}. With the most rows {min(last, key=last.__getitem__)} is the quickest "
+        f"and {max(last, key=last.__getitem__)} the slowest, in the paper AltMCMC and AltExpM S"
+    )
 
 
 def close_cells(pool: Pool, least: float, epsilons: Sequence[str] = EPSILONS) -> tuple[int, int]:

@@ -28,7 +28,7 @@ from redveil.experiments.paper.pooled import (
     differences,
     share,
 )
-from redveil.experiments.paper.variants import ALL, PLAIN, TWIN, VARIANTS, Variant
+from redveil.experiments.paper.variants import ALL, PLAIN, TIMED, TWIN, VARIANTS, Variant
 from redveil.experiments.rank_tests import mann_whitney, spearman
 from redveil.experiments.runs import Run
 
@@ -77,7 +77,7 @@ def data_sets(pool: Pool) -> Table:
 
 
 def parameters(pool: Pool) -> Table:
-    """Table 2: parameters; ours are the same."""
+    """Table 6: parameters; ours are the same, but for a second depth."""
     rows = []
     for name, known in pool.known.items():
         large = known.large
@@ -135,7 +135,8 @@ def significance(pool: Pool) -> Table:
 
 def _percent(pooled: Pooled, least: float = 0.0) -> str:
     value = pooled.significant(least)
-    return NONE if math.isnan(value) else f"{100 * value:.1f} ({len(pooled.kept)})"
+    counted = sum(one.true >= least for one in pooled.kept)
+    return NONE if math.isnan(value) else f"{100 * value:.1f} ({counted})"
 
 
 def at_their_best(pool: Pool) -> Table:
@@ -158,8 +159,15 @@ def at_their_best(pool: Pool) -> Table:
                 good = share(one.p_value <= LIMIT for one in kept)
                 told = f"{100 * good:.0f} % of {len(kept) / len(pooled.runs):.1f}"
                 cells.append(f"{told} (d {depth}, {threshold:,.0f})" if net > 0 else "nothing")
-            rows.append(cells)
-    return Table(("data", "ε", *(variant.name for variant in VARIANTS)), rows)
+            rows.append([*cells, _as_listed(pool.take(data, TWIN, epsilon))])
+    return Table(("data", "ε", *(variant.name for variant in ALL)), rows)
+
+
+def _as_listed(pooled: Pooled) -> str:
+    """Return the share of significant ones in whole lists, and how long these are."""
+    if not pooled.kept:
+        return "nothing" if pooled.runs else NONE
+    return f"{100 * pooled.significant():.0f} % of {len(pooled.kept) / len(pooled.runs):.1f}"
 
 
 def best_threshold(pooled: Pooled) -> tuple[float, float]:
@@ -260,18 +268,27 @@ def successes(pool: Pool) -> Table:
 
 
 def convergence(pool: Pool) -> Table:
-    """Mean and standard deviation of a walk's scores at two ε."""
+    """Mean and standard deviation of a walk's scores at two ε, and which are larger."""
     rows = []
     theirs = numbers.numbers()["convergence"]
-    for run in walks(pool):
+    found = walks(pool)
+    for run in found:
         mean, deviation = moments(run)
         key = f"score mean +- sd at epsilon {run.epsilon}"
         paper = theirs[key]
         rows.append(
             (run.epsilon, f"{mean:.3f} ± {deviation:.3f}", f"{paper[0]} ± {paper[1]:.3f}",
-             f"{deviation**2:.4f}")
+             f"{deviation**2:.4f}", *(_larger(*found) if run is found[0] else ("", "")))
         )  # fmt: skip
-    return Table(("ε", "score", "paper", "variance"), rows)
+    return Table(("ε", "score", "paper", "variance", "p that it is larger", "paper"), rows)
+
+
+def _larger(high: Run, low: Run | None = None) -> tuple[str, str]:
+    """Return the one-sided p-value of scores at the larger ε, and the paper's."""
+    if low is None:
+        return NONE, NONE
+    first, second = (np.repeat(_middles(run), run.histogram) for run in (high, low))
+    return _p(mann_whitney(first, second, larger=True)), "<2e-16"
 
 
 def walks(pool: Pool) -> list[Run]:
@@ -282,10 +299,14 @@ def walks(pool: Pool) -> list[Run]:
 
 def moments(run: Run) -> tuple[float, float]:
     """Return mean and standard deviation of a walk's scores, from their histogram."""
-    counts = np.array(run.histogram, dtype=np.float64)
-    middles = (np.arange(counts.size) + 0.5) / counts.size
+    counts, middles = np.array(run.histogram, dtype=np.float64), _middles(run)
     mean = float(np.average(middles, weights=counts))
     return mean, float(np.sqrt(np.average((middles - mean) ** 2, weights=counts)))
+
+
+def _middles(run: Run) -> Floats:
+    """Return the middles of a histogram's bins, from 0 to 1."""
+    return np.asarray((np.arange(len(run.histogram)) + 0.5) / len(run.histogram))
 
 
 def laplace_sums(_pool: Pool) -> Table:
@@ -305,15 +326,12 @@ def runtimes(pool: Pool) -> Table:
     rows = []
     for name, known in pool.timed.items():
         cells = [name, f"{known:,}"]
-        for variant in VARIANTS:
-            if variant.code == "Mb":
-                continue
+        for variant in TIMED:
             cpu = [run.cpu for run in pool.take(name, variant, "1").runs]
-            spread = f" ± {np.std(cpu):.1f}" if len(cpu) > 1 else ""
-            cells.append(f"{np.mean(cpu):.1f}{spread}" if cpu else NONE)
+            spread = f" ± {np.std(cpu):.2f}" if len(cpu) > 1 else ""
+            cells.append(f"{np.mean(cpu):.2f}{spread}" if cpu else NONE)
         rows.append(cells)
-    names = [variant.name for variant in VARIANTS if variant.code != "Mb"]
-    return Table(("data", "rows", *names), rows)
+    return Table(("data", "rows", *(variant.name for variant in TIMED)), rows)
 
 
 def worths(pool: Pool) -> Table:
@@ -346,11 +364,13 @@ def epsilons(pool: Pool) -> Table:
 def depths(pool: Pool) -> Table:
     """Sweep over the depth on MAMMAL, at ε = 1."""
     plain: tuple[Variant, ...] = SWEPT[1:]
-    rows = [
-        (f"{depth}", *(_point(pool.take("MAMMAL", variant, "1", depth)) for variant in plain))
-        for depth in SWEPT_DEPTHS
-    ]
-    return Table(("d", *(variant.name for variant in plain)), rows)
+    rows = []
+    for depth in SWEPT_DEPTHS:
+        # By itself `twin` sets its depth from the noisy number of entities.
+        twin = pool.take("MAMMAL", f"{TWIN.base}@{depth}", "1")
+        others = [pool.take("MAMMAL", variant, "1", depth) for variant in plain]
+        rows.append((f"{depth}", _point(twin), *map(_point, others)))
+    return Table(("d", *(variant.name for variant in SWEPT)), rows)
 
 
 def shares(pool: Pool) -> Table:

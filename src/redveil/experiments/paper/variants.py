@@ -42,6 +42,8 @@ TWIN: Final = Variant("twin", "twin", "twin")
 ALL: Final = (*VARIANTS, TWIN)
 # The three of the paper's scatter plots and correlations.
 PLAIN: Final = tuple(one for one in VARIANTS if one.code in ("S", "EM", "M"))
+# Those of the paper's runtimes, which do not depend on the share of ε for the trees, and ours.
+TIMED: Final = tuple(one for one in ALL if one.code != "Mb")
 BASELINES: Final = {"split-trees": "SplitT", "layered-trees": "LayeredT"}
 
 
