@@ -20,7 +20,7 @@ def title(name: str, titles: Titles) -> str:
     """Return what a column is called, or nothing if no rule knows better than its name.
 
     >>> title("t7+", CLIMATE_TITLES), title("Moose", CLIMATE_TITLES)
-    ('daily maximum temperature in July (°C)', '')
+    ('mean daily highs in July (°C)', '')
     """
     for pattern, called in titles:
         if found := re.fullmatch(pattern, name):
@@ -40,7 +40,9 @@ def labels(path: Path) -> dict[str, str]:
         rows = csv.DictReader(file)
         # Some labels end with the number of a finer group.
         found = {row["column"]: re.sub(r"\s*\[.*\]$", "", row["label"]).strip() for row in rows}
-    return {column: f"in hospital: {label.lower()}" for column, label in found.items() if label}
+    return {
+        column: f"{label.lower()} diagnosed in hospital" for column, label in found.items() if label
+    }
 
 
 def _from(words: Mapping[str, str], form: str = "{}") -> Callable[[re.Match[str]], str]:
@@ -52,11 +54,11 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_TIMES: Final = {"-": "minimum", "~": "mean", "+": "maximum"}
+_TEMPERATURES: Final = {"-": "daily lows", "~": "temperatures", "+": "daily highs"}
 CLIMATE_TITLES: Final[Titles] = (
     (
         r"t(\d+)([-+~])",
-        lambda m: f"daily {_TIMES[m[2]]} temperature in {_MONTHS[int(m[1]) - 1]} (°C)",
+        lambda m: f"mean {_TEMPERATURES[m[2]]} in {_MONTHS[int(m[1]) - 1]} (°C)",
     ),
     (r"p(\d+)~", lambda m: f"precipitation in {_MONTHS[int(m[1]) - 1]} (mm)"),
 )
@@ -76,13 +78,13 @@ _CHRONIC: Final = {
 }
 BENEFICIARY_TITLES: Final[Titles] = (
     (r"birth_year", "year of birth"),
-    (r"female", "woman"),
+    (r"female", "female sex"),
     (r"race_(\w+)", lambda m: f"race: {m[1]}"),
     (r"esrd", "end-stage kidney disease"),
-    (r"died_2008_2010", "died between 2008 and 2010"),
-    (rf"chr_({'|'.join(_CHRONIC)})_(\d+)", _from(_CHRONIC, "{}, {}")),
-    (r"dx_", "in hospital: a diagnosis outside all groups"),
-    (r"dx_(.+)", lambda m: f"in hospital: diagnosis group {m[1]}"),
+    (r"died_2008_2010", "death between 2008 and 2010"),
+    (rf"chr_({'|'.join(_CHRONIC)})_(\d+)", _from(_CHRONIC, "{} in {}")),
+    (r"dx_", "a disease outside all groups diagnosed in hospital"),
+    (r"dx_(.+)", lambda m: f"a disease of group {m[1]} diagnosed in hospital"),
 )
 _SERVICES: Final = {"IP": "hospital stays", "OP": "outpatient care", "CAR": "physicians"}
 _PAYERS: Final = {
@@ -97,22 +99,22 @@ _COVERAGE: Final = {
     "PLAN_CVRG_MOS_NUM": "a drug plan",
 }
 _STAYS: Final = {
-    "CLM_PMT_AMT": "Medicare's payments ($)",
-    "NCH_PRMRY_PYR_CLM_PD_AMT": "another insurer's payments ($)",
-    "CLM_PASS_THRU_PER_DIEM_AMT": "daily pass-through payments ($)",
-    "NCH_BENE_IP_DDCTBL_AMT": "the patient's deductible ($)",
-    "NCH_BENE_PTA_COINSRNC_LBLTY_AM": "the patient's coinsurance ($)",
-    "NCH_BENE_BLOOD_DDCTBL_LBLTY_AM": "the patient's deductible for blood ($)",
-    "CLM_UTLZTN_DAY_CNT": "days in hospital",
-    "N_CLAIMS": "number of claims",
+    "CLM_PMT_AMT": "Medicare's payments for hospital claims in {} ($)",
+    "NCH_PRMRY_PYR_CLM_PD_AMT": "another insurer's payments for hospital claims in {} ($)",
+    "CLM_PASS_THRU_PER_DIEM_AMT": "daily pass-through payments for hospital claims in {} ($)",
+    "NCH_BENE_IP_DDCTBL_AMT": "the patient's hospital deductible in {} ($)",
+    "NCH_BENE_PTA_COINSRNC_LBLTY_AM": "the patient's hospital coinsurance in {} ($)",
+    "NCH_BENE_BLOOD_DDCTBL_LBLTY_AM": "the patient's deductible for blood in {} ($)",
+    "CLM_UTLZTN_DAY_CNT": "days in hospital in {}",
+    "N_CLAIMS": "number of hospital claims in {}",
 }
 CLAIM_TITLES: Final[Titles] = (
     (
         rf"({'|'.join(_PAYERS)})_({'|'.join(_SERVICES)})_(\d+)",
-        lambda m: f"{_PAYERS[m[1]]} for {_SERVICES[m[2]]}, {m[3]} ($)",
+        lambda m: f"{_PAYERS[m[1]]} for {_SERVICES[m[2]]} in {m[3]} ($)",
     ),
-    (rf"({'|'.join(_COVERAGE)})_(\d+)", _from(_COVERAGE, "months with {}, {}")),
-    (rf"IPCLM_({'|'.join(_STAYS)})_(\d+)", _from(_STAYS, "hospital claims of {1}: {0}")),
+    (rf"({'|'.join(_COVERAGE)})_(\d+)", _from(_COVERAGE, "months with {} in {}")),
+    (rf"IPCLM_({'|'.join(_STAYS)})_(\d+)", lambda m: _STAYS[m[1]].format(m[2])),
 )
 
 RESPONDENT_TITLES: Final[Titles] = (
