@@ -77,6 +77,11 @@ def width_of(page: Any) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth"))
 
 
+def unfold_tools(page: Any) -> None:
+    """Open what sorts and filters; findings come first, so it is folded."""
+    page.click("#toolbox > summary")
+
+
 def visible(page: Any) -> list[str]:
     cards = page.locator(".finding:visible")
     return [cards.nth(at).get_attribute("data-number") for at in range(cards.count())]
@@ -146,6 +151,7 @@ def test_headings_stay_before_their_findings(browser: Any, file: Path) -> None:
         after = "e => e.nextElementSibling.dataset.number"
         assert heading.inner_text() == DETAILS
         assert heading.evaluate(after) == "2"
+        unfold_tools(page)
         page.select_option("#sort-order", "support")
         assert not heading.is_visible()
         page.select_option("#sort-order", "as listed")
@@ -159,6 +165,8 @@ def test_the_list_is_sorted_filtered_and_cut(browser: Any, file: Path) -> None:
     entries = found().redescriptions
     by_support = sorted(range(len(entries)), key=lambda n: -entries[n].support.both.estimate)
     with opened(browser, written(file, found())) as page:
+        assert page.locator("#sort-order").is_hidden()
+        unfold_tools(page)
         page.select_option("#sort-order", "support")
         assert visible(page) == [str(number + 1) for number in by_support]
         page.select_option("#sort-order", "as listed")
@@ -169,7 +177,8 @@ def test_the_list_is_sorted_filtered_and_cut(browser: Any, file: Path) -> None:
         page.fill("#search", "no such attribute")
         assert visible(page) == []
         assert page.locator("#none-left").is_visible()
-        assert page.locator("#live").text_content() == f"0 of {len(entries)} shown"
+        for said in ("#live", "#toolbox .count"):
+            assert page.locator(said).text_content() == f"0 of {len(entries)} shown"
         page.fill("#search", "")
         least = int(entries[by_support[0]].support.both.estimate)
         page.locator("#least-support").fill(str(least))
@@ -186,6 +195,7 @@ def test_only_what_is_confirmed_can_be_shown(browser: Any, file: Path) -> None:
     result = changed(redescriptions=(doubted, *others))
     with opened(browser, written(file, result)) as page:
         assert page.locator("#finding-1 .verdict").inner_text().startswith("○ not confirmed")
+        unfold_tools(page)
         page.check("#confirmed-only")
         assert "1" not in visible(page)
 
@@ -363,6 +373,7 @@ def test_findings_and_answers_are_copied(browser: Any, file: Path) -> None:
         page.click("#finding-1 .actions button >> nth=1")
         text = page.evaluate(clipboard)
         assert text.startswith(f"{one.left.text} ⟷ {one.right.text}: Jaccard ")
+        unfold_tools(page)
         page.select_option("#copy-format", "LaTeX")
         page.click("#finding-1 .actions button >> nth=1")
         assert page.evaluate(clipboard).startswith(f"${one.left.latex}$ & ${one.right.latex}$ & ")
@@ -445,6 +456,7 @@ def test_two_thousand_attributes_forty_pairs_and_two_hundred_findings(
         assert page.locator("#answer .value").is_visible()
         page.click("[aria-label='Previous pair of trees']")
         assert page.locator("#pair").input_value() == "38"
+        unfold_tools(page)
         page.locator("#least-corrected").fill("0.5")
         strong = [one for one in result if one.corrected.estimate >= 0.5]
         assert page.locator(".finding:visible").count() == len(strong)

@@ -87,7 +87,7 @@ class PublicData:
         known: what the provider calls them, where it does
 
         >>> find("MAMMAL").schema_of(["Moose"], ["t7+"]).right.attributes[0].title
-        'mean daily maximum temperature in July (°C)'
+        'mean daily highs in July (°C)'
         """
         sides = (
             (left, self.left_rules, self.left_titles),

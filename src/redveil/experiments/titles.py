@@ -20,7 +20,7 @@ def title(name: str, titles: Titles) -> str:
     """Return what a column is called, or nothing if no rule knows better than its name.
 
     >>> title("t7+", CLIMATE_TITLES), title("Moose", CLIMATE_TITLES)
-    ('mean daily maximum temperature in July (°C)', '')
+    ('mean daily highs in July (°C)', '')
     """
     for pattern, called in titles:
         if found := re.fullmatch(pattern, name):
@@ -54,11 +54,11 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_TIMES: Final = {"-": "mean daily minimum", "~": "mean", "+": "mean daily maximum"}
+_TEMPERATURES: Final = {"-": "daily lows", "~": "temperatures", "+": "daily highs"}
 CLIMATE_TITLES: Final[Titles] = (
     (
         r"t(\d+)([-+~])",
-        lambda m: f"{_TIMES[m[2]]} temperature in {_MONTHS[int(m[1]) - 1]} (°C)",
+        lambda m: f"mean {_TEMPERATURES[m[2]]} in {_MONTHS[int(m[1]) - 1]} (°C)",
     ),
     (r"p(\d+)~", lambda m: f"precipitation in {_MONTHS[int(m[1]) - 1]} (mm)"),
 )
@@ -105,7 +105,7 @@ _STAYS: Final = {
     "NCH_BENE_IP_DDCTBL_AMT": "hospital deductible in {} ($)",
     "NCH_BENE_PTA_COINSRNC_LBLTY_AM": "hospital coinsurance in {} ($)",
     "NCH_BENE_BLOOD_DDCTBL_LBLTY_AM": "deductible for blood in {} ($)",
-    "CLM_UTLZTN_DAY_CNT": "number of days in hospital in {}",
+    "CLM_UTLZTN_DAY_CNT": "days in hospital in {}",
     "N_CLAIMS": "number of hospital claims in {}",
 }
 CLAIM_TITLES: Final[Titles] = (
@@ -113,7 +113,7 @@ CLAIM_TITLES: Final[Titles] = (
         rf"({'|'.join(_PAYERS)})_({'|'.join(_SERVICES)})_(\d+)",
         lambda m: f"{_PAYERS[m[1]]} for {_SERVICES[m[2]]} in {m[3]} ($)",
     ),
-    (rf"({'|'.join(_COVERAGE)})_(\d+)", _from(_COVERAGE, "number of months with {} in {}")),
+    (rf"({'|'.join(_COVERAGE)})_(\d+)", _from(_COVERAGE, "months with {} in {}")),
     (rf"IPCLM_({'|'.join(_STAYS)})_(\d+)", lambda m: _STAYS[m[1]].format(m[2])),
 )
 

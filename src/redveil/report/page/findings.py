@@ -29,8 +29,8 @@ CLEAR: Final = 0.01
 FEW: Final = 2
 #: Said where the printed counts could not follow the estimates; `question.js` says it, too.
 ADJUSTED: Final = (
-    "With the noise, more came out in both groups than in one of them, so the latter's count was "
-    "raised. The index is from the counts as they came out, so it may differ from these."
+    "Noise made the overlap larger than one group. That count was raised; the index was not "
+    "changed."
 )
 # One in a hundred each: for the noise, and for the search.
 _SURE: Final = "In at least 98 of 100 runs, no confirmed finding is a coincidence."
@@ -55,7 +55,8 @@ def findings_section(teller: Teller) -> Html:
         shown.append(element("p", "The list is empty.", class_="message"))
     if found:
         tools = element("div", id="tools", class_="tools")
-        summary = element("summary", "Sort, filter and copy")
+        count = element("span", "", class_="count")
+        summary = element("summary", "Sort, filter and copy", count)
         shown.append(
             element("details", summary, tools, id="toolbox", class_="toolbox", hidden=True)
         )
@@ -219,8 +220,13 @@ def _bar(teller: Teller, one: RedescriptionPart) -> Html:
         )
         for side in Side
     )
+    left, right = alone
+    # On paper there is no room for a line below the bar.
+    both = element("span", f"both {counts.both:,}", class_="both paper", aria_hidden="true")
     return element(
-        "figure", element("figcaption", *alone), element("svg", *rects, label, class_="bar")
+        "figure",
+        element("figcaption", left, both, right),
+        element("svg", *rects, label, class_="bar"),
     )
 
 

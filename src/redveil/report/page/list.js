@@ -27,31 +27,28 @@ export function findingsList(result, link) {
   const watchers = [];
   const shown = () => findings.filter((one) => isWanted(one, wanted)).sort(ORDERS[wanted.order]);
 
-  const count = h("p", { class: "count" });
+  const toolbox = document.getElementById("toolbox");
+  const count = toolbox.querySelector(".count");
   const none = document.getElementById("none-left");
   const update = () => {
     const visible = shown();
     const numbers = new Set(visible.map((one) => one.number));
     for (const [number, article] of articles) article.hidden = !numbers.has(number);
     place.append(...withHeadings(visible, articles, headings, wanted.order === LISTED));
-    count.textContent = `${visible.length} of ${findings.length} shown`;
+    const said = `${visible.length} of ${findings.length} shown`;
+    // As long as all are shown, there is nothing to say.
+    count.textContent = visible.length < findings.length ? said : "";
     none.hidden = visible.length > 0;
     none.textContent = "No finding is left. Lower a threshold, or clear the filter.";
     for (const watch of watchers) watch(numbers, wanted);
+    return said;
   };
   const set = (changes) => {
     Object.assign(wanted, changes);
-    update();
-    announce(count.textContent);
+    announce(update());
   };
   const tools = toolbar(result, wanted, set, shown);
-  const tally = h("div", { class: "tally" }, count, tools.copying);
-  document.getElementById("tools").append(...tools.elements, tally);
-  const toolbox = document.getElementById("toolbox");
-  const wide = matchMedia("(min-width: 861px)");
-  const unfold = () => (toolbox.open = wide.matches);
-  wide.addEventListener("change", unfold);
-  unfold();
+  document.getElementById("tools").append(...tools.elements, tools.copying);
   toolbox.hidden = false;
   watchers.push(tools.show);
   for (const one of findings) addActions(one, articles.get(one.number), tools.format, link);

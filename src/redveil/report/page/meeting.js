@@ -174,7 +174,7 @@ function laidOut(pair, side) {
 function label(side, region, narrow) {
   const { tree, depth } = side;
   const outer = Math.max(depth - 1, 0);
-  const [size, line, most] = narrow ? [11, 13, 14] : [12.5, 15, 3];
+  const [size, line, most] = narrow ? [11, 13, 14] : [12.5, 15, 4];
   const only = region - (narrow ? 20 : 36);
   const leafRoom = narrow || outer === 0 ? only : Math.min(180, region * 0.56);
   const innerRoom = outer === 0 ? 0 : (only - leafRoom) / outer;
@@ -275,7 +275,7 @@ function treeOf(side, name, edge, out, draw) {
     const end = tree.ends[order[at]];
     const key = end.stuck ? `stuck${end.node}` : end.node;
     middleOf.set(key, centre(order[at]));
-    anchors.set(key, edge + out * (BAR + 10 + one.length));
+    anchors.set(key, edge + out * (one.length + 5));
   });
   const visit = (node) => {
     if (!inner.has(node)) return middleOf.get(node);
@@ -295,10 +295,13 @@ function treeOf(side, name, edge, out, draw) {
     }
     anchors.set(node, begins);
     const keys = middleOf.has(`stuck${node}`) ? [...below, `stuck${node}`] : below;
+    // All bend before the first label; one that ends further in passes labels in a straight line.
+    const outermost = out * Math.max(...keys.map((key) => out * anchors.get(key)));
+    const bend = (x + outermost) / 2;
     for (const key of keys) {
-      const [x2, y2] = [anchors.get(key), middleOf.get(key)];
-      const bend = (x + x2) / 2;
-      branches.push(s("path", { d: `M${x} ${y}C${bend} ${y} ${bend} ${y2} ${x2} ${y2}` }));
+      const y2 = middleOf.get(key);
+      const curve = `C${bend} ${y} ${bend} ${y2} ${outermost} ${y2}`;
+      branches.push(s("path", { d: `M${x} ${y}${curve}H${anchors.get(key)}` }));
     }
     return y;
   };
@@ -343,6 +346,12 @@ function endButton(side, place, name, edge, out, draw) {
     event.preventDefault();
     toggle();
   };
+  // From the ribbons to the end of the label. What can be clicked reaches further.
+  const length = BAR + 13 + Math.max(...lines.map((one) => widthOf(one, side.size)));
+  const box = (wide, name) => {
+    const place = { x: out < 0 ? edge - wide : edge, y: top + tall / 2 - high / 2 };
+    return s("rect", { ...place, width: wide, height: high, rx: 4, class: name });
+  };
   const element = s(
     "g",
     {
@@ -356,18 +365,11 @@ function endButton(side, place, name, edge, out, draw) {
       ...pointing(link, { pair: number, left: null, right: null, [name]: new Set([place]) }),
     },
     s("title", {}, full),
-    s("rect", {
-      x: out < 0 ? edge - BAR - room : edge,
-      y: top + tall / 2 - high / 2,
-      width: room + BAR,
-      height: high,
-      rx: 4,
-      class: "reach",
-    }),
+    box(room + BAR, "reach"),
+    box(length, "plate"),
     s("rect", { x: out < 0 ? edge - BAR : edge, y: top, width: BAR, height: tall, class: "stem" }),
     textBlock(side, lines, edge + out * (BAR + 7), top + tall / 2, out, null, "leaf"),
   );
-  const length = Math.max(...lines.map((one) => widthOf(one, side.size)));
   return { element, place, length };
 }
 

@@ -141,9 +141,10 @@ class Phrases:
             return self.label(name) if value else None
         if isinstance(value, float):
             least = self.attributes[name].minimum if name in self.attributes else None
-            # "costs of $0" instead of "costs up to $0"
+            # "costs of $0" instead of "costs up to $0", but "number of claims equal to 0"
             if literal.op == "<=" and value == least:
-                return f"{self._noun(name)} of {self._number(name, value)}"
+                joint = "of" if self._label_and_unit(name)[1] else "equal to"
+                return f"{self._noun(name)} {joint} {self._number(name, value)}"
             return f"{self._noun(name, literal.op)} {self._number(name, value)}"
         if literal.op in ("=", "!="):
             return self._category(literal)

@@ -13,8 +13,7 @@ import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "
 
 // As in `findings.py`.
 const ADJUSTED =
-  "With the noise, more came out in both groups than in one of them, so the latter's count was " +
-  "raised. The index is from the counts as they came out, so it may differ from these.";
+  "Noise made the overlap larger than one group. That count was raised; the index was not changed.";
 
 /** Return a section with the heat map, the answer, and what cannot be asked. */
 export function questionSection(result, link, tableOf) {

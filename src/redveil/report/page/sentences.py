@@ -232,10 +232,9 @@ class Teller:
             return []
         if not found:
             return [Words(" Nothing stood out clearly from the noise.")]
-        pairs = "such pair was" if found == 1 else "such pairs were"
-        if self.document.certificate.algorithm in (DESCRIBE, REFINE):
-            pairs = "answer was" if found == 1 else "answers were"
-        return [Words(f" {_number_word(found)} {pairs} found.")]
+        asked = self.document.certificate.algorithm in (DESCRIBE, REFINE)
+        what = ("answer" if asked else "such pair") + ("" if found == 1 else "s")
+        return [Words(f" The search found {_number_word(found)} {what}.")]
 
 
 def share(
@@ -280,5 +279,5 @@ def _percent(ratio: float) -> str:
 
 
 def _number_word(count: int) -> str:
-    words = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     return words[count] if count < len(words) else f"{count:,}"

@@ -38,21 +38,27 @@ export function widthOf(text, size = 12.5) {
   return (size / 100) * widthOf.pen.measureText(text).width;
 }
 
-/** Return a text in lines of some width; what does not fit is left out. */
+/** Return a text in lines of some width; what does not fit is left out of its middle. */
 export function broken(text, width, most, size) {
+  const fits = (line) => widthOf(line, size) <= width;
+  // Names in code are long; they are broken after underscores, too.
+  const pieces = [...text.matchAll(/ *[^ _-]*[_-]*/g)].map(([piece]) => piece).filter(Boolean);
   const lines = [];
   let line = "";
-  // Names in code are long; they are broken after underscores, too.
-  for (const [piece] of text.matchAll(/ *[^ _-]*[_-]*/g)) {
-    if (line.trim() && widthOf(line + piece, size) > width) {
+  for (const piece of pieces) {
+    if (line.trim() && !fits(line + piece)) {
       lines.push(line.trim());
       line = piece;
     } else line += piece;
   }
   lines.push(line.trim());
-  const kept = lines.slice(0, most);
-  if (lines.length > most) kept[most - 1] += "…";
-  return kept.map((one) => cut(one, width, size));
+  if (lines.length <= most) return lines.map((one) => cut(one, width, size));
+  // The value comes last, and only it tells two groups of a split apart.
+  let last = pieces.pop();
+  while (pieces.length && fits(pieces.at(-1) + last)) last = pieces.pop() + last;
+  const kept = lines.slice(0, most - 1);
+  kept[most - 2] += "…";
+  return [...kept, last.trim()].map((one) => cut(one, width, size));
 }
 
 function cut(text, width, size) {
