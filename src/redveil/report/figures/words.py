@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from types import MappingProxyType
 
 from redveil.query.formula import And, Known, Literal, Not, Query, Value, interval_pairs
@@ -96,12 +97,24 @@ def fitted(text: str, width: float, size: float = USUAL, *, lines: int = 2) -> s
     whole = printable(text)
     # No letter is narrower than a quarter of its height.
     kept = min(len(whole), int(4 * lines * width * 72 / size) + 1)
-    while kept > 1:
-        folded = _folded(_without_middle(whole, kept), width, size)
+    shorter = (_without_middle(whole, most) for most in range(kept, 1, -1))
+    words = _WORDS.split(whole) if kept == len(whole) else []
+    for one in chain([whole] if words else [], _without_words(words), shorter):
+        folded = _folded(one, width, size)
         if len(folded) <= lines:
             return "\n".join(folded)
-        kept -= 1
-    return _without_middle(whole, kept)
+    return _without_middle(whole, 1)
+
+
+def _without_words(words: Sequence[str]) -> Iterator[str]:
+    """Yield a text without more and more words of its middle, but with its last two.
+
+    >>> list(_without_words(["mean", "highs", "in", "July", "> 5"]))
+    ['mean highs… July > 5', 'mean… July > 5']
+    """
+    for kept in range(len(words) - 1, 2, -1):
+        last = max(kept // 2, 2)
+        yield f"{' '.join(words[: kept - last])}{_DOTS} {' '.join(words[-last:])}"
 
 
 def _without_middle(text: str, most: int) -> str:
