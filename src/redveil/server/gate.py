@@ -13,7 +13,7 @@ import time
 from typing import Final
 
 from anyio.to_thread import run_sync
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redveil.errors import RedveilError, innermost
@@ -63,6 +63,8 @@ class Gate:
                 raise
             # The server stops: event streams end, and clients come back.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except ClientDisconnect:
+            pass
         except Exception as error:
             # Not the message: it may repeat what a client sent.
             self._context.log("internal error", place=innermost(error))
