@@ -111,7 +111,9 @@ def test_a_worker_that_is_killed_changes_nothing(files: tuple[Path, Path]) -> No
 def dying(trigger: Path) -> Any:
     """Return a plugin that kills the worker that begins a task of the phase named in a file."""
 
-    class Dying(distributed.WorkerPlugin):  # type: ignore[misc]  # local: pickled as it is
+    plugin: Any = distributed.WorkerPlugin
+
+    class Dying(plugin):  # type: ignore[misc]  # local, so that it is pickled as it is
         name = "dying"
 
         def transition(self, key: str, _start: str, finish: str, **_more: Any) -> None:
@@ -314,7 +316,8 @@ def test_an_answer_that_was_lost_on_its_way_is_asked_for_again(
 ) -> None:
     assert rows.elsewhere is not None
     counts = rows.elsewhere.counts(rows.schema, splits_of(rows.schema))
-    submit, lost = distributed.Client.submit, []
+    submit = distributed.Client.submit
+    lost: list[None] = []
 
     def losing(self: Any, *given: Any, **named: Any) -> Any:
         if len(lost) < losses:
