@@ -135,7 +135,9 @@ def test_a_worker_that_is_killed_changes_nothing(files: tuple[Path, Path]) -> No
 def dying(trigger: Path) -> Any:
     """Return a plugin that kills the worker that begins a task of the phase named in a file."""
 
-    class Dying(distributed.WorkerPlugin):  # type: ignore[misc]  # local: pickled as it is
+    plugin: Any = distributed.WorkerPlugin
+
+    class Dying(plugin):  # type: ignore[misc]  # local, so that it is pickled as it is
         name = "dying"
 
         def transition(self, key: str, _start: str, finish: str, **_more: Any) -> None:
@@ -151,10 +153,10 @@ def dying(trigger: Path) -> Any:
     return Dying()
 
 
-@pytest.fixture(scope="module")
-def doomed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Path]]:
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[tuple[Any, Path]]:
     """A cluster, and the file in which to name the phase that kills a worker."""
-    trigger = tmp_path_factory.mktemp("phase") / "phase"
+    trigger = tmp_path / "phase"
     with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as one:
         one.register_plugin(dying(trigger))
         yield one, trigger
@@ -170,7 +172,6 @@ def test_a_worker_that_is_killed_in_any_phase_changes_nothing(
     phase: str, doomed: tuple[Any, Path], files: tuple[Path, Path]
 ) -> None:
     one, trigger = doomed
-    one.wait_for_workers(2)
     trigger.write_text(phase)
     elsewhere = redveil.load(*files, marked_schema(), cluster=one)
     assert redveil.load_report(elsewhere) == redveil.load_report(marked(ENTITIES))
@@ -194,7 +195,6 @@ def test_a_worker_that_is_killed_at_any_question_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one, trigger = doomed
-    one.wait_for_workers(2)
     elsewhere = redveil.load(*files, marked_schema(), cluster=one)
     died_at: set[str] = set()
     ask = ClusterCounts.ask
@@ -202,7 +202,7 @@ def test_a_worker_that_is_killed_at_any_question_changes_nothing(
     def asked(self: ClusterCounts, question: Any) -> Any:
         kind = type(question).__name__
         if kind in ASKING[name] - died_at:
-            one.wait_for_workers(2)
+            one.wait_for_workers(2, timeout=120)
             died_at.add(kind)
             trigger.write_text(phase)
             found = ask(self, question)
@@ -333,6 +333,31 @@ def test_an_error_on_a_worker_stays_there(client: Any) -> None:
     with pytest.raises(SealedError, match="its reason stays sealed") as caught:
         ClusterCounts(client, [partition, partition]).ask(Broken())
     assert leaks_in_error(caught.value) == []
+
+
+def test_an_answer_that_was_lost_on_its_way_is_asked_for_again(
+    client: Any, rows: redveil.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert rows.elsewhere is not None
+    counts = rows.elsewhere.counts(rows.schema, splits_of(rows.schema))
+    submit = distributed.Client.submit
+    lost: list[None] = []
+
+    def losing(self: Any, *given: Any, **named: Any) -> Any:
+        if len(lost) < losses:
+            lost.append(None)
+            raise OSError("lost")
+        return submit(self, *given, **named)
+
+    monkeypatch.setattr(distributed.Client, "submit", losing)
+    losses = 2
+    assert open_for_owner(counts.ask(Size())).tolist() == [ENTITIES]
+    # But not for ever.
+    losses = 5
+    with pytest.raises(ClusterError, match="are gone"):
+        counts.ask(Size())
+    assert len(lost) == losses
+    assert client.status == "running"
 
 
 def test_partitions_do_not_depend_on_their_number(client: Any, files: tuple[Path, Path]) -> None:

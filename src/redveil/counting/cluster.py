@@ -36,6 +36,8 @@ Lacking = Mapping[Side, NDArray[np.bool_]]
 # How often a wait looks whether the scheduler is still there, and how long it may be away.
 _POLL_SECONDS: Final = 0.5
 _LONGEST_ABSENCE: Final = 20.0
+# How often an answer is asked for that a busy cluster lost on its way.
+_ATTEMPTS: Final = 3
 _GONE: Final = (
     "the cluster's scheduler or too many of its workers are gone; what was charged stays charged. "
     "Check the cluster, then run again"
@@ -126,18 +128,24 @@ class ClusterCounts:
 
 
 def received(client: Client, submit: Callable[[], Future[Any]]) -> Sealed[Any] | BaseException:
-    """Return what a task returned, sealed, or what to raise: without a word of the task's own."""
-    try:
-        return _awaited(client, submit())
-    except KeyboardInterrupt:
-        return KeyboardInterrupt()
-    except SealedError as error:
-        return error.with_traceback(None)
-    except SystemExit:
-        raise
-    except BaseException:
-        # Not only Exception: Dask cancels what waits for a scheduler that is gone.
-        return ClusterError(_GONE)
+    """Return what a task returned, sealed, or what to raise: without a word of the task's own.
+
+    What fails while the scheduler is there is asked for again: nothing of it has been released.
+    """
+    for _ in range(_ATTEMPTS):
+        try:
+            return _awaited(client, submit())
+        except KeyboardInterrupt:
+            return KeyboardInterrupt()
+        except SealedError as error:
+            return error.with_traceback(None)
+        except SystemExit:
+            raise
+        except BaseException:
+            # Not only Exception: Dask cancels what waits for a scheduler that is gone.
+            if client.status != "running":
+                break
+    return ClusterError(_GONE)
 
 
 def _awaited(client: Client, future: Future[Any]) -> Sealed[Any]:

@@ -59,8 +59,9 @@ def started_numba() -> Any:
             "with NUMBA_"
         ) from None
     # Only if nobody else has set it, and before anything is compiled.
-    if numba.config.CPU_FEATURES is None:
-        numba.config.CPU_FEATURES = _features()
+    settings: Any = numba.config
+    if settings.CPU_FEATURES is None:
+        settings.CPU_FEATURES = _features()
     return numba
 
 
