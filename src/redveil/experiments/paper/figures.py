@@ -176,7 +176,7 @@ def _baseline_panel(panel: Any, pool: Pool, name: str, bins: Any, *, first: bool
     """Draw the redescriptions of both baselines side by side, insignificant ones on top in grey."""
     least = smallest_kept(pool.take(name, by_name("MCMCTreePair"), "1"))
     width = (bins[1] - bins[0]) * 0.45
-    told = []
+    told, highest = [], 1
     for place, (method, colour) in enumerate(
         zip(BASELINES, (SPLIT_TREES, LAYERED_TREES), strict=True)
     ):
@@ -188,7 +188,8 @@ def _baseline_panel(panel: Any, pool: Pool, name: str, bins: Any, *, first: bool
         panel.bar(lefts, heights, width, align="edge", color=colour)
         panel.bar(lefts, others, width, bottom=heights, align="edge", color=PRUNED)
         told.append(f"{len(good)} + {len(bad)}" if bad else f"{len(good)}")
-    panel.margins(y=0.28)
+        highest = max(highest, int((heights + others).max()))
+    panel.set_ylim(0, 1.28 * highest)
     panel.yaxis.get_major_locator().set_params(integer=True, nbins=4)
     panel.text(0.02, 0.97, " / ".join(told), transform=panel.transAxes, va="top", fontsize=7)
     panel.set_xlabel("true J")
@@ -268,7 +269,7 @@ def runtimes(pool: Pool, path: Path) -> None:
         panel.set(title=variant.name, ylim=(0, None))
     for variant in TIMED:
         _runtime(together, pool, variant)
-    together.set(title="all", yscale="log")
+    together.set(title="all, and twin", ylim=(0, None))
     for panel in sheet.panels[:, 0]:
         panel.set_ylabel("CPU seconds")
     sizes = list(pool.timed.values())

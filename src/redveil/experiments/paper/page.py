@@ -183,12 +183,14 @@ def close_cells(pool: Pool, least: float, epsilons: Sequence[str] = EPSILONS) ->
 def significance_facts(pool: Pool) -> dict[str, float]:
     """Return, for MAMMAL at ε = 0.01, means over the six variants, in percent.
 
-    plain: of significant ones; placed: among those with a true J of at least 0.1; small: the same
-    for NPAS; empty: of those with a true J of 0
+    plain: of significant ones; placed: among those with a true J of at least 0.1; small and claims:
+    the same for NPAS and CMS2; empty: of those with a true J of 0
     """
     every = [pool.take("MAMMAL", variant, "0.01") for variant in VARIANTS]
     survey = [pool.take("NPAS-2016", variant, "0.01") for variant in VARIANTS]
+    claims = [pool.take("CMS2", variant, "0.01") for variant in VARIANTS]
     return {
+        "claims": _mean(100 * one.significant(LEAST) for one in claims),
         "small": _mean(100 * one.significant(LEAST) for one in survey),
         "plain": _mean(100 * one.significant() for one in every),
         "placed": _mean(100 * one.significant(LEAST) for one in every),
