@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--only", choices=PARTS, action="append", help="[default: load, streams]")
     parser.add_argument("--seconds", type=float, default=8, help="for each line of the load")
-    parser.add_argument("--streams", type=int, default=10_000)
+    parser.add_argument("--streams", type=int, default=1_000)
     parser.add_argument("--soak", type=float, default=60, help="minutes")
     parser.add_argument("--note", help="a sentence about the machine, for the page")
     given = parser.parse_args()
