@@ -203,6 +203,8 @@ def test_only_what_is_confirmed_can_be_shown(browser: Any, file: Path) -> None:
 def test_every_point_has_its_number_and_its_own_chance(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
         dots = page.locator(".dot")
+        # Points are drawn as soon as the width of their figure is known.
+        dots.first.wait_for()
         assert dots.count() == len(found())
         assert page.locator(".dot text").all_text_contents() == [
             str(number) for number in range(1, len(found()) + 1)
