@@ -201,7 +201,7 @@ def _opened(
     file: CsvFile | CsvStream | None = None if whole else _large(path, layout)
     if file is None:
         data = read_bytes(path, _place(path), may_be_empty=True)
-        if not data.strip(b"\r\n") or not decode(data, layout.encoding, _place(path)).strip("\r\n"):
+        if not decode(data, layout.encoding, _place(path)).strip("\r\n"):
             return None
         file = open_csv(data, layout, _place(path))
     check(file)
