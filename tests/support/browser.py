@@ -49,10 +49,16 @@ class Opened:
 def opened(browser: Any, file: Path, **settings: Any) -> Iterator[Any]:
     """Open a file. It must neither complain nor ask for anything but itself.
 
+    Files that need no settings of their own are opened one after the other in the same page:
+    to start one takes longer than most tests.
+
     settings: of the browser's context, such as `viewport` and `color_scheme`
     """
-    with _seen(browser, file.as_uri(), file.as_uri(), **settings) as seen:
-        yield seen.page
+    page = _new_page(browser, **settings) if settings else _shared_page(browser)
+    with _seen(page, file.as_uri(), file.as_uri()) as seen:
+        yield page
+    if settings:
+        page.context.close()
     assert seen.complaints == []
     assert seen.requests == [file.as_uri()]
 
@@ -61,20 +67,43 @@ def opened(browser: Any, file: Path, **settings: Any) -> Iterator[Any]:
 def visited(browser: Any, address: str, **settings: Any) -> Iterator[Opened]:
     """Open a page of a server. It must ask nobody else; its complaints are for the test."""
     origin = "/".join(address.split("/")[:3]) + "/"
-    with _seen(browser, address, origin, **settings) as seen:
+    page = _new_page(browser, **settings)
+    with _seen(page, address, origin) as seen:
         yield seen
+    page.context.close()
     assert all(url.startswith(origin) for url in seen.requests)
 
 
-@contextmanager
-def _seen(browser: Any, address: str, within: str, **settings: Any) -> Iterator[Opened]:
-    """Open an address, and let through only what is within another one."""
+def _new_page(browser: Any, **settings: Any) -> Any:
     settings = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **settings}
     context = browser.new_context(**settings)
-    context.set_default_timeout(10_000)
-    seen = Opened(context.new_page())
-    seen.page.on("console", lambda message: seen.complaints.append(message.text))
-    seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+    # Far longer than anything takes, for machines that do much else at the same time.
+    context.set_default_timeout(60_000)
+    return context.new_page()
+
+
+def _shared_page(browser: Any) -> Any:
+    """Return the page that is kept, with nothing left of what was last done in it."""
+    kept = [page for context in browser.contexts for page in context.pages]
+    if not kept:
+        return _new_page(browser)
+    page = kept[0]
+    page.goto("about:blank")
+    page.emulate_media(media="null")
+    page.mouse.move(0, 0)
+    return page
+
+
+@contextmanager
+def _seen(page: Any, address: str, within: str) -> Iterator[Opened]:
+    """Open an address, and let through only what is within another one."""
+    seen = Opened(page)
+
+    def complain(message: Any) -> None:
+        seen.complaints.append(message.text)
+
+    def fail(error: Any) -> None:
+        seen.complaints.append(str(error))
 
     def answer(route: Any) -> None:
         seen.requests.append(route.request.url)
@@ -83,7 +112,13 @@ def _seen(browser: Any, address: str, within: str, **settings: Any) -> Iterator[
         else:
             route.abort()
 
-    context.route("**/*", answer)
-    seen.page.goto(address)
-    yield seen
-    context.close()
+    page.on("console", complain)
+    page.on("pageerror", fail)
+    page.context.route("**/*", answer)
+    page.goto(address)
+    try:
+        yield seen
+    finally:
+        page.context.unroute("**/*", answer)
+        page.remove_listener("console", complain)
+        page.remove_listener("pageerror", fail)

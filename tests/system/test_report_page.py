@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pyarrow as pa
 import pytest
 
 import redveil
+from redveil.algorithms.catalogue import make_algorithm
 from redveil.report.document import AttributePart, AttributesPart, ResultDocument
 from redveil.report.page.stories import DETAILS
 from redveil.report.result import Result
 from support.browser import chromium, opened
-from support.clinic import NOTHING, clinic, mined_clinic
+from support.clinic import ANYTHING, NOTHING, clinic, mined, mined_clinic
 
 PHONE = {"width": 360, "height": 740}
 HOSTILE = (
@@ -70,7 +72,9 @@ def hostile() -> Result:
         schema = schema.with_attribute(name, title=name)
     schema = schema.replace(unit="<i>unit</i>").accept()
     dataset = redveil.load(left, right, schema)
-    return redveil.mine(dataset, 50, min_support=1, max_p_value=1)
+    algorithm = make_algorithm(algorithm="twin", depth=2, trials=4)
+    reporting = algorithm.profile.reporting(ANYTHING, None)
+    return mined(dataset, algorithm, reporting, Fraction(50), seed=1)
 
 
 def width_of(page: Any) -> int:
@@ -429,10 +433,17 @@ def test_hostile_names_are_shown_and_do_nothing(browser: Any, file: Path) -> Non
         assert page.locator("script").count() == 2
         assert width_of(page) == PHONE["width"]
         assert [code.split("\n")[0] for code in page.locator("#finding-1 code").all_text_contents()]
-        for at in range(min(page.locator("#pair option").count(), 3)):
+        widths: list[float] = []
+        names: list[str] = []
+        for at in range(page.locator("#pair option").count()):
             page.select_option("#pair", str(at))
             page.locator(".cell").nth(0).click()
             assert page.locator("#answer .value").is_visible()
+            widths += [one.bounding_box()["width"] for one in page.locator(".heat th").all()]
+            names += [one.get_attribute("title") for one in page.locator(".heat .head").all()]
+        # A name of 400 letters is folded, and does not push the others away.
+        assert max(map(len, names)) > 400
+        assert max(widths) < 200
         for name in HOSTILE:
             page.fill("#about", name)
         text = page.locator("body").inner_text()

@@ -24,6 +24,7 @@ export function heatMap(result, link, tableOf) {
   const draw = () => {
     table = made(result, link, tableOf(link.state.pair), note);
     frame.replaceChildren(table.element);
+    frame.scrollLeft = 0;
     below.hidden = result.pairs[link.state.pair].fitted.flat().every((count) => count > -0.5);
     table.paint(link.state);
   };

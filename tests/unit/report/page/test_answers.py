@@ -169,12 +169,13 @@ def must_be_refused(tree: ReleasedTree, ends: list[int]) -> bool:
     return bool(given) or not reachable(tree)[ends].any()
 
 
-def few_or(many: int) -> list[Any]:
+def few_or(few: int, many: int) -> list[Any]:
     """Return how many questions to ask: a few, and many in the long suite."""
-    return [many // 3, pytest.param(many, marks=pytest.mark.slow)]
+    return [few, pytest.param(many, marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize("count", few_or(150))
+# More than a thousand over all results.
+@pytest.mark.parametrize("count", few_or(80, 150))
 @pytest.mark.parametrize("name", RESULTS)
 def test_unions_of_ends_are_answered_as_by_ask(name: str, count: int, page: Any) -> None:
     result = RESULTS[name]()
@@ -279,7 +280,7 @@ def with_cells(kind: str, scale: float, seed: int) -> Result:
     return Result(base.model_copy(update={"tree_pairs": tuple(pairs)}))
 
 
-@pytest.mark.parametrize("count", few_or(60))
+@pytest.mark.parametrize("count", few_or(20, 60))
 @pytest.mark.parametrize("scale", [0, 1, 50, 1e4, 1e7])
 @pytest.mark.parametrize("kind", ["twin, depth 2", "least squares", "two passes", "published"])
 def test_extreme_tables_are_answered_alike(kind: str, scale: float, count: int, page: Any) -> None:
