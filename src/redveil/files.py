@@ -383,6 +383,18 @@ def followed(path: Path) -> Path:
         return path
 
 
+def sqlite_files(path: Path) -> list[Path]:
+    """Return a SQLite file and those that SQLite makes beside it, reads, and removes.
+
+    It names them after the file at the end of all symbolic links.
+
+    >>> [path.name for path in sqlite_files(Path("a.sqlite"))][:4]
+    ['a.sqlite', 'a.sqlite-journal', 'a.sqlite-wal', 'a.sqlite-shm']
+    """
+    places = (path, followed(path))
+    return [Path(f"{one}{end}") for one in places for end in ("", "-journal", "-wal", "-shm")]
+
+
 def _is_same(path: Path, other: Path) -> bool:
     """Return whether two paths stand for the same regular file, there already or not."""
     try:

@@ -18,13 +18,13 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, say
-from redveil.cli.ledger import announcing, find_ledger, is_found, ledger_files
+from redveil.cli.ledger import announcing, find_ledger, is_found
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, rescuing, save
 from redveil.cli.tables import Left, Right, find_schema_file
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
-from redveil.files import followed, must_be_changeable
+from redveil.files import followed, must_be_changeable, sqlite_files
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
 from redveil.schema.on_disk import SchemaOnDisk
@@ -85,7 +85,7 @@ def buy_cuts(
         must_be_changeable(path)
     target = result or path
     charges = find_ledger(ledger, path)
-    check_output(target, FileKind.SCHEMA, [*left.needed(), *right.needed(), *ledger_files(charges)])
+    check_output(target, FileKind.SCHEMA, [*left.needed(), *right.needed(), *sqlite_files(charges)])
     if not is_standard_output(target):
         must_keep(target, declared.id, declared.budget)
     names = _names(declared, columns, heavy_tailed)

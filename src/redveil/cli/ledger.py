@@ -77,18 +77,6 @@ def _is_same(one: Path, other: Path) -> bool:
     return followed(one) == followed(other)
 
 
-def ledger_files(ledger: Path) -> list[Path]:
-    """Return a ledger and the files that SQLite makes beside it, and removes.
-
-    SQLite names them after the file at the end of all symbolic links.
-
-    >>> [path.name for path in ledger_files(Path("a.sqlite"))][:4]
-    ['a.sqlite', 'a.sqlite-journal', 'a.sqlite-wal', 'a.sqlite-shm']
-    """
-    places = (ledger, followed(ledger))
-    return [Path(f"{one}{end}") for one in places for end in ("", "-journal", "-wal", "-shm")]
-
-
 def chargeable_ledger(
     given: Path | None, schema: Schema, schema_path: Path, loss: Loss
 ) -> Path | None:

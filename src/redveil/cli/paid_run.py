@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redveil.cli.console import display, output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger, ledger_files
+from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.cli.paid_output import PaidOutput
 from redveil.file_kind import FileKind
+from redveil.files import sqlite_files
 
 if TYPE_CHECKING:
     from redveil.data.address import Address
@@ -75,7 +76,7 @@ def destination(
     """
     charges = find_ledger(ledger, tables.schema_path)
     tabled = [*tables.left.needed(), *tables.right.needed()]
-    needed = [*tabled, tables.schema_path, *inputs, *ledger_files(charges)]
+    needed = [*tabled, tables.schema_path, *inputs, *sqlite_files(charges)]
     check_output(path, FileKind.RESULT, needed)
     charged = chargeable_ledger(ledger, tables.schema, tables.schema_path, loss)
     return Destination(path, charged, tables.quiet)

@@ -16,13 +16,19 @@ from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.edit import edit
 from redveil.cli.help import ReadableCommand, ReadableGroup
-from redveil.cli.ledger import default_schema, find_ledger, ledger_files
+from redveil.cli.ledger import default_schema, find_ledger
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.cli.tables import Left, Right
 from redveil.data.address import Address
 from redveil.errors import InputError, LoadError, SchemaError
 from redveil.file_kind import FileKind
-from redveil.files import is_stream, must_be_changeable, must_be_writable, replace_text
+from redveil.files import (
+    is_stream,
+    must_be_changeable,
+    must_be_writable,
+    replace_text,
+    sqlite_files,
+)
 from redveil.schema import Schema
 from redveil.schema.on_disk import SchemaOnDisk
 from redveil.schema.reader import Package, read_package
@@ -60,7 +66,7 @@ def draft(
     printed = is_standard_output(result)
     # What is no file has no folder that is about the data.
     place = Path(DEFAULT) if printed or is_stream(result) else result
-    files = [*left.needed(), *right.needed(), *ledger_files(find_ledger(None, place))]
+    files = [*left.needed(), *right.needed(), *sqlite_files(find_ledger(None, place))]
     check_output(result, FileKind.SCHEMA, files)
     # Refuse before reading any data; what is known by then may be more.
     _earlier(place)

@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from redveil.errors import LoadError
+from redveil.files import sqlite_files
 
 PARQUET_FILES: Final = (".parquet", ".pq")
 DELIMITED_FILES: Final = tuple(
@@ -124,6 +125,8 @@ path=PosixPath('clinic.sqlite'), wanted='visits')
         """
         if self.where is Where.POSTGRESQL:
             return []
+        if self.where is Where.SQLITE:
+            return sqlite_files(self.path)
         if not self.is_files:
             return [self.path]
         try:

@@ -61,6 +61,18 @@ def test_no_file_of_a_table_is_written_over(
     assert target.read_bytes() == before
 
 
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+def test_no_result_is_put_where_sqlite_keeps_its_own_files(
+    clinic_files: Clinic, sources: tuple[str, str], command: Command, end: str
+) -> None:
+    """There it would keep the database from being opened, and SQLite would remove it."""
+    target = clinic_files.folder / f"clinic.sqlite{end}"
+    refused = command("mine", *sources, "-e", "1", "-s", clinic_files.schema, "-o", target)
+    assert refused.code == 2
+    assert "this command needs that file itself" in refused.err
+    assert not target.exists()
+
+
 def test_a_missing_schema_is_looked_for_in_the_folder_of_a_pattern(
     clinic_files: Clinic, sources: tuple[str, str], command: Command
 ) -> None:
