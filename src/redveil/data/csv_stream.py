@@ -20,7 +20,7 @@ import pyarrow as pa
 from redveil.data.csv_file import may_be_open, read_rows, records, row_end, split
 from redveil.data.layout import Layout
 from redveil.data.raw import Piece, RawTable, check_names
-from redveil.data.text_file import is_text
+from redveil.data.text_file import is_other_format, is_text
 from redveil.errors import LoadError
 
 # Smaller files are read as a whole. A table with many columns takes time for every block.
@@ -127,7 +127,8 @@ def open_csv_stream(path: Path, layout: Layout, place: str, block: int = BLOCK) 
                 return None
     except (EOFError, zlib.error, gzip.BadGzipFile, OSError, ValueError):
         return None
-    header = _header(first, layout.delimiter)
+    # What a small file is refused for must not depend on how many rows there are.
+    header = None if is_other_format(first) else _header(first, layout.delimiter)
     if header is None:
         return None
     names, start = header

@@ -2,13 +2,15 @@
 
 The types of the columns are declared, so they are structure and not rows. Rows are streamed with
 COPY, and each value is converted by itself: Python's dates have no year 10000 and no infinity, and
-one such date would end a cursor that made objects of them.
+one such date would end a cursor that made objects of them. Texts come in the encoding of the
+database, because the server would end COPY at a character that it cannot translate.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -50,21 +52,27 @@ _SETTINGS: Final = (
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL IntervalStyle = 'iso_8601'",
     "SET LOCAL extra_float_digits = 3",
+    "SET LOCAL bytea_output = 'hex'",
+    "SET LOCAL lc_monetary = 'C'",
 )
+# The encodings of databases that have another name in Python; those of Windows have a number.
+_ENCODINGS: Final = {"SQL_ASCII": "utf-8", "KOI8R": "koi8-r", "KOI8U": "koi8-u"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostgresqlTable:
     """A table or query whose columns are known.
 
-    kinds: the numbers of the columns' types
-    block: how many bytes to read at a time
+    kinds:    the numbers of the columns' types
+    encoding: Python's name of the database's encoding
+    block:    how many bytes to read at a time
     """
 
     place: str
     names: tuple[str, ...]
     kinds: tuple[int, ...]
     address: Address
+    encoding: str
     block: int = BLOCK
     layout: Layout = field(default_factory=Layout)
 
@@ -95,7 +103,10 @@ class PostgresqlTable:
 
         columns = sql.SQL(", ").join(map(sql.Identifier, wanted))
         query = sql.SQL("SELECT {} FROM ({}\n) AS redveil").format(columns, _query(self.address))
-        copy = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv, FORCE_QUOTE *, NULL {})")
+        # SQL_ASCII: bytes as they are.
+        copy = sql.SQL(
+            "COPY ({}) TO STDOUT (FORMAT csv, FORCE_QUOTE *, NULL {}, ENCODING 'SQL_ASCII')"
+        )
         with _connected(self.address) as connection:
             expected, done, rest = _expected_rows(connection, query), 0, bytearray()
             with connection.cursor().copy(copy.format(query, sql.Literal(_NULL))) as rows:
@@ -119,7 +130,7 @@ class PostgresqlTable:
             self.place,
             len(columns[0]),
             {
-                name: _converted(column, kinds[name])
+                name: _converted(_texts(column, self.encoding), kinds[name])
                 for name, column in zip(wanted, columns, strict=True)
             },
             self._where,
@@ -133,7 +144,7 @@ class PostgresqlTable:
 
 def open_postgresql(address: Address) -> PostgresqlTable:
     """Read the names and types of the columns of a table, or of a query."""
-    described = quietly(
+    described, encoding = quietly(
         lambda: _described(address),
         f"{address.place}: cannot be read; check the address, the name after #, and whether you "
         "may read it",
@@ -141,11 +152,12 @@ def open_postgresql(address: Address) -> PostgresqlTable:
     names = check_names([name for name, _ in described], address.place)
     if not names:
         raise LoadError(f"{address.place}: no columns; name a table or a query that has some")
-    return PostgresqlTable(address.place, names, tuple(kind for _, kind in described), address)
+    kinds = tuple(kind for _, kind in described)
+    return PostgresqlTable(address.place, names, kinds, address, encoding)
 
 
-def _described(address: Address) -> list[tuple[str, int]]:
-    """Return the names and types of the columns, without running anything.
+def _described(address: Address) -> tuple[list[tuple[str, int]], str]:
+    """Return the names and types of the columns, and the encoding, without running anything.
 
     A statement that is prepared is one statement. So a query cannot end the one that it becomes a
     part of, and begin another.
@@ -160,10 +172,28 @@ def _described(address: Address) -> list[tuple[str, int]]:
                 if address.is_query
                 else f"{address.place}: no such table; check the name after #"
             )
-        return [
+        columns = [
             ((found.fname(number) or b"").decode(), found.ftype(number))
             for number in range(found.nfields)
         ]
+        return columns, _encoding(connection.info.parameter_status("server_encoding"), address)
+
+
+def _encoding(name: str | None, address: Address) -> str:
+    """Return Python's name of a database's encoding; in all of them, ASCII is ASCII.
+
+    >>> _encoding("WIN1252", Address.of("postgresql://host/clinic#visits"))
+    'cp1252'
+    """
+    known = name or ""
+    try:
+        return codecs.lookup(_ENCODINGS.get(known, known.replace("WIN", "cp"))).name
+    except LookupError:
+        pass
+    raise LoadError(
+        f"{address.place}: a database in an encoding that cannot be read; copy the table to one in "
+        "UTF8"
+    )
 
 
 @contextmanager
@@ -226,9 +256,8 @@ def _columns(rows: bytes, width: int) -> list[pa.ChunkedArray]:
     return [table.column(name) for name in names]
 
 
-def _converted(column: pa.ChunkedArray, kind: int) -> pa.ChunkedArray:
-    """Return a column of bytes as a frame would have it."""
-    texts = _texts(column)
+def _converted(texts: pa.ChunkedArray, kind: int) -> pa.ChunkedArray:
+    """Return a column of texts as a frame would have it."""
     if kind in _BOOLEAN:
         return compute.equal(texts, "t")
     if kind in _INTEGERS:
@@ -246,22 +275,24 @@ def _converted(column: pa.ChunkedArray, kind: int) -> pa.ChunkedArray:
     return texts
 
 
-def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    r"""Return bytes as text; what is not UTF-8 is missing, as in a database without an encoding.
+def _texts(column: pa.ChunkedArray, encoding: str) -> pa.ChunkedArray:
+    r"""Return bytes as text; what is none in this encoding is missing.
 
-    >>> _texts(pa.chunked_array([[b"a", b"\xff", None]])).to_pylist()
-    ['a', None, None]
+    A database without an encoding has any bytes, and one of Windows those without a character.
+
+    >>> both = pa.chunked_array([[b"a", b"\xe9", b"\x81", None]])
+    >>> _texts(both, "utf-8").to_pylist(), _texts(both, "cp1252").to_pylist()
+    (['a', None, None, None], ['a', 'é', None, None])
     """
-    try:
-        return column.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return pa.chunked_array(
-            [pa.array([_decoded(one) for one in column.to_pylist()], pa.large_string())]
-        )
+    if encoding == "utf-8":
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.large_string())
+    decoded = [_decoded(one, encoding) for one in column.to_pylist()]
+    return pa.chunked_array([pa.array(decoded, pa.large_string())])
 
 
-def _decoded(text: bytes | None) -> str | None:
+def _decoded(text: bytes | None, encoding: str) -> str | None:
     try:
-        return None if text is None else text.decode("utf-8")
+        return None if text is None else text.decode(encoding)
     except UnicodeDecodeError:
         return None

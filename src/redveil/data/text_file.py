@@ -28,6 +28,15 @@ _MAGIC: Final = {
 }
 
 
+def is_other_format(data: bytes) -> bool:
+    """Return whether a file that begins so is refused as no text.
+
+    >>> is_other_format(b"PAR1"), is_other_format(b"id,age")
+    (True, False)
+    """
+    return data.startswith(tuple(_MAGIC))
+
+
 def check_file(path: Path, place: str, *, may_be_empty: bool = False) -> None:
     """Raise a LoadError unless the path is a file that is not empty, or may be.
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from redveil.data.csv_file import open_csv
 from redveil.data.csv_stream import CsvStream, NotStreamedError, open_csv_stream
 from redveil.data.layout import Layout
+from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 
 Cells = list[list[str]]
@@ -109,3 +110,12 @@ def test_other_encodings_are_read_as_a_whole(tmp_path: Path, encoding: str) -> N
     path = tmp_path / "a.csv"
     path.write_bytes(("x,y\n" + "é,1\n" * 50).encode(encoding))
     assert open_csv_stream(path, Layout(",", encoding), "a.csv", 16) is None
+
+
+def test_a_large_file_is_refused_for_what_a_small_one_is(tmp_path: Path) -> None:
+    """Otherwise a row more, with which a file is large, would decide whether it is loaded."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"PAR1,id\n5,1\n6,2\n")
+    with pytest.raises(LoadError, match="a Parquet file"):
+        read_bytes(path, "a.csv")
+    assert open_csv_stream(path, Layout(), "a.csv", 8) is None

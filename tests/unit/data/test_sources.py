@@ -24,7 +24,7 @@ from redveil.data import csv_stream, frame, sqlite_table
 from redveil.data.address import Address
 from redveil.data.draft import draft
 from redveil.data.loading import examine
-from redveil.data.postgresql_table import PostgresqlTable, open_postgresql
+from redveil.data.postgresql_table import PostgresqlTable, _encoding, open_postgresql
 from redveil.data.source import open_source, open_stream
 from redveil.data.sqlite_table import SqliteTable, open_sqlite
 from redveil.data.table import NumericColumn
@@ -32,7 +32,7 @@ from redveil.errors import LoadError
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.schema.dates import DateRule
 from redveil.sealed import open_for_owner
-from support.postgresql import drop_schema, new_schema
+from support.postgresql import drop_schema, new_schema, server
 
 RULE = DateRule(date(2010, 1, 1), date(2019, 12, 31), format="%Y%m%d")
 LEFT = View(
@@ -305,6 +305,48 @@ def test_a_table_of_postgresql_is_a_frame(
     assert loaded(f"{database}#visits") == loaded(frame)
     assert loaded(f"{database}#SELECT * FROM visits; ") == loaded(frame)
     assert loaded(f"{database}#test_data_sources.visits") == loaded(frame)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word", "odd"),
+    [
+        ("WIN1252", b"\xe9", b"\x81"),
+        ("EUC_JIS_2004", b"\xa9\xdf", b"\xa4\xfc"),
+        ("SQL_ASCII", b"\xc3\xa9", b"\xe9"),
+    ],
+)
+def test_a_character_that_no_server_translates_stops_no_other(
+    encoding: str, word: bytes, odd: bytes
+) -> None:
+    import psycopg
+
+    name = f"test_{encoding}".lower()
+    made = f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+    run(server(), f"DROP DATABASE IF EXISTS {name}", made)
+    address = server().replace("/postgres?", f"/{name}?")
+    label = Attribute("label", Kind.CATEGORICAL, categories=("x", "é"))
+    schema = Schema("toy", View("left", "id", (label,)), SCHEMA.right)
+    with psycopg.connect(address, client_encoding="sql_ascii", autocommit=True) as connection:
+        send = connection.pgconn.exec_
+        send(b"CREATE TABLE visits (id text, label text)")
+        send(b"INSERT INTO visits VALUES ('1', 'x'), ('2', '" + word + b"')")
+        assert loaded(f"{address}#visits", schema)[1] == ["0", "1"]
+        send(b"INSERT INTO visits VALUES ('3', '" + odd + b"')")
+        assert loaded(f"{address}#visits", schema)[1] == ["0", "1", "255"]
+    run(server(), f"DROP DATABASE {name}")
+
+
+def test_values_of_postgresql_do_not_depend_on_settings(database: str) -> None:
+    run(database, "CREATE TABLE odd AS SELECT 1 AS id, '\\x78'::bytea AS a, 1.5::money AS b")
+    address = f"{database.replace('options=', 'options=-cbytea_output%3Descape%20')}#odd"
+    (piece,) = open_postgresql(Address.of(address)).pieces(["a", "b"])
+    assert [one.to_pylist() for one in piece.read().columns.values()] == [["\\x78"], ["$1.50"]]
+
+
+def test_a_database_in_an_encoding_without_a_codec_is_refused() -> None:
+    # Refused whatever its rows are: one of them must not decide.
+    with pytest.raises(LoadError, match="copy the table to one in UTF8"):
+        _encoding("MULE_INTERNAL", Address.of("postgresql://host/clinic#visits"))
 
 
 def test_integers_and_an_empty_table_of_postgresql(database: str) -> None:
