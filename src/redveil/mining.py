@@ -57,11 +57,14 @@ def mine(
     workers: int | None = None,
     handover: Handover | None = None,
     source: Source | None = None,
+    *,
+    explained: bool = True,
 ) -> Mined:
     """Run on sealed data, then infer findings from the released leaf tables alone.
 
-    handover: is given what was released, before anything is inferred
-    source:   the earlier result that queries come from, if any
+    handover:  is given what was released, before anything is inferred
+    source:    the earlier result that queries come from, if any
+    explained: whether an empty list says what ε it would have needed, which takes a while
     """
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
 
@@ -86,7 +89,7 @@ def mine(
         tables,
         splits,
         reporting,
-        explanation_for(designer, reporting.constraints, splits, loss),
+        explanation_for(designer, reporting.constraints, splits, loss) if explained else None,
         _earlier_choices(origin),
     )
     return replace(released, findings=findings)

@@ -81,7 +81,8 @@ def seeded(source: type[SeededRandomness] = SeededRandomness) -> Runner:
     def run(dataset: Dataset, algorithm: Algorithm, loss: Loss) -> Mined:
         reporting = algorithm.profile.reporting(FAST, None)
         given = asked(algorithm, dataset)
-        return mine(given, algorithm, reporting, loss, lambda _: source(next(streams)), workers=1)
+        sources = lambda _: source(next(streams))  # noqa: E731
+        return mine(given, algorithm, reporting, loss, sources, workers=1, explained=False)
 
     return run
 
@@ -156,13 +157,18 @@ def test_the_bound_says_something_about_runs_with_a_scout() -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in HARDENED.values() if case != COUNTS],
+    [
+        case if case in (BY_CORRESPONDENCE, SPLITS) else pytest.param(case, marks=pytest.mark.slow)
+        for case in HARDENED.values()
+        if case != COUNTS
+    ],
     ids=lambda case: f"{case.algorithm.name} {case.spent_on}",
 )
 def test_every_correct_algorithm_passes(case: Case) -> None:
     assert not audit(case, CLAIMED, FEWEST, seeded()).violates
 
 
+@pytest.mark.slow
 def test_half_the_noise_of_a_confirmation_is_caught() -> None:
     found = audit(HARDENED["confirm", "counts"], CLAIMED, 800, seeded(HalfTheNoise))
     assert found.alarming
@@ -183,12 +189,14 @@ def test_cut_points_from_the_data_are_caught() -> None:
     assert found.alarming
 
 
+@pytest.mark.slow
 def test_an_exact_size_in_the_certificate_is_caught() -> None:
     found = audit(COUNTS, CLAIMED, FEWEST, with_the_exact_size())
     assert found.bound > 1.5
     assert "min_support is" in found.event
 
 
+@pytest.mark.slow
 def test_a_count_without_noise_is_caught() -> None:
     algorithm = Twin.of(tree_share="9/10", counts="two-pass")
     case = Case(algorithm, "mostly trees", "nobody")
@@ -197,6 +205,7 @@ def test_a_count_without_noise_is_caught() -> None:
     assert "its left leaf" in found.event
 
 
+@pytest.mark.slow
 def test_a_shape_that_depends_on_the_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault: what follows a scout is decided by the data, and not by what was released."""
     run = seeded()
@@ -277,7 +286,9 @@ def test_a_width_that_is_understated_is_caught(
     assert found.pair == case.own_pair
 
 
-@pytest.mark.parametrize("algorithm", ["alt-expm", "tree-pair"])
+@pytest.mark.parametrize(
+    "algorithm", ["alt-expm", pytest.param("tree-pair", marks=pytest.mark.slow)]
+)
 def test_the_published_profile_leaks_and_the_verdict_expects_it(algorithm: str) -> None:
     [case] = cases(algorithm, "published")
     found = audit(case, CLAIMED, FEWEST, seeded())
@@ -286,6 +297,7 @@ def test_the_published_profile_leaks_and_the_verdict_expects_it(algorithm: str) 
     assert not found.alarming
 
 
+@pytest.mark.slow
 def test_a_claim_with_a_delta_is_audited() -> None:
     claimed = Loss(Fraction(1), Fraction(1, 10**6))
     found = audit(COUNTS, claimed, FEWEST, seeded())

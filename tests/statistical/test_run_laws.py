@@ -153,7 +153,13 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("name", [*EXACT, *WALKS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if DRAWS.get(name, 200) > 700 else name
+        for name in (*EXACT, *WALKS)
+    ],
+)
 def test_runs_that_draw_follow_their_law(name: str) -> None:
     toy = (EXACT | WALKS)[name]
     entities, price = entities_of(toy.views, 10, seed=2), table_prices(toy.how, EPSILON)[-1][0]

@@ -186,7 +186,14 @@ def test_the_first_choice_follows_the_exponential_mechanism() -> None:
             assert (surprise(seen, exact) > FALSE_ALARM) is (name == other)
 
 
-@ROOTS
+@pytest.mark.parametrize(
+    "root",
+    [
+        BELOW,
+        *(pytest.param(one, marks=pytest.mark.slow) for one in BY_HAND if one is not BELOW),
+    ],
+    ids=lambda one: one.score.name,
+)
 def test_twins_of_two_levels_follow_their_exact_law(root: Matching) -> None:
     entities = Entities(tiny_entities(60, 1, 1, 3), tiny_entities(60, 1, 2, 4))
     data, source = prepared(entities.left, entities.right), SeededRandomness(6)

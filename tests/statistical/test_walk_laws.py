@@ -139,7 +139,15 @@ every_chain = pytest.mark.parametrize("name", CHAINS)
 
 @every_chain
 @pytest.mark.parametrize(
-    ("walk_steps", "draws"), [(1, 8000), (3, 10_000), (10, 10_000), (100, 8000)]
+    ("walk_steps", "draws"),
+    [
+        (1, 2000),
+        (10, 3000),
+        *(
+            pytest.param(*many, marks=pytest.mark.slow)
+            for many in ((1, 8000), (3, 10_000), (10, 10_000), (100, 8000))
+        ),
+    ],
 )
 def test_walks_follow_the_powers_of_the_transition_matrix(
     name: str, walk_steps: int, draws: int

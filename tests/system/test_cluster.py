@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import dask
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -313,7 +314,10 @@ def test_what_cannot_be_loaded_is_refused(
         redveil.load(*files, schema, cluster=client, strict=True)
     with pytest.raises(InputError, match="must be a Dask client"):
         redveil.load(*files, schema, cluster=7)  # type: ignore[arg-type]
-    with pytest.raises(ClusterError, match="cannot be reached"):
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(ClusterError, match="cannot be reached"),
+    ):
         redveil.load(*files, schema, cluster="tcp://127.0.0.1:9")
     (tmp_path / "left.csv").write_text("person,age,ward,gout\n1,2\n")
     with pytest.raises(LoadError, match=r"line 2: 2 fields, but the header has 4") as caught:

@@ -54,7 +54,12 @@ def as_somebody(root: Path, *arguments: str, **variables: str) -> subprocess.Com
 
 
 @pytest.mark.parametrize(
-    "variables", [{}, {"HOME": "/nowhere"}, {"HOME": ""}], ids=("none", "not there", "empty")
+    "variables",
+    [
+        {},
+        *(pytest.param({"HOME": home}, marks=pytest.mark.slow) for home in ("/nowhere", "")),
+    ],
+    ids=("none", "not there", "empty"),
 )
 def test_it_mines_and_leaves_nothing_behind(container: Path, variables: dict[str, str]) -> None:
     tables = [str(container / "clinic" / name) for name in ("diagnoses.csv", "laboratory.csv")]
@@ -66,6 +71,7 @@ def test_it_mines_and_leaves_nothing_behind(container: Path, variables: dict[str
     assert not list((container / "site").rglob(CACHED))
 
 
+@pytest.mark.slow
 def test_a_home_that_can_be_written_to_keeps_compiled_code(container: Path) -> None:
     home = container / "work"
     tables = [str(container / "clinic" / name) for name in ("diagnoses.csv", "laboratory.csv")]

@@ -69,7 +69,13 @@ def mined_and_compared(name: str, folder: Path) -> tuple[Any, Any]:
     return valid(result), valid(compared)
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("mammals", "npas") else pytest.param(name, marks=pytest.mark.slow)
+        for name in SETS
+    ],
+)
 def test_a_data_set_goes_all_the_way(name: str, tmp_path: Path) -> None:
     result, compared = mined_and_compared(name, tmp_path)
     promise = result["certificate"]

@@ -157,6 +157,7 @@ def test_what_is_made_of_the_longest_queries_is_read_again(query: str, tmp_path:
     kept(redveil.refine(first, clinic(), 50, of=len(first), **anything))
 
 
+@pytest.mark.slow
 def test_a_query_of_a_result_leaves_room_for_what_is_made_of_it(tmp_path: Path) -> None:
     path, ledger = tmp_path / "result.json", tmp_path / "ledger.sqlite"
 

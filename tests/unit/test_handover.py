@@ -40,7 +40,7 @@ def described(keep: Keep | None) -> Result:
 
 
 def refined(keep: Keep | None) -> Result:
-    return first().refine(clinic(), 20, keep=keep)
+    return first().refine(clinic(), 2, keep=keep)
 
 
 def confirmed(keep: Keep | None) -> Result:

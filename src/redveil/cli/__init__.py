@@ -54,7 +54,7 @@ def _run(module: str) -> None:
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
         _must_be_somewhere()
-        app = import_module(module).app_for(sys.argv[1:2])
+        app = import_module(module).app_for(sys.argv[1:3])
         code = app(standalone_mode=False, prog_name=program_name())
     except typer.Abort:
         _stop()

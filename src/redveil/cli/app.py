@@ -111,13 +111,22 @@ def options(
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """Return the application for a command; Typer would spend time on all the others, too."""
-    wanted = [
+    return _alone(app, list(arguments[:2]))
+
+
+def _alone(group: typer.Typer, names: list[str]) -> typer.Typer:
+    """Return a group with nothing but the named command; whole, if it is none of its own."""
+    commands = [
         one
-        for one in app.registered_commands
-        if one.callback is not None and [one.callback.__name__] == list(arguments[:1])
+        for one in group.registered_commands
+        if one.callback is not None and [one.name or one.callback.__name__] == names[:1]
     ]
-    if not wanted:
-        return app
-    alone = copy(app)
-    alone.registered_commands, alone.registered_groups = wanted, []
+    groups = [copy(one) for one in group.registered_groups if [one.name] == names[:1]]
+    if not commands and not groups:
+        return group
+    for one in groups:
+        if one.typer_instance is not None:
+            one.typer_instance = _alone(one.typer_instance, names[1:])
+    alone = copy(group)
+    alone.registered_commands, alone.registered_groups = commands, groups
     return alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from redveil.findings.critical_values import union_count
@@ -204,6 +205,8 @@ def _comparisons(query: Query, *, negated: bool = False) -> int | None:
             return None if None in parts else sum(part or 0 for part in parts)
 
 
+# Every candidate of a list asks again.
+@cache
 def joints(length: int) -> int:
     """Return in how many ways literals, in a given order, can be joined to a query.
 

@@ -189,14 +189,16 @@ def literals(query: Query) -> Iterator[AnyLiteral]:
     >>> [literal.attribute for literal in literals(query)]
     ['age', 'sick']
     """
-    match query:
-        case Literal() | Known():
-            yield query
-        case Not(operand):
-            yield from literals(operand)
-        case And(operands) | Or(operands):
-            for operand in operands:
-                yield from literals(operand)
+    # Without recursion, which would hand every literal up through all levels.
+    waiting: list[Query] = [query]
+    while waiting:
+        match waiting.pop():
+            case Not(operand):
+                waiting.append(operand)
+            case And(operands) | Or(operands):
+                waiting.extend(reversed(operands))
+            case Literal() | Known() as found:
+                yield found
 
 
 def literal_count(query: Query) -> int:

@@ -14,7 +14,7 @@ from redveil.audit.outcome import Observer
 from redveil.audit.pairs import Pair, pair, pairs
 from redveil.errors import InputError
 from redveil.findings.reporting import Reporting
-from redveil.mining import mine
+from redveil.mining import Mined, mine
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from support.seeded import FixedNoise
@@ -22,8 +22,12 @@ from support.seeded import FixedNoise
 
 @pytest.mark.uncovered
 def test_progress_only_grows_and_ends_at_one() -> None:
+    def refused(*_: object) -> Mined:
+        raise InputError("no run is needed to count them")
+
     shares: list[float] = []
-    audit(cases("alt-expm", "hardened")[0], Loss(Fraction(1)), FEWEST, progress=shares.append)
+    case = cases("alt-expm", "hardened")[0]
+    audit(case, Loss(Fraction(1)), FEWEST, refused, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
 

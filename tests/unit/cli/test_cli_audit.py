@@ -22,6 +22,8 @@ def test_findings_are_shown_as_json_and_as_a_table(
         yield map
 
     streams = count(1)
+    # Intervals come after every release; simulating them takes most of a run on small data.
+    monkeypatch.setattr("redveil.findings.critical_values._for_all_terms", lambda *_: 4.0)
     monkeypatch.setattr("redveil.audit.pool.processes", in_this_process)
     for source in ("profile.SystemRandomness", "published.PublishedRandomness"):
         monkeypatch.setattr(f"redveil.algorithms.{source}", lambda: SeededRandomness(next(streams)))

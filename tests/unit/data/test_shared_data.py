@@ -15,15 +15,15 @@ from support.pieces import must_be_the_same_in_pieces
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 PAIRS = [
-    ("cms_desynpuf", "sample02_left.csv", "sample02_right.csv", 10_000, 240),
-    ("mammals", "left.csv", "right.csv", 2575, 242),
-    ("mimic3_demo", "left.csv", "right.csv", 129, 700),
     ("npas", "left.csv", "right.csv", 1731, 80),
     ("npas", "feb2016_left.csv", "feb2016_right.csv", 1223, 79),
-    ("rwas", "left.csv", "right.csv", 8854, 66),
     *(
         pytest.param(*pair, marks=pytest.mark.slow)
         for pair in (
+            ("mammals", "left.csv", "right.csv", 2575, 242),
+            ("mimic3_demo", "left.csv", "right.csv", 129, 700),
+            ("rwas", "left.csv", "right.csv", 8854, 66),
+            ("cms_desynpuf", "sample02_left.csv", "sample02_right.csv", 10_000, 240),
             ("cms_desynpuf", "all18_left.csv.gz", "all18_right.csv.gz", 180_000, 240),
             ("dblp", "left.csv", "right.csv.gz", 2300, 2319),
             ("diabetes130", "left.csv.gz", "right.csv.gz", 71_518, 249),

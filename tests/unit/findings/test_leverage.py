@@ -261,7 +261,7 @@ def log_p_at(a: float, b: float, low: float, _high: float, n: float) -> float:
 
 
 @pytest.mark.uncovered
-@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_finer_grid_of_shares_hardly_finds_larger_p_values(count: int) -> None:
     for moments, critical in some_tables(count, seed=1):
         coarse = float(largest_log_p(moments, critical)[0])

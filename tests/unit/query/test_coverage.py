@@ -62,7 +62,7 @@ def end_of(row: Row, tree: ReleasedTree) -> int:
     return node
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases())
 def test_every_end_is_decided_as_by_trying_every_entity(
     case: tuple[ReleasedTree, View, Query],
@@ -81,7 +81,7 @@ def test_every_end_is_decided_as_by_trying_every_entity(
     assert found.is_released == all(len(values) == 1 for values in seen.values())
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases())
 def test_what_is_released_is_among_the_unions_that_intervals_hold_for(
     case: tuple[ReleasedTree, View, Query],
@@ -92,7 +92,7 @@ def test_what_is_released_is_among_the_unions_that_intervals_hold_for(
         assert (unions(tree.tree) == found.covered).all(axis=1).any()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(given_cases())
 def test_where_a_query_splits_a_tree_nothing_is_answered_wrongly(
     case: tuple[ReleasedTree, View, Query],
@@ -106,7 +106,7 @@ def test_where_a_query_splits_a_tree_nothing_is_answered_wrongly(
         assert found.covered[place] == (evaluate_row(query, row, ORDER) is True)
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(given_cases())
 def test_an_end_is_reachable_if_some_entity_ends_there(
     case: tuple[ReleasedTree, View, Query],
@@ -116,7 +116,7 @@ def test_an_end_is_reachable_if_some_entity_ends_there(
     assert reachable(tree).tolist() == [end in ends for end in tree.tree.ends]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_what_is_certain_is_so_for_every_entity_that_there_can_be(data: st.DataObject) -> None:
     view = view_of(tuple(data.draw(st.booleans()) for _ in range(4)))

@@ -153,6 +153,7 @@ def test_hostile_names_are_drawn_literally(tmp_path: Path, name: str, kind: Figu
     assert all(len(one) < 150 for one in drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.uncovered
 @pytest.mark.parametrize("kind", OF_PAIRS)
 def test_hostile_names_are_drawn_in_every_format(tmp_path: Path, kind: FigureKind) -> None:
