@@ -177,12 +177,8 @@ def job(here: Here, account: Reader, job: JobId) -> answers.Job:
     responses=documented(Code.NOT_FOUND, Code.CONFLICT),
 )
 def cancel(here: Here, account: Asker, job: JobId) -> answers.Job:
-    """Cancel a job. One that has started stays charged, and shows its end like any other."""
-    found = here.store.jobs.get(job, account.id)
-    # One that has ended without showing it looks as if it were running, also to who cancels it.
-    if _seen(here, found).state.is_final or not found.state.is_final:
-        found = here.store.jobs.cancel(job, account.id)
-    return _seen(here, found)
+    """Cancel a job. One that has started stays charged, and there will be no result."""
+    return _seen(here, here.store.jobs.cancel(job, account.id))
 
 
 @router.get(

@@ -172,6 +172,16 @@ def test_a_token_allows_no_more_than_its_scopes(place: Served) -> None:
             assert client.get(path).status_code == 403
 
 
+@pytest.mark.parametrize("name", ["ana", "eve"])
+def test_the_end_of_the_ledger_is_not_for_analysts(place: Served, name: str) -> None:
+    # It moves when anybody's job starts, and at the very moment at which a job ends.
+    with place.client(name) as client:
+        assert client.get(paths.LEDGER_HEAD).json()["code"] == "forbidden"
+    for other in ("olga", "aud", "opa"):
+        with place.client(other) as client:
+            assert client.get(paths.LEDGER_HEAD).status_code == 200
+
+
 def test_huge_requests_are_refused_unread(place: Served) -> None:
     with place.client() as client:
         body = b"[" * (place.settings.body_kib * 1024 + 1)
