@@ -21,6 +21,7 @@ from redveil.server.app import make_app
 from redveil.server.context import Context
 from redveil.server.logs import Log
 from redveil.server.opening import new_account, set_up
+from redveil.server.patience import impatient
 from redveil.server.settings import Settings
 from redveil.store.accounts import Role
 from redveil.store.store import Store
@@ -35,7 +36,6 @@ AT_ONCE = {
     "release_every": 0,
     "requests_per_minute": 100_000,
     "wrong_tokens_per_minute": 100_000,
-    "body_seconds": 1.0,
     "jobs_each": 1000,
 }
 
@@ -113,7 +113,12 @@ def served(folder: Path, address: str | None = None, **options: Any) -> Iterator
     log = Log("api", lines)
     context = Context.make(settings, store, log)
     config = uvicorn.Config(
-        make_app(context), port=0, log_config=None, timeout_keep_alive=600, lifespan="on"
+        make_app(context),
+        port=0,
+        log_config=None,
+        timeout_keep_alive=600,
+        lifespan="on",
+        http=impatient(settings.body_seconds),
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

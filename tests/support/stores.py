@@ -64,9 +64,15 @@ class Place:
         needs_approval: bool = False,
         signer: Signer | None = None,
         most_open: int = 20,
+        release_every: float = 0.0,
     ) -> Place:
         clock, key = SetClock(), signer or Signer.generate()
-        store = Store.open(address, key, witness, clock=clock, most_open=most_open)
+        store = Store.open(
+            *(address, key, witness),
+            clock=clock,
+            most_open=most_open,
+            release_every=release_every,
+        )
         owner = store.accounts.create("olga", Role.OWNER, NOBODY)
         store.datasets.register(CLINIC, "clinic", owner.id, {"name": "clinic"}, loss(budget))
         store.datasets.new_version(CLINIC, "clinic.packed", "ab" * 32, owner.id)

@@ -61,7 +61,7 @@ def patiently(ask: Any, seconds: float = 300) -> httpx.Response:
             answer: httpx.Response = ask()
         except httpx.TransportError:
             answer = httpx.Response(503)
-        if answer.status_code not in (429, 503) and answer.status_code != 401:
+        if answer.status_code not in (401, 408, 429, 503):
             return answer
         assert time.monotonic() < deadline, answer
         time.sleep(0.05)

@@ -28,7 +28,7 @@ PATIENCE: Final = 120.0
 # The same for what nobody has paid for, and anybody can ask again.
 _FOR_READING: Final = 10.0
 # Answers after which the same request may succeed.
-_AGAIN: Final = frozenset({429, 502, 503, 504})
+_AGAIN: Final = frozenset({408, 429, 502, 503, 504})
 _LONGEST_PAUSE: Final = 10.0
 # A server that always has more must not keep us for ever.
 _MOST_PAGES: Final = 10_000

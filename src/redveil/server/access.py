@@ -34,12 +34,13 @@ def scopes_of(token: Token) -> frozenset[Scope]:
     return frozenset(one for one in OF_ROLE[token.account.role] if one.value in token.scopes)
 
 
-def needs(scope: Scope) -> Callable[[Token], Account]:
-    """Return a dependency: the account that asks, if its token allows it."""
+def needs(*scopes: Scope) -> Callable[[Token], Account]:
+    """Return a dependency: the account that asks, if its token has one of some scopes."""
+    wanted = " or ".join(one.value for one in scopes)
 
     def allowed(token: Annotated[Token, Depends(token_of)]) -> Account:
-        if scope not in scopes_of(token):
-            raise ProblemError(Code.FORBIDDEN, f"this takes a token with the scope {scope.value}")
+        if scopes_of(token).isdisjoint(scopes):
+            raise ProblemError(Code.FORBIDDEN, f"this takes a token with the scope {wanted}")
         return token.account
 
     return allowed
@@ -50,6 +51,7 @@ Asker = Annotated[Account, Depends(needs(Scope.ASK))]
 Owner = Annotated[Account, Depends(needs(Scope.OWN))]
 Auditor = Annotated[Account, Depends(needs(Scope.AUDIT))]
 Operator = Annotated[Account, Depends(needs(Scope.OPERATE))]
+Keeper = Annotated[Account, Depends(needs(Scope.AUDIT, Scope.OPERATE))]
 
 
 def granted(context: Context, account: Account, dataset: str) -> tuple[DataSet, Grant]:

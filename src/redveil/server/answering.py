@@ -86,7 +86,7 @@ def documented(*codes: Code) -> dict[int | str, dict[str, Any]]:
     """Return what a route can answer besides what it promises, for its documentation."""
     usual = (Code.BAD_REQUEST, Code.UNAUTHENTICATED, Code.FORBIDDEN, Code.TOO_MANY)
     found: dict[int | str, dict[str, Any]] = {}
-    for code in (*usual, *codes, Code.TOO_LARGE, Code.INVALID, Code.UNAVAILABLE):
+    for code in (*usual, *codes, Code.TOO_SLOW, Code.TOO_LARGE, Code.INVALID, Code.UNAVAILABLE):
         found[STATUS[code]] = {
             "description": TITLES[code],
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},

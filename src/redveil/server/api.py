@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 import sys
 
@@ -13,6 +14,7 @@ from redveil.server.child import end_with_parent, read_settings, stop_by_signal
 from redveil.server.context import Context
 from redveil.server.logs import Log
 from redveil.server.opening import open_store
+from redveil.server.patience import impatient
 from redveil.server.settings import Settings
 
 #: The exit code that tells the parent that trying again is useless.
@@ -26,6 +28,7 @@ _MOST_WAITING = 2048
 def run(settings: Settings, log: Log) -> None:
     """Answer the network until the process is stopped."""
     settings.must_be_safe()
+    _allow_many_connections()
     store = open_store(settings)
     listening = _listen(settings)
     host, port = listening.getsockname()[:2]
@@ -36,6 +39,7 @@ def run(settings: Settings, log: Log) -> None:
         access_log=False,
         log_level="warning",
         server_header=False,
+        http=impatient(settings.body_seconds),
         proxy_headers=settings.behind_proxy,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
@@ -49,6 +53,12 @@ def run(settings: Settings, log: Log) -> None:
     finally:
         store.close()
     log("stopped")
+
+
+def _allow_many_connections() -> None:
+    """Open as many files as the system lets us; every connection takes one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -95,7 +95,9 @@ async def detectable(
     found, _ = await run_sync(granted, here, account, dataset)
     given = asked.model_dump()
     return answers.Detectable(
-        **await here.planners.ask("detectable", keep=True, schema=_schema(found), **given)
+        **await here.planners.ask(
+            account.id, "detectable", keep=True, schema=_schema(found), **given
+        )
     )
 
 
@@ -105,7 +107,9 @@ async def dummy_data(
 ) -> answers.DummyData:
     """Return tables about nobody that fit the schema. Free of charge."""
     found, _ = await run_sync(granted, here, account, dataset)
-    made = await here.planners.ask("dummy-data", schema=_schema(found), entities=asked.entities)
+    made = await here.planners.ask(
+        account.id, "dummy-data", schema=_schema(found), entities=asked.entities
+    )
     return answers.DummyData(**made)
 
 
@@ -177,12 +181,8 @@ def job(here: Here, account: Reader, job: JobId) -> answers.Job:
     responses=documented(Code.NOT_FOUND, Code.CONFLICT),
 )
 def cancel(here: Here, account: Asker, job: JobId) -> answers.Job:
-    """Cancel a job. One that has started stays charged, and shows its end like any other."""
-    found = here.store.jobs.get(job, account.id)
-    # One that has ended without showing it looks as if it were running, also to who cancels it.
-    if _seen(here, found).state.is_final or not found.state.is_final:
-        found = here.store.jobs.cancel(job, account.id)
-    return _seen(here, found)
+    """Cancel a job. One that has started stays charged, and there will be no result."""
+    return _seen(here, here.store.jobs.cancel(job, account.id))
 
 
 @router.get(
@@ -245,6 +245,7 @@ async def _checked(
             raise NotFoundError("job: no such job of yours") from None
     limits = here.settings.model_dump(include={"exact_only", "most_trials", "most_walk_steps"})
     return await here.planners.ask(
+        account.id,
         "check",
         keep=earlier is None,
         schema=_schema(found),

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from threading import Thread
 
-from redveil.server.settings import Settings
+from redveil.server.settings import PREFIX, Settings
 
 
 def read_settings() -> tuple[str, Settings]:
@@ -22,12 +22,20 @@ def read_settings() -> tuple[str, Settings]:
     return name, Settings.model_validate_json(text)
 
 
-def line_for(name: str, settings: Settings) -> bytes:
-    """Return what a child reads."""
-    plain = settings.model_dump(mode="json")
-    if settings.data_key_digits is not None:
+def line_for(name: str, settings: Settings, *, opens_data: bool = True) -> bytes:
+    """Return what a child reads.
+
+    opens_data: whether it opens packed tables; the key for them is not told to others
+    """
+    plain = settings.model_dump(mode="json", exclude={"data_key_digits"})
+    if opens_data and settings.data_key_digits is not None:
         plain["data_key_digits"] = settings.data_key_digits.get_secret_value()
     return f"{name} {json.dumps(plain)}\n".encode()
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for a child: without settings, which may be secrets of others."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 
 def end_with_parent(stop: Callable[[], None]) -> None:

@@ -29,6 +29,7 @@ def open_store(settings: Settings) -> Store:
         settings.witness,
         most_open=settings.jobs_each,
         lease=timedelta(seconds=settings.lease_seconds),
+        release_every=settings.release_every,
     )
 
 

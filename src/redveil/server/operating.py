@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from redveil.errors import InputError, NotFoundError, StoreError
 from redveil.server import views
-from redveil.server.access import Operator, Reader, scopes_of
+from redveil.server.access import Keeper, Operator, Reader, scopes_of
 from redveil.server.answering import ProblemError, documented
 from redveil.server.context import Here
 from redveil.server.metrics import MEDIA_TYPE
@@ -46,8 +46,11 @@ def me(account: Reader, request: Request) -> answers.Me:
 
 
 @router.get(paths.LEDGER_HEAD, responses=documented())
-def head(here: Here, account: Reader) -> answers.Receipt:  # noqa: ARG001 - the token is checked
-    """Return the signed head of the ledger: whoever keeps it notices if the ledger is cut off."""
+def head(here: Here, account: Keeper) -> answers.Receipt:  # noqa: ARG001 - the token is checked
+    """Return the signed head of the ledger: whoever keeps it notices if the ledger is cut off.
+
+    Not for analysts: it moves whenever anybody's job starts or ends. They have their receipts.
+    """
     return views.head(here.store.head())
 
 

@@ -6,8 +6,9 @@ import asyncio
 import json
 import sys
 from collections import OrderedDict
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
@@ -31,18 +32,20 @@ class BusyError(RedveilError):
 class Planners:
     """Some planners; a question waits for the next one that is free.
 
+    Each account has one at most: whoever asks many questions waits, and others ask in between.
+
     count:   how many processes
     seconds: how long a question may take to be checked
-    waiting: how many questions may wait
+    waiting: how many questions of one account may wait
     """
 
     def __init__(self, count: int = 1, *, seconds: float = 30.0, waiting: int = 100) -> None:
         self._seconds = seconds
         self._most_waiting = waiting
-        self._waiting = 0
         self._count = count
         self._free: asyncio.Queue[_Planner] = asyncio.Queue()
         self._all: list[_Planner] = []
+        self._turns: dict[str, _Turn] = {}
         self._kept = _Kept(_MOST_KEPT)
 
     async def start(self) -> None:
@@ -58,31 +61,47 @@ class Planners:
         for planner in self._all:
             await planner.stop()
 
-    async def ask(self, task: str, *, keep: bool = False, **given: Any) -> dict[str, Any]:
+    async def ask(
+        self, account: str, task: str, *, keep: bool = False, **given: Any
+    ) -> dict[str, Any]:
         """Return what a planner answers.
 
-        keep: whether the answer to the same question is the same, so that it can be given again
+        account: who asks
+        keep:    whether the answer to the same question is the same, so that it can be given again
 
         Raises InputError if the question is refused, PlannerError if it could not be checked.
         """
         request = json.dumps({"task": task, **given}, sort_keys=True)
         if keep and (known := self._kept.get(request)) is not None:
             return known
-        if self._waiting >= self._most_waiting:
-            raise BusyError("too many questions wait to be checked; try again later")
-        self._waiting += 1
-        try:
+        async with self._turn(account):
+            # The answer may have come while others of the same account were waited for.
+            if keep and (known := self._kept.get(request)) is not None:
+                return known
             planner = await self._free.get()
-        finally:
-            self._waiting -= 1
-        try:
-            answer = await self._asked(planner, request)
-        finally:
-            self._free.put_nowait(planner)
+            try:
+                answer = await self._asked(planner, request)
+            finally:
+                self._free.put_nowait(planner)
         done = _understood(answer)
         if keep:
             self._kept.put(request, done)
         return done
+
+    @asynccontextmanager
+    async def _turn(self, account: str) -> AsyncIterator[None]:
+        """Wait for the earlier questions of an account."""
+        turn = self._turns.setdefault(account, _Turn())
+        if turn.waiting >= self._most_waiting:
+            raise BusyError("too many questions wait to be checked; try again later")
+        turn.waiting += 1
+        try:
+            async with turn.lock:
+                yield
+        finally:
+            turn.waiting -= 1
+            if not turn.waiting:
+                del self._turns[account]
 
     async def _asked(self, planner: _Planner, request: str) -> Mapping[str, Any]:
         try:
@@ -97,6 +116,14 @@ class Planners:
             await planner.stop()
             await planner.start()
             raise
+
+
+@dataclass
+class _Turn:
+    """The questions of an account that wait, or are being checked."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: int = 0
 
 
 def _understood(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,11 @@ class Settings(BaseModel):
         known = {} if path is None else _in_file(path)
         known |= _in_environment(os.environ if environment is None else environment)
         known |= {name: value for name, value in given.items() if value is not None}
+        if "cluster" in known:
+            raise InputError(
+                "setting cluster: a server's workers mine on their own machine, because rows must "
+                "not leave it; run more workers, or mine with `redveil mine --cluster`"
+            )
         try:
             return cls(**known)
         except ValidationError as error:

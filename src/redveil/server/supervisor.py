@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from redveil.errors import RedveilError, StoreError
-from redveil.server.child import line_for
+from redveil.server.child import environment, line_for
 from redveil.server.logs import Log
 from redveil.server.settings import Settings
 from redveil.store.store import Store, utc_now
@@ -119,12 +119,16 @@ class Supervisor:
         child.started = time.monotonic()
         # In a session of its own: Ctrl-C is for the supervisor, who lets jobs end.
         child.process = subprocess.Popen(
-            [sys.executable, "-m", child.module], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-m", child.module],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+            env=environment(),
         )
         assert child.process.stdin is not None
         # One that has ended already is seen the next time.
         with suppress(OSError):
-            child.process.stdin.write(line_for(child.label, self.settings))
+            line = line_for(child.label, self.settings, opens_data=child.module == WORKER)
+            child.process.stdin.write(line)
             child.process.stdin.flush()
 
     def _lost(self, child: Child, code: int) -> None:

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Final
 
 from redveil.privacy import loss as losses
-from redveil.server.release import next_moment, release_moment
 from redveil.store.datasets import DataSet
 from redveil.store.job import Job, State
 from redveil.store.ledger import SignedHead, entry
 from redveil.store.limits import Grant
+from redveil.store.release import next_moment, release_moment
 from redveil.store.store import Store
 from redveil.wire import answers
 

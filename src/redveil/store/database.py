@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from enum import Enum
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import Any, Final
 
 from redveil.budget.one_name import must_have_one_name
@@ -20,6 +20,8 @@ SQLITE: Final = "sqlite:///"
 _BUSY: Final = "the database is busy; try again later"
 # The most connections that are kept open between transactions.
 _MOST_IDLE: Final = 8
+# The most connections of a process at the same time: PostgreSQL has 100 for all, by default.
+_MOST: Final = 16
 
 
 class Transaction:
@@ -75,8 +77,8 @@ class Transaction:
 class Database:
     """A database by its address: a file, `sqlite:///file` or `postgresql://…`.
 
-    Threads share it; every transaction has a connection of its own. After a fork, the child opens
-    its own connections.
+    Threads share it; every transaction has a connection of its own, and waits if too many are in
+    use. After a fork, the child opens its own connections.
 
     patience: for how many seconds to wait for others, who hold a lock
 
@@ -101,6 +103,7 @@ postgresql://…
         self._patience = patience
         self._idle: list[Any] = []
         self._lock = Lock()
+        self._room = BoundedSemaphore(_MOST)
         self._process = os.getpid()
 
     @property
@@ -115,7 +118,9 @@ postgresql://…
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """Commit on success, roll back on any error. SQLite locks the file first."""
-        begin = "BEGIN" if self.is_postgresql else "BEGIN IMMEDIATE"
+        # Not the database's own default: what is read under a lock must be what is there then.
+        begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        begin = begin if self.is_postgresql else "BEGIN IMMEDIATE"
         with self._begun(begin, shared=False) as transaction:
             yield transaction
 
@@ -136,7 +141,7 @@ postgresql://…
     @contextmanager
     def _begun(self, begin: str, *, shared: bool) -> Iterator[Transaction]:
         """Begin when it is our turn."""
-        with _one_line_errors(self.is_postgresql), self._turn(shared=shared):
+        with _one_line_errors(self.is_postgresql), self._place(), self._turn(shared=shared):
             connection = self._begin(begin)
             is_whole = False
             try:
@@ -150,6 +155,22 @@ postgresql://…
                 is_whole = True
             finally:
                 self._give_back(connection, is_whole=is_whole)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Wait until there may be another connection."""
+        with self._lock:
+            if self._process != os.getpid():
+                # The connections are the parent's; to close them would end its sessions.
+                self._idle, self._room = [], BoundedSemaphore(_MOST)
+                self._process = os.getpid()
+            room = self._room
+        if not room.acquire(timeout=self._patience):
+            raise StoreError(_BUSY)
+        try:
+            yield
+        finally:
+            room.release()
 
     def _turn(self, *, shared: bool) -> AbstractContextManager[None]:
         path = self.path
@@ -175,9 +196,6 @@ postgresql://…
 
     def _idle_connection(self) -> Any:
         with self._lock:
-            if self._process != os.getpid():
-                # The connections are the parent's; to close them would end its sessions.
-                self._idle, self._process = [], os.getpid()
             return self._idle.pop() if self._idle else None
 
     def _give_back(self, connection: Any, *, is_whole: bool) -> None:

@@ -134,12 +134,20 @@ class DataSets:
         return [_dataset(row) for row in rows]
 
     def close(self, dataset: str, actor: str) -> None:
-        """Close a data set: nothing is submitted to it any more. Its id and its charges stay."""
+        """Close a data set: nothing is submitted to it any more. Its id and its charges stay.
+
+        Jobs that wait are declined: a worker would charge them, and find nothing to open.
+        """
         now = self._clock()
         with self._database.transaction() as transaction:
             find_dataset(transaction, dataset, lock=True)
             transaction.execute(
                 "UPDATE datasets SET closed_at = ? WHERE id = ?", [moment(now), dataset]
+            )
+            transaction.execute(
+                "UPDATE jobs SET state = 'declined', finished_at = ? "
+                "WHERE dataset = ? AND state IN ('waiting', 'queued')",
+                [moment(now), dataset],
             )
             record(transaction, now, actor, "data set closed", dataset=dataset)
 

@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from redveil.errors import ConflictError, InputError, NotFoundError, OverBudgetError
@@ -18,12 +19,20 @@ from redveil.store.datasets import find_dataset, find_version, limits_of
 from redveil.store.job import COLUMNS, OPEN, Job, Stand, State, job_in
 from redveil.store.ledger import ServerLedger, SignedHead, entry, spent
 from redveil.store.limits import in_words
+from redveil.store.release import release_moment
 from redveil.store.texts import checked_loss, checked_name, moment
 
 SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM jobs"
 # How many jobs a statement names at most.
 _AT_ONCE: Final = 500
 _OPEN: Final = ", ".join(f"'{one.value}'" for one in OPEN)
+# When jobs that were charged began and ended, latest first.
+_ENDS: Final = (
+    "SELECT charges.made_at, jobs.finished_at FROM jobs JOIN charges ON charges.number = "
+    "jobs.charge WHERE jobs.finished_at IS NOT NULL AND "
+)
+# So many of an analyst's ends are looked at, whether they show already.
+_LATEST: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +56,24 @@ class Request:
 class Jobs:
     """The jobs of a server.
 
-    most_open: how many jobs an analyst may have that are not finished
+    most_open:     how many jobs an analyst may have whose end does not show yet
+    release_every: seconds; see `release`
     """
 
     def __init__(
-        self, database: Database, clock: Clock, ledger: ServerLedger, *, most_open: int = 20
+        self,
+        database: Database,
+        clock: Clock,
+        ledger: ServerLedger,
+        *,
+        most_open: int = 20,
+        release_every: float = 0.0,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ledger = ledger
         self._most_open = most_open
+        self._every = release_every
 
     def submit(self, request: Request) -> Job:
         """Return the job for a request; the same key returns the job that there is.
@@ -121,13 +138,17 @@ class Jobs:
         return self._decide(job, actor, State.DECLINED, "job declined")
 
     def cancel(self, job: str, analyst: str) -> Job:
-        """Cancel an analyst's job. One that was reserved or is running stays charged."""
+        """Cancel an analyst's job. One that was reserved or is running stays charged.
+
+        One that has ended without showing it is cancelled as well, and its answer stays hidden.
+        Otherwise who cancels at a moment of her choice would learn whether it had ended by then.
+        """
         now = self._clock()
         with self._database.transaction() as transaction:
             found = find_job(transaction, job, analyst, lock=True)
             if found.state is State.CANCELLED:
                 return found
-            if found.state.is_final:
+            if found.state.is_final and not self._hidden(transaction, "jobs.id = ?", job):
                 raise ConflictError(f"the job is {found.state}; it can no longer be cancelled")
             transaction.execute(
                 "UPDATE jobs SET state = ?, finished_at = ?, worker = NULL, lease_until = NULL "
@@ -141,6 +162,11 @@ class Jobs:
                 charge=found.charge,
             )
             return find_job(transaction, job)
+
+    def shows_at(self, job: str) -> datetime | None:
+        """Return when the end of a job shows; None if it goes on, or was not charged."""
+        with self._database.reading() as transaction:
+            return next(iter(self._shown(transaction, "jobs.id = ?", job)), None)
 
     def result(self, job: str, analyst: str | None = None) -> dict[str, Any]:
         """Return the signed result document of a job that is done."""
@@ -173,6 +199,8 @@ class Jobs:
             f"SELECT COUNT(*) FROM jobs WHERE analyst = ? AND state IN ({_OPEN})",
             [request.analyst],
         )
+        # Whoever has as many as she may have would learn from the next one that a job has ended.
+        count += self._hidden(transaction, "jobs.analyst = ?", request.analyst)
         if count >= self._most_open:
             raise ConflictError(f"{count} jobs are not finished; wait for them, or cancel some")
         over = limits.overdraft(request.analyst, request.price, spent(transaction, request.dataset))
@@ -204,6 +232,23 @@ class Jobs:
             delta=delta,
         )
         return find_job(transaction, number)
+
+    def _hidden(self, transaction: Transaction, condition: str, value: str) -> int:
+        """Return how many of some jobs have ended without showing it."""
+        now = self._clock()
+        return sum(now < shown for shown in self._shown(transaction, condition, value))
+
+    def _shown(self, transaction: Transaction, condition: str, value: str) -> list[datetime]:
+        """Return when the ends of some charged jobs show."""
+        rows = transaction.execute(
+            f"{_ENDS}{condition} ORDER BY jobs.number DESC LIMIT {_LATEST}", [value]
+        )
+        return [
+            release_moment(
+                datetime.fromisoformat(began), datetime.fromisoformat(ended), self._every
+            )
+            for began, ended in rows
+        ]
 
     def _decide(self, job: str, actor: str, state: State, action: str) -> Job:
         now = self._clock()

@@ -6,6 +6,7 @@ the missing entries are back from a witness, or whatever is left of every budget
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -76,13 +77,19 @@ def backup(database: Database, target: Path) -> None:
             turn(source, _SECONDS_TO_WAIT, shared=True),
             # Not "ro": what a crashed process left has to be rolled back.
             closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)) as live,
-            closing(sqlite3.connect(target, isolation_level=None)) as copy,
+            closing(_new_file(target)) as copy,
         ):
             live.backup(copy)
             copy.execute("UPDATE ledgers SET state = ?", [COPY])
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         target.unlink(missing_ok=True)
         raise InputError(f"{source}: cannot be copied; check the files and the disk") from None
+
+
+def _new_file(path: Path) -> sqlite3.Connection:
+    """Make a database for this user alone: it holds questions, results and hashes of tokens."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return sqlite3.connect(path, isolation_level=None)
 
 
 def recover(
@@ -108,8 +115,11 @@ def recover(
     with database.transaction() as transaction:
         ledger = identity(transaction)
         transaction.execute(f"SELECT id FROM ledgers{transaction.for_update}")
+        before = book.head(transaction, ledger)
         with must_be_written():
             replayed = sum(_replay(transaction, ledger, one) for one in witnesses)
+        if head is None and not write_off:
+            _must_have_seen(before, witnesses, ledger)
         last = book.head(transaction, ledger)
         if head is not None and last.hash != head:
             raise LedgerError("the ledger does not end with this hash; entries are missing")
@@ -127,6 +137,16 @@ def recover(
         # What came back is not believed because it was in a file; all of it is signed.
         check_within(transaction, signer.public)
     return Recovered(replayed, lost)
+
+
+def _must_have_seen(last: Head, witnesses: Sequence[Witness], ledger: str) -> None:
+    """Refuse witnesses that end before the backup does: they say nothing of what came after it."""
+    seen = [found.number for one in witnesses if (found := one.head(ledger)) is not None]
+    if max(seen, default=0) < last.number:
+        raise LedgerError(
+            f"the witness ends before entry {last.number}, the last of this database, so it cannot "
+            "tell what is missing; name the one that the server has written to the end"
+        )
 
 
 def _replay(transaction: Transaction, ledger: str, witness: Witness) -> int:

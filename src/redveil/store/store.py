@@ -35,6 +35,7 @@ class Store:
     clock:     tells the time
     most_open: how many unfinished jobs an analyst may have
     lease:     how long a worker keeps a job without a heartbeat
+    release_every: seconds; ends of jobs show so long after their start, or 2, 4, 8 … times as long
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,13 +55,16 @@ class Store:
         clock: Clock = utc_now,
         most_open: int = 20,
         lease: timedelta = timedelta(seconds=60),
+        release_every: float = 0.0,
     ) -> None:
         self.database = database
         self.signer = signer
         self.ledger = ServerLedger(database, signer, witness)
         self.accounts = Accounts(database, clock)
         self.datasets = DataSets(database, clock, self.ledger)
-        self.jobs = Jobs(database, clock, self.ledger, most_open=most_open)
+        self.jobs = Jobs(
+            *(database, clock, self.ledger), most_open=most_open, release_every=release_every
+        )
         self.work = Work(database, clock, self.ledger, signer, lease=lease)
         self.audit = AuditLog(database)
 
@@ -74,6 +78,7 @@ class Store:
         clock: Clock = utc_now,
         most_open: int = 20,
         lease: timedelta = timedelta(seconds=60),
+        release_every: float = 0.0,
     ) -> Store:
         """Return the store in a database, which is created or brought up to date.
 
@@ -81,7 +86,13 @@ class Store:
         """
         kept = None if witness is None else Witness(witness)
         database = Database(address)
-        store = cls(database, signer, kept, clock=clock, most_open=most_open, lease=lease)
+        store = cls(
+            *(database, signer, kept),
+            clock=clock,
+            most_open=most_open,
+            lease=lease,
+            release_every=release_every,
+        )
         try:
             migrate(database, moment(clock()))
             with database.transaction() as transaction:

@@ -25,6 +25,7 @@ class Code(StrEnum):
     OVER_BUDGET = "over_budget"
     NOT_READY = "not_ready"
     TOO_LARGE = "too_large"
+    TOO_SLOW = "too_slow"
     TOO_MANY = "too_many"
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
@@ -38,6 +39,7 @@ STATUS: Final = {
     Code.FORBIDDEN: 403,
     Code.NOT_FOUND: 404,
     Code.METHOD_NOT_ALLOWED: 405,
+    Code.TOO_SLOW: 408,
     Code.CONFLICT: 409,
     Code.NOT_READY: 409,
     Code.TOO_LARGE: 413,
@@ -61,6 +63,7 @@ TITLES: Final = {
     Code.TOO_LARGE: "the request is too large",
     Code.INVALID: "a field is missing or of the wrong kind",
     Code.REFUSED: "the question cannot be asked",
+    Code.TOO_SLOW: "the request arrived too slowly",
     Code.TOO_MANY: "too many requests",
     Code.INTERNAL: "an error of the server",
     Code.UNAVAILABLE: "the server cannot answer now",

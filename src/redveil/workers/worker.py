@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from threading import Event, Thread
 from typing import Any, Final
@@ -23,9 +23,8 @@ from redveil.schema import Schema
 from redveil.server.child import end_with_parent, read_settings, stop_by_signal
 from redveil.server.logs import Log
 from redveil.server.opening import open_store
-from redveil.server.release import release_moment
 from redveil.server.settings import Settings
-from redveil.store.job import Job
+from redveil.store.job import Job, State
 from redveil.store.store import Store, utc_now
 
 USELESS: Final = 3
@@ -75,7 +74,6 @@ class Worker:
 
     def do(self, job: Job) -> None:
         """Charge a job, answer it and store the answer."""
-        started = utc_now().replace(microsecond=0)
         alive = _Heart(self._store, job.id, self._name, self._settings.lease_seconds / 3)
         alive.start()
         try:
@@ -91,8 +89,7 @@ class Worker:
             signal.setitimer(signal.ITIMER_REAL, 0)
             alive.stop()
         self._log(ended, job=job.id)
-        if ended in (DONE, FAILED):
-            self._hold(started)
+        self._hold(job.id)
 
     def _end(self, job: Job) -> str:
         """Return how a job has ended."""
@@ -142,11 +139,13 @@ class Worker:
             else:
                 return
 
-    def _hold(self, started: datetime) -> None:
-        """Keep the slot until the result shows: when the next job starts would tell, too."""
-        moment = release_moment(started, utc_now(), self._settings.release_every)
-        while utc_now() < moment and not self._is_stopped:
-            time.sleep(min(_POLL, max(0.0, (moment - utc_now()) / timedelta(seconds=1))))
+    def _hold(self, job: str) -> None:
+        """Keep the slot until the end shows: when the next job starts would tell, too."""
+        while (wait := _seconds_until_it_shows(self._store, job)) and not self._is_stopped:
+            time.sleep(min(_POLL, wait))
+        if _is_cancelled(self._store, job):
+            # As if the run had been going on, which takes another process to end.
+            self.stop()
 
 
 class _Heart(Thread):
@@ -164,12 +163,32 @@ class _Heart(Thread):
                 is_ours = self._store.work.heartbeat(self._job, self._worker)
             except RedveilError:
                 continue
-            if not is_ours and not self._stopped.is_set():
-                # Cancelled, or given to another worker: stop at once, wherever the run is.
+            # Cancelled: the slot is kept until that shows, as if the run had ended already.
+            wait = 0.0 if is_ours else _seconds_until_it_shows(self._store, self._job)
+            if not is_ours and not self._stopped.wait(wait):
+                # Or given to another worker: stop at once, wherever the run is.
                 os._exit(1)
 
     def stop(self) -> None:
         self._stopped.set()
+
+
+def _seconds_until_it_shows(store: Store, job: str) -> float:
+    """Return how long it is until the end of a job shows; 0 if it shows, or nothing has ended."""
+    try:
+        moment = store.jobs.shows_at(job)
+    except RedveilError:
+        return _PAUSE
+    return 0.0 if moment is None else max(0.0, (moment - utc_now()) / timedelta(seconds=1))
+
+
+def _is_cancelled(store: Store, job: str) -> bool:
+    """Return whether a job was cancelled after it was charged."""
+    try:
+        found = store.jobs.get(job)
+    except RedveilError:
+        return False
+    return found.state is State.CANCELLED and found.charge is not None
 
 
 @cache

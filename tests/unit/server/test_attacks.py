@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -172,6 +173,16 @@ def test_a_token_allows_no_more_than_its_scopes(place: Served) -> None:
             assert client.get(path).status_code == 403
 
 
+@pytest.mark.parametrize("name", ["ana", "eve"])
+def test_the_end_of_the_ledger_is_not_for_analysts(place: Served, name: str) -> None:
+    # It moves when anybody's job starts, and at the very moment at which a job ends.
+    with place.client(name) as client:
+        assert client.get(paths.LEDGER_HEAD).json()["code"] == "forbidden"
+    for other in ("olga", "aud", "opa"):
+        with place.client(other) as client:
+            assert client.get(paths.LEDGER_HEAD).status_code == 200
+
+
 def test_huge_requests_are_refused_unread(place: Served) -> None:
     with place.client() as client:
         body = b"[" * (place.settings.body_kib * 1024 + 1)
@@ -183,9 +194,15 @@ def test_huge_requests_are_refused_unread(place: Served) -> None:
         assert client.post(JOBS, content=deep).status_code in (400, 422)
 
 
-def test_a_slow_client_keeps_nobody_waiting(place: Served) -> None:
-    host, port = urlsplit(place.url).hostname, urlsplit(place.url).port
-    secret = place.people.secrets["ana"]
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("hasty"), body_seconds=1.0) as made:
+        yield made
+
+
+def test_a_slow_client_keeps_nobody_waiting(hasty: Served) -> None:
+    host, port = urlsplit(hasty.url).hostname, urlsplit(hasty.url).port
+    secret = hasty.people.secrets["ana"]
     slow = []
     for _ in range(50):
         one = socket.create_connection((host, port))
@@ -194,13 +211,29 @@ def test_a_slow_client_keeps_nobody_waiting(place: Served) -> None:
             "Content-Length: 100\r\n\r\n{".encode()
         )
         slow.append(one)
-    with place.client() as client:
+    with hasty.client() as client:
         assert client.get("/v1/me").status_code == 200
     slow[0].settimeout(30)
     # They are not waited for: the server answers, and closes the connection.
-    assert b"400 Bad Request" in slow[0].recv(4096)
+    assert b"408 Request Timeout" in slow[0].recv(4096)
     for one in slow:
         one.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET /heal", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /heal"],
+    ids=["nothing", "half", "one and a half"],
+)
+def test_a_connection_without_a_request_is_closed(hasty: Served, sent: bytes) -> None:
+    # Otherwise a stranger without a token could keep all connections that there can be.
+    parts = urlsplit(hasty.url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as one:
+        one.sendall(sent)
+        answer = b""
+        while part := one.recv(4096):
+            answer += part
+    assert answer.count(b"HTTP/1.1 200") == sent.count(b"HTTP/1.1")
 
 
 @pytest.mark.parametrize(
@@ -241,9 +274,16 @@ def test_wrong_tokens_and_many_requests_have_to_wait(tmp_path: Path) -> None:
             answers = [client.get("/v1/me") for _ in range(5)]
         assert [one.status_code for one in answers] == [401] * 3 + [429] * 2
         assert int(answers[-1].headers["retry-after"]) > 0
-        # From there, no token is looked at any more.
-        with place.client("opa") as client:
+        # From there, no token is looked at any more, but those that have worked.
+        with place.client("bob") as client:
             assert client.get("/v1/me").status_code == 429
+        with place.client("opa") as client:
+            assert client.get("/v1/me").status_code == 200
+        place.store.accounts.revoke_token(
+            place.store.accounts.tokens(place.people.ids["opa"])[0].id, "console"
+        )
+        with place.client("opa") as client:
+            assert [client.get("/v1/me").status_code for _ in range(2)] == [401, 429]
 
 
 def test_too_many_streams_are_refused_and_others_answered(place: Served) -> None:

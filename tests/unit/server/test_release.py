@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redveil.errors import ConflictError
 from redveil.server import views
-from redveil.server.release import next_moment, release_moment
+from redveil.store.checking import check_database
 from redveil.store.job import State
+from redveil.store.release import next_moment, release_moment
 from redveil.wire.answers import JobState
 from support.served import Served, served
 from support.stores import Place, SetClock
@@ -82,6 +84,49 @@ def test_what_was_not_charged_shows_at_once(tmp_path: Path) -> None:
     place.store.database.close()
 
 
+@pytest.mark.parametrize("ending", ["running", "done", "failed"])
+def test_who_cancels_does_not_learn_whether_a_job_had_ended(tmp_path: Path, ending: str) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5)
+    job = place.running()
+    place.clock.pass_(seconds=6)
+    if ending == "done":
+        place.store.work.commit(job.id, "w", {"answer": 42})
+    if ending == "failed":
+        place.store.work.fail(job.id, "w")
+    place.clock.pass_(seconds=3.5)
+    place.store.jobs.cancel(job.id, place.ana.id)
+    found = place.store.jobs.get(job.id)
+    # The cancellation shows at 10 seconds, and nothing else ever does.
+    for state in (JobState.RUNNING, JobState.RUNNING, JobState.CANCELLED):
+        assert views.sight(place.store, found, place.clock(), 5).state is state
+        place.clock.pass_(seconds=0.3)
+    with pytest.raises(ConflictError, match="the job is cancelled; there is no result"):
+        place.store.jobs.result(job.id, place.ana.id)
+    check_database(place.store.database, place.signer.public)
+    place.store.database.close()
+
+
+def test_an_end_that_shows_is_not_cancelled(tmp_path: Path) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5)
+    job = place.running()
+    place.store.work.commit(job.id, "w", {"answer": 42})
+    place.clock.pass_(seconds=6)
+    with pytest.raises(ConflictError, match="the job is done; it can no longer be cancelled"):
+        place.store.jobs.cancel(job.id, place.ana.id)
+    place.store.database.close()
+
+
+def test_room_for_another_job_tells_of_no_end_before_it_shows(tmp_path: Path) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5, most_open=1)
+    job = place.running()
+    place.store.work.commit(job.id, "w", {"answer": 42})
+    with pytest.raises(ConflictError, match="1 jobs are not finished"):
+        place.submit()
+    place.clock.pass_(seconds=6)
+    place.submit()
+    place.store.database.close()
+
+
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> object:
     with served(tmp_path_factory.mktemp("patient"), release_every=3000) as made:
@@ -106,11 +151,10 @@ def test_nobody_learns_of_an_end_before_it_shows(patient: Served) -> None:
                 client.get(f"{path}/result").json(),
                 client.get("/v1/jobs").json(),
                 patient.submit(follow).json(),
-                client.post(f"{path}/cancel").json()["state"] if is_done else "running",
             ]
 
-        is_done = False
         running = seen()
         patient.store.work.commit(job, "other", {"answer": 42})
-        is_done = True
+        assert seen() == running
+        assert client.post(f"/v1/jobs/{job}/cancel").json()["state"] == "running"
         assert seen() == running

@@ -24,7 +24,12 @@ def test_a_file_is_overridden_by_the_environment_and_that_by_options(tmp_path: P
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("port = 'x'", "setting port"), ("ports = 1", "setting ports"), ("port", "not a settings")],
+    [
+        ("port = 'x'", "setting port"),
+        ("ports = 1", "setting ports"),
+        ("port", "not a settings"),
+        ("cluster = 'tcp://scheduler:8786'", "setting cluster: .* mine on their own machine"),
+    ],
 )
 def test_wrong_settings_are_named(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "settings.toml"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from redveil.server.logs import Log
 from redveil.server.opening import set_up
 from redveil.server.settings import Settings
-from redveil.server.supervisor import Supervisor
+from redveil.server.supervisor import WORKER, Supervisor
 from redveil.store.audit import record
 from redveil.store.store import utc_now
 
@@ -38,4 +41,30 @@ def test_old_events_are_forgotten_if_the_settings_say_so(tmp_path: Path) -> None
     actions = [one.action for one in store.audit.events()]
     assert "long ago" not in actions
     assert actions[-1] == "events forgotten"
+    store.close()
+
+
+class Started:
+    """A process that is not started; what it was given is kept."""
+
+    def __init__(self, command: list[str], env: dict[str, str], **_: Any) -> None:
+        self.command, self.environment, self.stdin = command, env, BytesIO()
+
+
+def test_only_workers_are_told_the_key_for_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDVEIL_SERVER_DATA_KEY_DIGITS", "ab" * 32)
+    monkeypatch.setattr("redveil.server.supervisor.subprocess.Popen", Started)
+    settings = Settings.read(folder=tmp_path)
+    store, _ = set_up(settings)
+    supervisor = Supervisor(settings, store, Log("supervisor", StringIO()))
+    for child in supervisor.processes():
+        supervisor._start(child)
+        started: Any = child.process
+        told = "ab" * 32 in started.stdin.getvalue().decode()
+        assert told is (child.module == WORKER)
+        # Nor can it be read in the environment of those that answer the network.
+        assert "ab" * 32 not in started.environment.values()
+        assert "PATH" in started.environment
     store.close()

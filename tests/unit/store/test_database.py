@@ -5,7 +5,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,40 @@ def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
     path.write_text("not a database, and long enough to be sure of it " * 30)
     with pytest.raises(StoreError, match="cannot be used"):
         migrate(Database(path), NOW)
+
+
+def test_a_process_has_so_many_connections_and_no_more(address: str) -> None:
+    # PostgreSQL has few connections for all; a process that takes them all keeps workers out.
+    database, lock = Database(address, patience=30), threading.Lock()
+    now, most = 0, 0
+
+    def read(_: int) -> None:
+        nonlocal now, most
+        with database.reading() as transaction:
+            with lock:
+                now += 1
+                most = max(most, now)
+            transaction.rows("SELECT 1 AS one")
+            time.sleep(0.01)
+            with lock:
+                now -= 1
+
+    with ThreadPoolExecutor(64) as pool:
+        list(pool.map(read, range(200)))
+    assert 2 < most <= 16
+    database.close()
+
+
+def test_whoever_waits_too_long_for_a_connection_is_told_so(tmp_path: Path) -> None:
+    database = Database(tmp_path / "server.sqlite", patience=0.05)
+    with ExitStack() as stack:
+        for _ in range(16):
+            stack.enter_context(database.reading())
+        with pytest.raises(StoreError, match="busy"), database.reading():
+            pass
+    with database.reading():
+        pass
+    database.close()
 
 
 def test_a_child_opens_connections_of_its_own(address: str) -> None:

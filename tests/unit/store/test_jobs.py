@@ -311,6 +311,14 @@ def test_questions_with_any_text_are_kept(place: Place) -> None:
     assert place.spent() == 1
 
 
+def test_jobs_that_wait_are_declined_when_their_data_set_is_closed(place: Place) -> None:
+    job = place.submit()
+    place.store.datasets.close(CLINIC, place.owner.id)
+    assert place.store.work.claim("w") is None
+    found = place.store.jobs.get(job.id)
+    assert (found.state, found.charge, place.spent()) == (State.DECLINED, None, 0)
+
+
 def test_a_closed_data_set_takes_no_jobs(place: Place) -> None:
     place.store.datasets.close(CLINIC, place.owner.id)
     with pytest.raises(NotFoundError):

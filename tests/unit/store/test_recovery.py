@@ -199,10 +199,30 @@ def test_a_database_that_went_on_without_its_witness_is_refused(
         recover(place.store.database, place.signer, place.clock, witnesses=[Witness(witness)])
 
 
-def test_an_empty_witness_brings_nothing_back(place: Place, tmp_path: Path) -> None:
+def test_a_witness_that_ends_before_the_backup_is_no_witness(
+    place: Place, witness: Path, tmp_path: Path
+) -> None:
+    # A wrong path, or an old copy: either would give back what was spent since the backup.
+    old = tmp_path / "old.jsonl"
+    shutil.copy(witness, old)
+    place.done("1")
+    restore = snapshot(place)
+    place.done("1")
+    restore()
+    for one in (tmp_path / "nowhere.jsonl", old):
+        with pytest.raises(LedgerError, match="the witness ends before entry 4"):
+            recover(place.store.database, place.signer, place.clock, witnesses=[Witness(one)])
+    # Together with the right one, they do no harm.
+    both = [Witness(old), Witness(witness)]
+    assert recover(place.store.database, place.signer, place.clock, witnesses=both).replayed == 2
+
+
+def test_an_old_witness_serves_if_the_rest_is_written_off(place: Place, tmp_path: Path) -> None:
     empty = Witness(tmp_path / "empty.jsonl")
-    done = recover(place.store.database, place.signer, place.clock, witnesses=[empty])
-    assert done.replayed == 0
+    done = recover(
+        *(place.store.database, place.signer, place.clock), witnesses=[empty], write_off=True
+    )
+    assert done.written_off == {"clinic": loss("3")}
 
 
 def test_a_witness_whose_last_line_is_no_entry_is_refused(place: Place, witness: Path) -> None:
@@ -298,6 +318,8 @@ def test_a_backup_is_marked_and_must_be_recovered(tmp_path: Path) -> None:
     place.done("1")
     copy = tmp_path / "copy.sqlite"
     backup(place.store.database, copy)
+    # It holds questions, results and hashes of tokens.
+    assert copy.stat().st_mode & 0o777 == 0o600
     place.address = str(copy)
     with pytest.raises(LedgerError, match="is a copy or was restored"):
         place.again()

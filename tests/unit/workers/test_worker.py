@@ -25,7 +25,7 @@ from redveil.server.opening import set_up
 from redveil.server.settings import Settings
 from redveil.store.job import Job, State
 from redveil.store.jobs import Request
-from redveil.store.store import Store
+from redveil.store.store import Store, utc_now
 from redveil.workers.worker import Worker
 from support.served import AT_ONCE, MINE, People, populate
 
@@ -173,6 +173,25 @@ def test_a_worker_keeps_its_slot_until_its_result_shows(tmp_path: Path) -> None:
     site.store.close()
 
 
+def test_a_worker_keeps_the_slot_of_a_cancelled_job_until_that_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path / "server", release_every=2.0)
+    job = site.submit()
+
+    def cancelled(*_: Any) -> Any:
+        site.store.jobs.cancel(job.id, site.people.ids["ana"])
+        return {}
+
+    monkeypatch.setattr(site.worker, "_answer", cancelled)
+    begun = time.time()
+    assert site.after(job).state is State.CANCELLED
+    assert time.time() >= int(begun) + 2
+    # A run that goes on ends with its process, so this one's process ends, too.
+    assert site.worker._is_stopped
+    site.store.close()
+
+
 class Process:
     """A worker's process, as a supervisor starts it."""
 
@@ -220,6 +239,21 @@ def test_a_process_ends_at_its_limits_and_the_charge_stays(
     (lost,) = site.store.work.lost("w") or [site.store.jobs.get(job.id)]
     assert lost.state in (State.FAILED, State.CANCELLED)
     assert site.spent == 1
+    site.store.close()
+
+
+def test_the_process_of_a_cancelled_job_ends_when_that_shows(tmp_path: Path) -> None:
+    site = Site(tmp_path / "server", lease_seconds=2, release_every=4.0)
+    job = site.submit(LONG)
+    worker = Process(site.settings)
+    while site.store.jobs.get(job.id).state is not State.RUNNING:
+        time.sleep(0.02)
+    site.store.jobs.cancel(job.id, site.people.ids["ana"])
+    moment = site.store.jobs.shows_at(job.id)
+    assert moment is not None
+    assert worker.process.wait(timeout=120) == 1
+    assert utc_now() >= moment
+    worker.wait()
     site.store.close()
 
 
