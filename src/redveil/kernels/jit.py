@@ -18,6 +18,7 @@ from redveil.kernels.machine_code import (
     entry_name,
     loaded,
     started_numba,
+    types_key,
 )
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -56,16 +57,16 @@ class Kernel:
         update_wrapper(self, function)
         self._function = function
         self._lock = Lock()
-        self._ready: dict[tuple[str, ...], Callable[..., Any]] = {}
+        self._ready: dict[object, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the machine code for the types of these arguments."""
-        types = tuple(map(description, arguments))
-        ready = self._ready.get(types)
+        key = types_key(arguments)
+        ready = self._ready.get(key)
         if ready is None:
             with self._lock:
-                ready = self._ready.get(types) or self._prepared(types, arguments)
-                self._ready[types] = ready
+                ready = self._ready.get(key) or self._prepared(arguments)
+                self._ready[key] = ready
         return ready(*arguments)
 
     @property
@@ -80,12 +81,12 @@ class Kernel:
             nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
         )(self._function)
 
-    def _prepared(self, types: tuple[str, ...], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    def _prepared(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         """Find machine code, or make it."""
         if not _LOADED_ALONE:
             return self._by_numba()
         cache = cache_of("kernels")
-        name = entry_name(self._function, ", ".join(types), _settings())
+        name = entry_name(self._function, ", ".join(map(description, arguments)), _settings())
         entry = None if name is None else cache.find(name)
         if entry is not None:
             return loaded(MachineCode.from_bytes(entry), arguments)

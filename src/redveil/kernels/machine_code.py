@@ -17,7 +17,7 @@ import hashlib
 import importlib.metadata
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,8 +27,6 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from redveil.errors import InputError
-
-Numbers = Iterator[int | float]
 
 # What compiled code may call: the C library has it everywhere.
 LIBRARY: Final = frozenset({"exp", "memcpy", "memmove", "memset", "rint"})
@@ -110,17 +108,37 @@ def description(value: object) -> str:
     return {int: "int64", float: "float64"}.get(type(value), type(value).__name__)
 
 
-def flattened(value: Any) -> Numbers:
-    """Yield an argument as plain numbers."""
-    if isinstance(value, np.ndarray):
-        yield from (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0])
-        yield from value.shape
-        yield from value.strides
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from flattened(item)
-    else:
-        yield value.item() if isinstance(value, np.generic) else value
+# Whether an array owns its memory makes no difference to a kernel.
+_OWNS_DATA: Final = 4
+
+
+def types_key(value: Any) -> object:
+    """Return what tells the types of arguments apart, as `description` does, but at once.
+
+    >>> types_key(np.zeros(3)) == types_key(np.zeros(6)[:3]) != types_key(np.zeros(6)[::2])
+    True
+    """
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.dtype, value.ndim, value.flags.num & ~_OWNS_DATA
+    if isinstance(value, tuple):
+        return kind, *map(types_key, value)
+    return description(value) if isinstance(value, np.ndarray) else kind
+
+
+def flattened(arguments: Iterable[Any]) -> list[Any]:
+    """Return arguments as plain numbers."""
+    flat: list[Any] = []
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            flat += (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0])
+            flat += value.shape
+            flat += value.strides
+        elif isinstance(value, tuple):
+            flat += flattened(value)
+        else:
+            flat.append(value.item() if isinstance(value, np.generic) else value)
+    return flat
 
 
 def flat_types(value: object) -> Iterator[str]:
@@ -206,8 +224,8 @@ class Loaded:
     def __call__(self, *arguments: Any) -> Any:
         """Call the code, without the interpreter lock."""
         result, error = self.room(), ctypes.c_void_p()
-        flat = [number for value in arguments for number in flattened(value)]
-        if self.native(ctypes.addressof(result), ctypes.addressof(error), *flat) not in _SUCCESS:
+        places = ctypes.addressof(result), ctypes.addressof(error)
+        if self.native(*places, *flattened(arguments)) not in _SUCCESS:
             raise ArithmeticError(f"{self.code.symbol} failed")
         if self.code.items is None:
             return result[0]
