@@ -36,14 +36,20 @@ WITH_PROPERTIES = TESTS / "unit" / "query"
 KERNELS = (TESTS / "unit" / "kernels", TESTS.parent / "src" / "redveil" / "kernels")
 
 
+#: Tests that only `./scripts/test --all` runs, besides those that are marked where they stand.
+LONG = frozenset((TESTS / "long_tests.txt").read_text(encoding="utf-8").splitlines())
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what ./scripts/test runs under coverage, which doubles the time of a test.
+    """Mark long tests, and what runs under coverage, which doubles the time of a test.
 
     Property tests repeat the same lines a hundred times; what is marked `uncovered` does as much.
     Queries are tried by little else.
     """
     for item in items:
+        if item.nodeid in LONG or item.nodeid.partition("[")[0] in LONG:
+            item.add_marker("slow")
         is_unit = any(map(item.path.is_relative_to, UNITS))
         alone = any(map(item.path.is_relative_to, KERNELS))
         # Hypothesis marks its tests only after this.
