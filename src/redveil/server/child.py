@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from threading import Thread
 
-from redveil.server.settings import PREFIX, Settings
+from redveil.server.settings import Settings
 
 
 def read_settings() -> tuple[str, Settings]:
@@ -31,11 +31,6 @@ def line_for(name: str, settings: Settings, *, opens_data: bool = True) -> bytes
     if opens_data and settings.data_key_digits is not None:
         plain["data_key_digits"] = settings.data_key_digits.get_secret_value()
     return f"{name} {json.dumps(plain)}\n".encode()
-
-
-def environment() -> dict[str, str]:
-    """Return the environment for a child: without settings, which may be secrets of others."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 
 def end_with_parent(stop: Callable[[], None]) -> None:

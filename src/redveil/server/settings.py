@@ -159,6 +159,11 @@ and tls_key, or behind_proxy if a proxy encrypts
             )
 
 
+def environment_for_children() -> dict[str, str]:
+    """Return the environment for other processes: without settings, some of which are secret."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+
+
 def _in_file(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:

@@ -18,9 +18,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from redveil.errors import RedveilError, StoreError
-from redveil.server.child import environment, line_for
+from redveil.server.child import line_for
 from redveil.server.logs import Log
-from redveil.server.settings import Settings
+from redveil.server.settings import Settings, environment_for_children
 from redveil.store.store import Store, utc_now
 from redveil.store.work import SERVER
 
@@ -122,7 +122,7 @@ class Supervisor:
             [sys.executable, "-m", child.module],
             stdin=subprocess.PIPE,
             start_new_session=True,
-            env=environment(),
+            env=environment_for_children(),
         )
         assert child.process.stdin is not None
         # One that has ended already is seen the next time.

@@ -34,6 +34,10 @@ _POLL: Final = 0.2
 # A result that cannot be stored at once is kept for so many tries.
 _TRIES: Final = 30
 _PAUSE: Final = 1.0
+# How often a run looks whether it was cancelled. The slot of a cancelled job is free so long after
+# that shows: by then it was noticed, so the slot is free at the same moment wherever the run was.
+_LOOK: Final = 0.5
+_NOTICED: Final = timedelta(seconds=1)
 
 
 class Worker:
@@ -141,7 +145,7 @@ class Worker:
 
     def _hold(self, job: str) -> None:
         """Keep the slot until the end shows: when the next job starts would tell, too."""
-        while (wait := _seconds_until_it_shows(self._store, job)) and not self._is_stopped:
+        while (wait := _seconds_to_hold(self._store, job)) and not self._is_stopped:
             time.sleep(min(_POLL, wait))
         if _is_cancelled(self._store, job):
             # As if the run had been going on, which takes another process to end.
@@ -149,7 +153,7 @@ class Worker:
 
 
 class _Heart(Thread):
-    """Renews a lease; ends the process if the job is not its own any more."""
+    """Renews a lease; ends the process if the job was cancelled, or is not its own any more."""
 
     def __init__(self, store: Store, job: str, worker: str, every: float) -> None:
         super().__init__(daemon=True)
@@ -158,13 +162,18 @@ class _Heart(Thread):
         self._stopped = Event()
 
     def run(self) -> None:
-        while not self._stopped.wait(self._every):
+        renewed = time.monotonic()
+        while not self._stopped.wait(min(_LOOK, self._every)):
+            is_cancelled = _is_cancelled(self._store, self._job)
+            if not is_cancelled and time.monotonic() < renewed + self._every:
+                continue
             try:
                 is_ours = self._store.work.heartbeat(self._job, self._worker)
             except RedveilError:
                 continue
+            renewed = time.monotonic()
             # Cancelled: the slot is kept until that shows, as if the run had ended already.
-            wait = 0.0 if is_ours else _seconds_until_it_shows(self._store, self._job)
+            wait = _seconds_to_hold(self._store, self._job) if is_cancelled else 0.0
             if not is_ours and not self._stopped.wait(wait):
                 # Or given to another worker: stop at once, wherever the run is.
                 os._exit(1)
@@ -173,13 +182,16 @@ class _Heart(Thread):
         self._stopped.set()
 
 
-def _seconds_until_it_shows(store: Store, job: str) -> float:
+def _seconds_to_hold(store: Store, job: str) -> float:
     """Return how long it is until the end of a job shows; 0 if it shows, or nothing has ended."""
     try:
         moment = store.jobs.shows_at(job)
     except RedveilError:
         return _PAUSE
-    return 0.0 if moment is None else max(0.0, (moment - utc_now()) / timedelta(seconds=1))
+    if moment is None:
+        return 0.0
+    free = moment + _NOTICED if _is_cancelled(store, job) else moment
+    return max(0.0, (free - utc_now()) / timedelta(seconds=1))
 
 
 def _is_cancelled(store: Store, job: str) -> bool:

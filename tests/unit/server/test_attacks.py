@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -203,21 +204,18 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_a_slow_client_keeps_nobody_waiting(hasty: Served) -> None:
     host, port = urlsplit(hasty.url).hostname, urlsplit(hasty.url).port
     secret = hasty.people.secrets["ana"]
-    slow = []
-    for _ in range(50):
-        one = socket.create_connection((host, port))
-        one.sendall(
-            f"POST {JOBS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {secret}\r\n"
-            "Content-Length: 100\r\n\r\n{".encode()
-        )
-        slow.append(one)
-    with hasty.client() as client:
-        assert client.get("/v1/me").status_code == 200
-    slow[0].settimeout(30)
-    # They are not waited for: the server answers, and closes the connection.
-    assert b"408 Request Timeout" in slow[0].recv(4096)
-    for one in slow:
-        one.close()
+    with ExitStack() as stack:
+        slow = [stack.enter_context(socket.create_connection((host, port))) for _ in range(50)]
+        for one in slow:
+            one.sendall(
+                f"POST {JOBS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {secret}\r\n"
+                "Content-Length: 100\r\n\r\n{".encode()
+            )
+        with hasty.client() as client:
+            assert client.get("/v1/me").status_code == 200
+        slow[0].settimeout(30)
+        # They are not waited for: the server answers, and closes the connection.
+        assert b"408 Request Timeout" in slow[0].recv(4096)
 
 
 @pytest.mark.parametrize(
