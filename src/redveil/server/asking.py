@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Path, Query
@@ -35,8 +35,12 @@ from redveil.wire.questions import (
 
 router = APIRouter()
 
-DatasetId = Annotated[str, Path(min_length=1, max_length=200, description="A data set's id.")]
-JobId = Annotated[str, Path(min_length=1, max_length=64, description="A job's id.")]
+# PostgreSQL takes no text with a NUL.
+_NAMES: Final = r"^[^\x00]+$"
+DatasetId = Annotated[
+    str, Path(min_length=1, max_length=200, pattern=_NAMES, description="A data set's id.")
+]
+JobId = Annotated[str, Path(min_length=1, max_length=64, pattern=_NAMES, description="A job's id.")]
 Most = Annotated[int, Query(ge=1, le=100, description="How many at most.")]
 Key = Annotated[
     str,

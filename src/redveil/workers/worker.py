@@ -19,6 +19,7 @@ from threading import Event, Thread
 from typing import Any, Final
 
 from redveil.errors import LeaseError, OverBudgetError, RedveilError, StoreError
+from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema
 from redveil.server.child import end_with_parent, read_settings, stop_by_signal
 from redveil.server.logs import Log
@@ -129,6 +130,10 @@ class Worker:
         )
         # A server's signature is added when the result is stored.
         document.pop("signature", None)
+        promised = document["certificate"]
+        lost = parse_loss(promised["epsilon"], promised["delta"])
+        if lost.epsilon > job.price.epsilon or lost.delta > job.price.delta:
+            raise OverBudgetError("the run lost more than was charged")
         return document
 
     def _commit(self, job: Job, document: Mapping[str, Any]) -> None:

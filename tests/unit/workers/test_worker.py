@@ -79,6 +79,11 @@ def test_a_job_is_charged_answered_and_stored(site: Site) -> None:
     assert site.store.jobs.result(job.id)["certificate"]["epsilon"] == "1"
 
 
+def test_what_lost_more_than_was_charged_is_not_stored(site: Site) -> None:
+    job = site.after(site.submit(price="1/2"))
+    assert (job.state, site.spent) == (State.FAILED, 0.5)
+
+
 def test_over_budget_opens_nothing(site: Site) -> None:
     job = site.submit(price="6")
     other = site.submit(price="6")
