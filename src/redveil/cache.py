@@ -51,7 +51,7 @@ class Cache:
         if self.folder is None:
             return
         with suppress(OSError):
-            self._remove_old(self.folder)
+            _remove_old(self.folder)
             # Only its owner may read and write a temporary file.
             number, temporary = tempfile.mkstemp(dir=self.folder)
             try:
@@ -62,12 +62,14 @@ class Cache:
                 Path(temporary).unlink()
                 raise
 
-    @staticmethod
-    def _remove_old(folder: Path) -> None:
-        oldest = time.time() - KEPT_SECONDS
-        for path in folder.iterdir():
-            if path.stat().st_mtime < oldest:
-                path.unlink()
+
+# Once a process: there can be thousands to look at.
+@cache
+def _remove_old(folder: Path) -> None:
+    oldest = time.time() - KEPT_SECONDS
+    for path in folder.iterdir():
+        if path.stat().st_mtime < oldest:
+            path.unlink()
 
 
 @cache

@@ -37,7 +37,7 @@ def test_what_is_not_whole_is_not_found(kept: bytes, tmp_path: Path) -> None:
 def test_old_entries_make_room(tmp_path: Path) -> None:
     cache, now = Cache(tmp_path), time.time()
     for name, age in (("old", KEPT_SECONDS + 60), ("young", KEPT_SECONDS - 60)):
-        cache.keep(name, b"entry")
+        (tmp_path / name).write_bytes(b"entry")
         os.utime(tmp_path / name, (now - age, now - age))
     cache.keep("new", b"entry")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "young"]
