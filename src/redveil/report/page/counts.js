@@ -6,8 +6,10 @@
 export function printedCounts({ left, right, both }) {
   const unit = roundingUnit(Math.min(...[left, both, right].map((one) => (one.high - one.low) / 2)));
   const overlap = Math.max(both.estimate, 0);
-  // Noise can make an overlap larger than a support: then nobody fits that description alone.
-  const parts = [left.estimate - overlap, overlap, right.estimate - overlap];
+  const [first, last] = [left.estimate - overlap, right.estimate - overlap];
+  // Noise can make an overlap larger than a support: then nobody fits that description alone, and
+  // what is missing there is taken from the other.
+  const parts = [first + Math.min(last, 0), overlap, last + Math.min(first, 0)];
   const [onlyLeft, shared, onlyRight] = parts.map((count) =>
     Math.max(Math.floor(count / unit + 0.5) * unit, 0),
   );
@@ -17,12 +19,12 @@ export function printedCounts({ left, right, both }) {
     onlyRight,
     left: onlyLeft + shared,
     right: shared + onlyRight,
-    adjusted: Math.min(...parts) <= -unit / 2,
+    adjusted: Math.min(first, last) <= -unit / 2,
     unit,
   };
 }
 
 /** Return the power of ten to which a count is rounded: at most a tenth of its spread. */
-function roundingUnit(spread) {
+export function roundingUnit(spread) {
   return Number.isFinite(spread) ? 10 ** Math.floor(Math.log10(Math.max(spread / 10, 1))) : 1;
 }

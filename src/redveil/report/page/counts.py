@@ -16,7 +16,8 @@ class Counts:
     """How many fit only the left description, both, and only the right one, as printed.
 
     Noise can make an overlap larger than a support. Then nobody fits that description alone, and
-    its support is the overlap.
+    what is missing there is taken from the other: so overlap and union stay as they were estimated,
+    and their ratio is the Jaccard index.
     """
 
     only_left: int
@@ -31,9 +32,13 @@ class Counts:
         whole = (support.left, support.both, support.right)
         unit = rounding_unit(min((one.high - one.low) / 2 for one in whole))
         both = max(support.both.estimate, 0.0)
-        parts = (support.left.estimate - both, both, support.right.estimate - both)
-        only_left, shared, only_right = (_rounded(part, unit) for part in parts)
-        return cls(only_left, shared, only_right, adjusted=min(parts) <= -unit / 2)
+        left, right = support.left.estimate - both, support.right.estimate - both
+        return cls(
+            only_left=_rounded(left + min(right, 0.0), unit),
+            both=_rounded(both, unit),
+            only_right=_rounded(right + min(left, 0.0), unit),
+            adjusted=min(left, right) <= -unit / 2,
+        )
 
     @property
     def left(self) -> int:

@@ -29,8 +29,8 @@ CLEAR: Final = 0.01
 FEW: Final = 2
 #: Said where the printed counts could not follow the estimates; `question.js` says it, too.
 ADJUSTED: Final = (
-    "Noise made the overlap larger than one group. That count was raised; the index was not "
-    "changed."
+    "Noise made the overlap come out larger than one of the two groups, which cannot be. Overlap and "
+    "index are as measured; the sizes of the groups were adjusted to them."
 )
 # One in a hundred each: for the noise, and for the search.
 _SURE: Final = "In at least 98 of 100 runs, no confirmed finding is a coincidence."

@@ -13,7 +13,8 @@ import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "
 
 // As in `findings.py`.
 const ADJUSTED =
-  "Noise made the overlap larger than one group. That count was raised; the index was not changed.";
+  "Noise made the overlap come out larger than one of the two groups, which cannot be. Overlap and " +
+  "index are as measured; the sizes of the groups were adjusted to them.";
 
 /** Return a section with the heat map, the answer, and what cannot be asked. */
 export function questionSection(result, link, tableOf) {

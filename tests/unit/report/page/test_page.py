@@ -113,23 +113,41 @@ def test_a_share_is_between_its_ends(
 
 
 def test_the_numbers_of_a_card_add_up() -> None:
-    # The overlap is larger than the left support: by noise, but nobody can tell by how much.
+    # The overlap is larger than the right support: by noise, but nobody can tell by how much.
     support = SupportPart(
-        left=interval(663, 300, 1026), right=interval(748, 390, 1106), both=interval(704, 400, 1008)
+        left=interval(657, 340, 974), right=interval(464, 205, 723), both=interval(490, 307, 673)
     )
-    one = redescription("gout", "acid").model_copy(update={"support": support})
+    index = interval(490 / (657 + 464 - 490), 0.49, 1.0)
+    one = redescription("gout", "acid").model_copy(update={"support": support, "jaccard": index})
     counts = Counts.of(support)
-    assert counts == Counts(only_left=0, both=700, only_right=40, adjusted=True)
+    assert counts == Counts(only_left=140, both=490, only_right=0, adjusted=True)
     text = text_of(page(document(one)))
-    assert "Of about 700 patients with gout , about 100 %" in text
-    assert "of about 740 patients with acid , about 95 %" in text
-    assert "diagnoses only 0 both 700 symptoms only 40" in text
-    assert "Noise made the overlap larger than one group" in text
+    assert "Of about 630 patients with gout , about 78 %" in text
+    assert "of about 490 patients with acid , about 100 %" in text
+    assert "diagnoses only 140 both 490 symptoms only 0" in text
+    assert "0.78 Jaccard index" in text
+    assert "Overlap and index are as measured" in text
     (bar,) = re.findall(r'<svg class="bar">(.*?)</svg>', page(document(one)))
     assert re.findall(r'<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"', bar) == [
-        ("both", "0.00", "94.19"),
-        ("right", "94.59", "5.41"),
+        ("left", "0.00", "21.82"),
+        ("both", "22.22", "77.78"),
     ]
+
+
+counted = st.integers(0, 10**6)
+
+
+@given(counted, counted, counted)
+def test_printed_counts_give_the_printed_index(left: int, right: int, both: int) -> None:
+    # Without noise nothing is rounded.
+    exact = {"left": left, "right": right, "both": both}
+    counts = Counts.of(
+        SupportPart(**{name: interval(size, size, size) for name, size in exact.items()})
+    )
+    either = left + right - both
+    if either > 0:
+        printed = counts.both / (counts.only_left + counts.both + counts.only_right)
+        assert printed == pytest.approx(min(both / either, 1))
 
 
 def test_the_page_is_known_again_and_only_replaces_itself() -> None:
