@@ -100,7 +100,7 @@ def test_all_parts_are_there_and_fit(
         heads = page.locator("h2").all_text_contents()
         assert heads == [
             *("What was found", "All findings at a glance", "How the two tables meet"),
-            *("Ask more, for free", "What was promised", "What it means"),
+            *("Ask more of the counts", "What was promised", "What it means"),
         ]
         assert width_of(page) == viewport["width"]
         assert page.locator(".finding").count() == len(found())
@@ -156,7 +156,7 @@ def test_headings_stay_before_their_findings(browser: Any, file: Path) -> None:
         assert heading.inner_text() == DETAILS
         assert heading.evaluate(after) == "2"
         unfold_tools(page)
-        page.select_option("#sort-order", "support")
+        page.select_option("#sort-order", "number in both")
         assert not heading.is_visible()
         page.select_option("#sort-order", "as listed")
         assert heading.evaluate(after) == "2"
@@ -171,7 +171,7 @@ def test_the_list_is_sorted_filtered_and_cut(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
         assert page.locator("#sort-order").is_hidden()
         unfold_tools(page)
-        page.select_option("#sort-order", "support")
+        page.select_option("#sort-order", "number in both")
         assert visible(page) == [str(number + 1) for number in by_support]
         page.select_option("#sort-order", "as listed")
         name = entries[0].left.text.strip("[]! ").split("]")[0].split(" <")[0].split(" >")[0]
@@ -420,7 +420,7 @@ def test_the_certificate_is_unfolded(browser: Any, file: Path) -> None:
         page.click("text=The certificate")
         facts = page.locator(".facts").inner_text()
         assert found().certificate.schema_digest in facts
-        page.click("text=Every step and its price")
+        page.click("text=Every step of the run")
         assert page.locator(".steps tbody tr").count() == len(found().certificate.steps)
 
 

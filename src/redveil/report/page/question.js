@@ -30,12 +30,12 @@ export function questionSection(result, link, tableOf) {
   return h(
     "section",
     { id: "ask", "aria-labelledby": "ask-title" },
-    h("h2", { id: "ask-title" }, "Ask more, for free"),
+    h("h2", { id: "ask-title" }, "Ask more of the counts"),
     h(
       "p",
       { class: "intro" },
-      "Everything here has been released already, so questions about it cost no privacy. Choose " +
-        "a cell, or any groups by their names.",
+      "These counts have been released already, so asking about them reveals nothing further, " +
+        "however often. Choose a cell, or any groups by their names.",
       h("span", { class: "by-hand" }, " Hold Shift to add a cell to what is chosen."),
     ),
     h("div", { class: "asking" }, heatMap(result, link, tableOf), panel),
@@ -187,7 +187,7 @@ function jumps(pairs, link) {
     .slice(0, 12)
     .map((pair) => button(`Pair ${pair + 1}`, () => link.choose(pair, [], [])));
   const more = pairs.length > 12 ? ` and ${pairs.length - 12} more` : "";
-  return [h("p", { class: "actions" }, "Free to ask, as far as its groups go: ", ...buttons, more)];
+  return [h("p", { class: "actions" }, "Can be asked here, as far as its groups go: ", ...buttons, more)];
 }
 
 function unreleased(name, other) {

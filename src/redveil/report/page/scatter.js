@@ -69,7 +69,7 @@ function drawn(result, link, list, width) {
       width,
       height: HEIGHT,
       role: "group",
-      "aria-label": `${findings.length} findings by support and Jaccard index; move with the arrow keys`,
+      "aria-label": `${findings.length} findings by number in both and Jaccard index; move with the arrow keys`,
     },
     axes(x, y, most, width, units),
     ...pruned.map(([support, index]) => cross(x(support), y(index))),
