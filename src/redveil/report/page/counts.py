@@ -30,7 +30,7 @@ class Counts:
     def of(cls, support: SupportPart) -> Counts:
         """Return the counts of a pair of descriptions."""
         whole = (support.left, support.both, support.right)
-        unit = rounding_unit(min((one.high - one.low) / 2 for one in whole))
+        unit = rounding_unit(min(map(_spread, whole)))
         both = max(support.both.estimate, 0.0)
         left, right = support.left.estimate - both, support.right.estimate - both
         return cls(
@@ -59,7 +59,7 @@ def rounded_count(count: IntervalPart) -> int:
     >>> rounded_count(IntervalPart(estimate=342, low=327, high=357))
     342
     """
-    return _rounded(count.estimate, rounding_unit((count.high - count.low) / 2))
+    return _rounded(count.estimate, rounding_unit(_spread(count)))
 
 
 def rounding_unit(spread: float) -> int:
@@ -69,6 +69,11 @@ def rounding_unit(spread: float) -> int:
     (10, 1, 1)
     """
     return int(10 ** math.floor(math.log10(max(spread / 10, 1)))) if math.isfinite(spread) else 1
+
+
+def _spread(count: IntervalPart) -> float:
+    # No count is below 0: there, the lower end says nothing about the noise.
+    return max((count.high - count.low) / 2, count.high - count.estimate)
 
 
 def _rounded(count: float, unit: int) -> int:

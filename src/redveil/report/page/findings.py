@@ -36,7 +36,7 @@ ADJUSTED: Final = (
 )
 # One in a hundred each: for the noise, and for the search.
 _SURE: Final = "In at least 98 of 100 runs, no confirmed finding is a coincidence."
-_BRACKETS: Final = re.compile(r"(\[[^\[\]]*\])")
+_BRACKETS: Final = re.compile(r"([!(]*\[[^\[\]]*\]\)*)")
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HEIGHTS: Final = {
     "left": {"y": "3", "height": "8"},
@@ -159,9 +159,13 @@ def _detail(one: RedescriptionPart) -> Html | None:
 
 
 def _unbroken(query: str) -> Iterator[Html | str]:
-    """Yield a query in pieces; those in brackets go to a new line rather than being broken."""
+    """Yield a query in pieces: a condition goes to a new line rather than being broken.
+
+    So does the "!" before it, which at the end of a line would be overlooked. `dom.js` does the
+    same.
+    """
     for piece in _BRACKETS.split(query):
-        yield element("span", piece) if piece.startswith("[") else piece
+        yield element("span", piece) if "[" in piece else piece
 
 
 def spoken(sentence: Sentence) -> Html:

@@ -6,7 +6,7 @@ import { answer } from "./answers.js";
 import { heatMap } from "./cells.js";
 import { copy, written } from "./copying.js";
 import { printedCounts } from "./counts.js";
-import { announce, button, h } from "./dom.js";
+import { announce, button, h, unbroken } from "./dom.js";
 import { isChosen } from "./linking.js";
 import { bar, scale } from "./shapes.js";
 import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "./wording.js";
@@ -93,7 +93,7 @@ function shown(result, state, known) {
         `${thousands(counts.right)} are in the latter; ${share(counts.right, right)} of them are ` +
         "in both.",
     ),
-    bar(counts),
+    h("figure", {}, h("figcaption", {}, ...alone(counts, views)), bar(counts)),
     counts.adjusted ? h("p", { class: "adjusted" }, ADJUSTED) : null,
     h(
       "dl",
@@ -107,10 +107,17 @@ function shown(result, state, known) {
       ...fact("in both", `${thousands(counts.both)} (${countRange(both, counts.unit)})`),
       ...fact("p at most", chanceText(known.p)),
     ),
-    h("p", { class: "queries" }, h("code", { class: "left" }, known.left)),
-    h("p", { class: "queries" }, h("code", { class: "right" }, known.right)),
+    h("p", { class: "queries" }, h("code", { class: "left" }, ...unbroken(known.left))),
+    h("p", { class: "queries" }, h("code", { class: "right" }, ...unbroken(known.right))),
     copyButtons(result, state, known),
   ].filter((part) => part !== null);
+}
+
+/** Return how many are in the groups of one table only, for the ends of the bar. */
+function alone({ onlyLeft, onlyRight }, [left, right]) {
+  const end = (name, view, count) =>
+    h("span", { class: name }, h("bdi", {}, `${view} only ${thousands(count)}`));
+  return [end("left", left, onlyLeft), end("right", right, onlyRight)];
 }
 
 function copyButtons(result, state, known) {
