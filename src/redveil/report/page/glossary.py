@@ -13,9 +13,8 @@ GLOSSARY: Final = {
     "redescription": (
         "finding, redescription",
         "Two descriptions, one from each table, that fit many of the same {units}. redveil looks "
-        "for such pairs without being told what to look for. They are said to fit nearly the same "
-        "{units} if the corrected index is at least 0.75, and largely the same if it is at least "
-        "0.5.",
+        "for such pairs without being told what to look for. Nearly the same means a corrected "
+        "index of at least 0.75, largely the same one of at least 0.5.",
     ),
     "jaccard": (
         "Jaccard index",
@@ -34,8 +33,7 @@ GLOSSARY: Final = {
         "How far the Jaccard index is above chance: 0 if the descriptions are unrelated, 1 if they "
         "fit the same {units}. Use it to compare findings. In at least 95 of 100 runs all its "
         "ranges are right at once; in at least 90 of 100, they and all other ranges are. They are "
-        "computed separately from those of the Jaccard index, so that some reach higher, although "
-        "the corrected index itself is never above the Jaccard index.",
+        "computed separately from those of the Jaccard index, so that some end higher.",
     ),
     "range": (
         "range",
@@ -82,12 +80,11 @@ GLOSSARY: Final = {
 _ON_SCREEN: Final = ("p",)
 # Why a finding might be a coincidence, and is not.
 _SEARCHED: Final = (
-    "even though it was picked from very many pairs of descriptions that could have been found "
-    "instead. This was tested with the same {units}; no others were asked"
+    "even though it was picked from very many pairs that could have been found instead. This was "
+    "tested on the same {units}, not on others"
 )
 _MEASURED_AGAIN: Final = (
-    "when measured again with {units} of whom the search knew nothing, and even though several "
-    "findings were measured"
+    "even though several findings were measured, on {units} of whom the search knew nothing"
 )
 
 
