@@ -100,7 +100,7 @@ def test_all_parts_are_there_and_fit(
         heads = page.locator("h2").all_text_contents()
         assert heads == [
             *("What was found", "All findings at a glance", "How the two tables meet"),
-            *("Ask more, for free", "What was promised", "What it means"),
+            *("Ask more of the counts", "What was promised", "What it means"),
         ]
         assert width_of(page) == viewport["width"]
         assert page.locator(".finding").count() == len(found())
@@ -156,7 +156,7 @@ def test_headings_stay_before_their_findings(browser: Any, file: Path) -> None:
         assert heading.inner_text() == DETAILS
         assert heading.evaluate(after) == "2"
         unfold_tools(page)
-        page.select_option("#sort-order", "support")
+        page.select_option("#sort-order", "number in both")
         assert not heading.is_visible()
         page.select_option("#sort-order", "as listed")
         assert heading.evaluate(after) == "2"
@@ -171,7 +171,7 @@ def test_the_list_is_sorted_filtered_and_cut(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
         assert page.locator("#sort-order").is_hidden()
         unfold_tools(page)
-        page.select_option("#sort-order", "support")
+        page.select_option("#sort-order", "number in both")
         assert visible(page) == [str(number + 1) for number in by_support]
         page.select_option("#sort-order", "as listed")
         name = entries[0].left.text.strip("[]! ").split("]")[0].split(" <")[0].split(" >")[0]
@@ -238,14 +238,17 @@ def test_groups_say_their_whole_path_and_borders_are_explained(browser: Any, fil
     number, tree = trees[0]
     with opened(browser, written(file, found())) as page:
         page.select_option("#pair", str(number))
-        heads = page.locator(".heat th.right button").all_text_contents()
+        buttons = page.locator(".heat th.right button").all()
+        heads = [one.get_attribute("title") for one in buttons]
         unknown = [head for head in heads if head.endswith(" unknown")]
         assert len(unknown) == len(tree.stuck_at)
         assert sum(", " in head for head in unknown) == sum(node > 0 for node in tree.stuck_at)
         assert len(set(heads)) == len(heads)
-        assert page.locator("#ask .keys li").all_inner_texts() == [
+        *borders, shade = page.locator("#ask .keys li").all_inner_texts()
+        assert borders == [
             *("chosen in both", "chosen in diagnoses only", "chosen in laboratory only")
         ]
+        assert " ".join(shade.split()).startswith("shade: from 0 to ")
         negative = min(map(min, found().document.tree_pairs[number].leaf_table.fitted)) <= -0.5
         assert page.locator(".below-zero").is_visible() == negative
 
@@ -317,6 +320,53 @@ def test_questions_are_asked_by_leaves_and_cells(browser: Any, file: Path) -> No
         assert page.locator(".tree.right .end[aria-pressed='true']").count() == 1
 
 
+def test_counts_are_rounded_alike_in_the_table_and_in_the_answer(browser: Any, file: Path) -> None:
+    with opened(browser, written(file, found())) as page:
+        for at in range(page.locator(".cell").count()):
+            cell = page.locator(".cell").nth(at)
+            cell.click()
+            shown = cell.locator("b").inner_text(), cell.locator("small").inner_text()
+            answered = page.locator("#answer .numbers dt:text-is('in both') + dd").inner_text()
+            assert answered == f"{shown[0]} ({shown[1]})"
+            counts = page.locator("#answer figcaption span").all_inner_texts()
+            assert [count.rsplit(" ", 1)[0] for count in counts] == [
+                *("diagnoses only", "laboratory only")
+            ]
+
+
+def first_branch(node: int) -> int:
+    while node > 2:
+        node = (node - 1) // 2
+    return node
+
+
+def test_the_selector_names_the_branches_that_are_chosen(browser: Any, file: Path) -> None:
+    with opened(browser, written(file, found())) as page:
+        data = json.loads(page.locator("#result").text_content())
+        for one in data["findings"]:
+            page.click(f"#finding-{one['number']} .actions button >> nth=0")
+            named = page.locator("#pair option:checked").text_content()
+            for at, side in enumerate(("left", "right")):
+                tree = data["pairs"][one["pair"]][side]
+                branches = {first_branch(tree["ends"][end]["node"]) for end in one["ends"][at]}
+                words = {each["node"]: each["words"] for each in tree["nodes"]}
+                if len(branches) == 1 and 0 not in branches:
+                    assert words[branches.pop()] in named
+
+
+def test_columns_of_deep_trees_say_once_what_they_share(browser: Any, file: Path) -> None:
+    deep = mined_clinic(algorithm="twin", depth=2, trials=3)
+    with opened(browser, written(file, deep), viewport=PHONE) as page:
+        groups = page.locator(".heat th.group").all()
+        heads = page.locator(".heat th.right button").all()
+        assert groups
+        for head in heads:
+            spoken = head.get_attribute("aria-label") or head.inner_text()
+            assert spoken.endswith(head.get_attribute("title"))
+        spans = [int(one.get_attribute("colspan")) for one in page.locator(".heat .group").all()]
+        assert sum(spans) == len(heads)
+
+
 def test_cells_are_moved_among_by_keys(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
         page.locator(".cell").nth(0).focus()
@@ -336,7 +386,7 @@ def test_what_is_pointed_at_is_lit_everywhere(browser: Any, file: Path) -> None:
         assert page.locator(".cell.lit").count() == ends[0] * ends[1]
         assert page.locator(".tree.left .end.lit").count() == ends[0]
         page.locator(".heat th.left button").nth(1).hover()
-        columns = page.locator(".heat th.right").count()
+        columns = page.locator(".heat th.right button").count()
         assert page.locator(".cell.lit").count() == columns
         page.locator(".cell").nth(0).hover()
         assert page.locator(".cell.lit").count() == 1
@@ -420,7 +470,7 @@ def test_the_certificate_is_unfolded(browser: Any, file: Path) -> None:
         page.click("text=The certificate")
         facts = page.locator(".facts").inner_text()
         assert found().certificate.schema_digest in facts
-        page.click("text=Every step and its price")
+        page.click("text=Every step of the run")
         assert page.locator(".steps tbody tr").count() == len(found().certificate.steps)
 
 
@@ -439,7 +489,9 @@ def test_hostile_names_are_shown_and_do_nothing(browser: Any, file: Path) -> Non
             page.select_option("#pair", str(at))
             page.locator(".cell").nth(0).click()
             assert page.locator("#answer .value").is_visible()
-            widths += [one.bounding_box()["width"] for one in page.locator(".heat th").all()]
+            widths += [
+                one.bounding_box()["width"] for one in page.locator(".heat th:not(.group)").all()
+            ]
             names += [one.get_attribute("title") for one in page.locator(".heat .head").all()]
         # A name of 400 letters is folded, and does not push the others away.
         assert max(map(len, names)) > 400

@@ -6,9 +6,11 @@ that it can be read and printed without scripts; the scripts add the workbench.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from redveil.file_kind import REPORT_MARK
+from redveil.privacy.promise import Guarantee
 from redveil.report.document import ResultDocument
 from redveil.report.page.bundle import policy, script, styles
 from redveil.report.page.data import embedded, page_data
@@ -16,11 +18,16 @@ from redveil.report.page.findings import findings_section, spoken
 from redveil.report.page.glossary import glossary_section, term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.promise import banners, promise_section
-from redveil.report.page.sentences import CONDITIONS, Teller
+from redveil.report.page.sentences import CONDITIONS, Sentence, Teller
 from redveil.schema import Side
 
 #: What a data set is called if its schema does not say.
 UNNAMED: Final = "dataset"
+# By the guarantee of a promise that is not broken: what it rests on.
+_HOLDS: Final[dict[Guarantee, str]] = {
+    "exact": "it holds exactly, not only approximately",
+    "asymptotic": "it holds if the random walks that chose the trees ran long enough",
+}
 
 
 def page(document: ResultDocument, digest: str | None = None) -> str:
@@ -48,7 +55,7 @@ def page(document: ResultDocument, digest: str | None = None) -> str:
         element("div", *banners(teller), _header(teller), findings_section(teller), class_="front"),
         element("div", id="workbench", hidden=True),
         promise_section(teller),
-        glossary_section(teller.unit, teller.units),
+        glossary_section(teller),
         _footer(teller, digest),
     )
     body = element(
@@ -69,7 +76,7 @@ def _header(teller: Teller) -> Html:
         "header",
         element("h1", "What ", left, " and ", right, " have in common"),
         element("p", *_spaced([spoken(one) for one in teller.lead()]), class_="lead"),
-        element("p", *_spaced([spoken(one) for one in teller.caution()]), class_="caution"),
+        element("div", *_paragraphs(teller.caution()), class_="caution"),
         element("ul", *_facts(teller), class_="summary"),
     )
 
@@ -78,9 +85,13 @@ def _footer(teller: Teller, digest: str | None) -> Html:
     certificate = teller.document.certificate
     made = f"Made by {certificate.software}."
     if teller.is_private:
-        made = f"{made} Promise: {certificate.promise}, {certificate.guarantee}."
+        made = f"{made} Promise: {certificate.promise}; {_HOLDS[certificate.guarantee]}."
     file = element("p", "SHA-256 of the result file: ", element("code", digest))
     return element("footer", element("p", made), None if digest is None else file)
+
+
+def _paragraphs(said: Iterable[list[Sentence]]) -> list[Html]:
+    return [element("p", *_spaced([spoken(one) for one in part])) for part in said]
 
 
 def _spaced(parts: list[Html]) -> list[Html]:

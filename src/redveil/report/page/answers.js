@@ -49,7 +49,7 @@
  */
 
 import { isAbove, unionText, withWords } from "./queries.js";
-import { moments, statistics } from "./statistics.js";
+import { moments, statistics, supports } from "./statistics.js";
 
 /**
  * Make a table ready for many questions.
@@ -72,17 +72,36 @@ export function prepare(table) {
  * @returns {Answer | {refused: string}}
  */
 export function answer(table, leftEnds, rightEnds) {
-  const left = chosen(table.left, leftEnds);
-  const right = chosen(table.right, rightEnds);
-  const refused = refusal(table.left, left, "left") ?? refusal(table.right, right, "right");
+  const { refused, left, right, critical } = question(table, leftEnds, rightEnds);
   if (refused !== null) return { refused };
-  const plain = isUnion(table.left, left) && isUnion(table.right, right);
-  const critical = plain ? table.critical.unions : table.critical.weightings;
   return {
     left: unionText(table.left, left),
     right: unionText(table.right, right),
     ...statistics(moments(table.estimate, left, right), critical, table.test),
   };
+}
+
+/**
+ * Return only the counts of an answer, with their intervals; null if it cannot be asked.
+ *
+ * @param {ReturnType<typeof prepare>} table
+ * @param {Iterable<number>} leftEnds
+ * @param {Iterable<number>} rightEnds
+ * @returns {Answer["support"] | null}
+ */
+export function counted(table, leftEnds, rightEnds) {
+  const { refused, left, right, critical } = question(table, leftEnds, rightEnds);
+  return refused === null ? supports(moments(table.estimate, left, right), critical) : null;
+}
+
+/** Return the ends that a question covers, and how wide the intervals of its answer are. */
+function question(table, leftEnds, rightEnds) {
+  const left = chosen(table.left, leftEnds);
+  const right = chosen(table.right, rightEnds);
+  const refused = refusal(table.left, left, "left") ?? refusal(table.right, right, "right");
+  const plain = isUnion(table.left, left) && isUnion(table.right, right);
+  const critical = plain ? table.critical.unions : table.critical.weightings;
+  return { refused, left, right, critical };
 }
 
 /**

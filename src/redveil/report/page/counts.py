@@ -16,7 +16,8 @@ class Counts:
     """How many fit only the left description, both, and only the right one, as printed.
 
     Noise can make an overlap larger than a support. Then nobody fits that description alone, and
-    its support is the overlap.
+    what is missing there is taken from the other: so overlap and union stay as they were estimated,
+    and their ratio is the Jaccard index.
     """
 
     only_left: int
@@ -29,11 +30,15 @@ class Counts:
     def of(cls, support: SupportPart) -> Counts:
         """Return the counts of a pair of descriptions."""
         whole = (support.left, support.both, support.right)
-        unit = rounding_unit(min((one.high - one.low) / 2 for one in whole))
+        unit = rounding_unit(min(map(_spread, whole)))
         both = max(support.both.estimate, 0.0)
-        parts = (support.left.estimate - both, both, support.right.estimate - both)
-        only_left, shared, only_right = (_rounded(part, unit) for part in parts)
-        return cls(only_left, shared, only_right, adjusted=min(parts) <= -unit / 2)
+        left, right = support.left.estimate - both, support.right.estimate - both
+        return cls(
+            only_left=_rounded(left + min(right, 0.0), unit),
+            both=_rounded(both, unit),
+            only_right=_rounded(right + min(left, 0.0), unit),
+            adjusted=min(left, right) <= -unit / 2,
+        )
 
     @property
     def left(self) -> int:
@@ -54,7 +59,7 @@ def rounded_count(count: IntervalPart) -> int:
     >>> rounded_count(IntervalPart(estimate=342, low=327, high=357))
     342
     """
-    return _rounded(count.estimate, rounding_unit((count.high - count.low) / 2))
+    return _rounded(count.estimate, rounding_unit(_spread(count)))
 
 
 def rounding_unit(spread: float) -> int:
@@ -64,6 +69,11 @@ def rounding_unit(spread: float) -> int:
     (10, 1, 1)
     """
     return int(10 ** math.floor(math.log10(max(spread / 10, 1)))) if math.isfinite(spread) else 1
+
+
+def _spread(count: IntervalPart) -> float:
+    # No count is below 0: there, the lower end says nothing about the noise.
+    return max((count.high - count.low) / 2, count.high - count.estimate)
 
 
 def _rounded(count: float, unit: int) -> int:

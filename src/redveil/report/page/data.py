@@ -53,7 +53,7 @@ def page_data(teller: Teller) -> Json:
 
 def _order(document: ResultDocument) -> str:
     """Return what the list is sorted by, in words."""
-    return "as listed (what adds most first)" if is_ranked(document) else "as listed"
+    return "as listed (by what each adds)" if is_ranked(document) else "as listed"
 
 
 def embedded(data: Json) -> Html:

@@ -27,6 +27,11 @@ export function breakable(text) {
   return text.split(/(?<=_)/).flatMap((part, at) => (at ? [h("wbr"), part] : [part]));
 }
 
+/** Return a query in pieces: a condition goes to a new line, with its "!", rather than being broken. */
+export function unbroken(query) {
+  return query.split(/([!(]*\[[^[\]]*\]\)*)/).map((part) => (part.includes("[") ? h("span", {}, part) : part));
+}
+
 /** Return a button that does something. */
 export function button(text, act, attributes) {
   return h("button", { type: "button", click: act, ...attributes }, text);

@@ -16,8 +16,10 @@ from redveil.report.document import (
 from redveil.report.page.counts import Counts
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
-from redveil.report.page.sentences import SPACE, Sentence, Teller, Words
+from redveil.report.page.sentences import Sentence, Teller, Words
 from redveil.report.page.stories import DETAILS, DOUBTS, is_ranked, parts
+from redveil.report.page.strength import is_doubtful, likeness
+from redveil.report.released import CONFIRM
 from redveil.report.wording import DETAIL, listing_text
 from redveil.schema import Side
 
@@ -29,12 +31,12 @@ CLEAR: Final = 0.01
 FEW: Final = 2
 #: Said where the printed counts could not follow the estimates; `question.js` says it, too.
 ADJUSTED: Final = (
-    "Noise made the overlap larger than one group. That count was raised; the index was not "
-    "changed."
+    "Noise made the overlap come out larger than one of the two groups, which cannot be. Overlap "
+    "and index are as measured; the sizes of the groups were adjusted to them."
 )
 # One in a hundred each: for the noise, and for the search.
 _SURE: Final = "In at least 98 of 100 runs, no confirmed finding is a coincidence."
-_BRACKETS: Final = re.compile(r"(\[[^\[\]]*\])")
+_BRACKETS: Final = re.compile(r"([!(]*\[[^\[\]]*\]\)*)")
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HEIGHTS: Final = {
     "left": {"y": "3", "height": "8"},
@@ -62,6 +64,7 @@ def findings_section(teller: Teller) -> Html:
         )
         if (order := _order(document)) is not None:
             shown.append(element("p", order, class_="aside order"))
+        shown.append(_guide(teller))
         many = "many" if len(found) > MANY else None
         shown.append(element("div", *_cards(teller), id="findings", class_=many))
         shown.append(element("p", "", id="none-left", class_="message", hidden=True))
@@ -85,12 +88,32 @@ def _order(document: ResultDocument) -> str | None:
     if len(document.redescriptions) < FEW or not is_ranked(document):
         return None
     titles = [part.title for part in parts(document)]
-    said = "What adds most to those before comes first"
+    said = "Findings are in the order of how much each adds to those above it"
     if DETAILS in titles:
-        said = f"{said}; then come details, which add to a finding above"
+        said = f"{said}; then come details of single findings"
     if DOUBTS in titles:
         said = f"{said}; what is not confirmed comes last"
     return f"{said}."
+
+
+def _guide(teller: Teller) -> Html:
+    """Return what the numbers beside the findings mean, in a few words each."""
+    units, found = teller.units, teller.document.redescriptions
+    again = teller.document.certificate.algorithm == CONFIRM
+    whom = f"on {units} of whom the search knew nothing" if again else f"on these same {units}"
+    said = {
+        "Jaccard index": f"of the {units} that fit either description, the share that fits both",
+        "if unrelated": "what the index would be by chance, for two descriptions of these sizes",
+        "corrected": "how far the index is above chance: 0 if not at all, 1 if both fit the same",
+    }
+    if any(one.corrected.high > one.jaccard.high for one in found):
+        said["corrected"] += (
+            "; its range is computed separately, and may end higher than that of the index"
+        )
+    if any(one.confirmed is not None for one in found):
+        said["confirmed"] = f"too strong for a coincidence, as tested {whom}"
+    items = (element("li", element("b", word), f": {meaning}") for word, meaning in said.items())
+    return element("ul", *items, class_="guide screen")
 
 
 def finding(teller: Teller, number: int) -> Html:
@@ -120,7 +143,7 @@ def finding(teller: Teller, number: int) -> Html:
         "article",
         element("h3", element("span", "Finding ", class_="unseen"), str(number)),
         body,
-        element("div", *_measure(teller.document, one), class_="measure"),
+        element("div", *_measure(teller, one), class_="measure"),
         id=f"finding-{number}",
         class_="finding",
         data_number=str(number),
@@ -136,9 +159,13 @@ def _detail(one: RedescriptionPart) -> Html | None:
 
 
 def _unbroken(query: str) -> Iterator[Html | str]:
-    """Yield a query in pieces; those in brackets go to a new line rather than being broken."""
+    """Yield a query in pieces: a condition goes to a new line rather than being broken.
+
+    So does the "!" before it, which at the end of a line would be overlooked. `dom.js` does the
+    same.
+    """
     for piece in _BRACKETS.split(query):
-        yield element("span", piece) if piece.startswith("[") else piece
+        yield element("span", piece) if "[" in piece else piece
 
 
 def spoken(sentence: Sentence) -> Html:
@@ -182,9 +209,8 @@ def _confirmation(known: DiscoveryPart, reported: int) -> str:
     if known.confirmed == reported:
         which = "The finding is" if reported == 1 else f"All {reported} findings are"
     said = f"{which} confirmed: too strong for a coincidence, even as the best of up to {pairs}."
-    if known.confirmed < reported:
-        return f"{said} {_SURE} The others are not confirmed, and may still be real."
-    return f"{said} At most {100 * known.bound:.0f}{SPACE}% false ones are expected in the list."
+    others = " The others are not confirmed, and may still be real."
+    return f"{said} {_SURE}{others if known.confirmed < reported else ''}"
 
 
 def _paper(found: int) -> str:
@@ -230,8 +256,10 @@ def _bar(teller: Teller, one: RedescriptionPart) -> Html:
     )
 
 
-def _measure(document: ResultDocument, one: RedescriptionPart) -> Iterator[Html]:
+def _measure(teller: Teller, one: RedescriptionPart) -> Iterator[Html]:
     """Yield the index with its interval, what chance would give, and whether it is confirmed."""
+    may = "may " if is_doubtful(one) and one.corrected.estimate > 0 else ""
+    yield element("p", f"{may}{likeness(one)}".format(units=teller.units), class_="alike")
     doubted = one.confirmed is False
     value = element("span", f"{one.jaccard.estimate:.2f}", class_="value")
     index = "index doubted" if doubted else "index"
@@ -249,7 +277,11 @@ def _measure(document: ResultDocument, one: RedescriptionPart) -> Iterator[Html]
     if one.confirmed:
         yield element("p", "✓ ", term("confirmed", "confirmed"), class_="verdict confirmed")
     elif doubted:
-        words = "○ ", term("confirmed", "not confirmed"), element("span", _doubt(document, one))
+        words = (
+            "○ ",
+            term("confirmed", "not confirmed"),
+            element("span", _doubt(teller.document, one)),
+        )
         yield element("p", *words, class_="verdict unconfirmed")
 
 

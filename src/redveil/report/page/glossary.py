@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from redveil.report.page.markup import Html, element
+from redveil.report.page.sentences import Teller
+from redveil.report.released import CONFIRM
 
 #: By the name that links use: the word, and what it means.
 GLOSSARY: Final = {
     "redescription": (
         "finding, redescription",
-        "Two descriptions, one from each table, that fit nearly the same {units}. redveil looks "
-        "for such pairs without being told what to look for.",
+        "Two descriptions, one from each table, that fit many of the same {units}. redveil looks "
+        "for such pairs without being told what to look for. Nearly the same means a corrected "
+        "index of at least 0.75, largely the same one of at least 0.5.",
     ),
     "jaccard": (
         "Jaccard index",
@@ -29,22 +32,21 @@ GLOSSARY: Final = {
         "corrected index",
         "How far the Jaccard index is above chance: 0 if the descriptions are unrelated, 1 if they "
         "fit the same {units}. Use it to compare findings. In at least 95 of 100 runs all its "
-        "ranges are right at once; in at least 90 of 100, they and all other ranges are.",
+        "ranges are right at once; in at least 90 of 100, they and all other ranges are. They are "
+        "computed separately from those of the Jaccard index, so that some end higher.",
     ),
-    "support": ("support", "How many {units} fit a description, or fit both."),
     "range": (
         "range",
         "Where the value without the noise is. In at least 95 of 100 runs, the ranges of all "
         "counts, shares and Jaccard indices in the findings contain these values, all at once. So "
-        "do those in answers to free questions. Sampling error is not included: chance in which "
-        "{units} happen to be in the data.",
+        "do those in the answers to further questions on this page. Sampling error is not "
+        "included: chance in which {units} happen to be in the data.",
     ),
     "confirmed": (
         "confirmed",
-        "Too strong to be a coincidence, although the best of many pairs of descriptions was "
-        "picked: of all that are as long as this one, or that trees of its shape could have given, "
-        "whichever are fewer. In at least 98 of 100 runs, no confirmed finding is a coincidence. "
-        "That does not mean that one causes the other. What is not confirmed may still be real.",
+        "Too strong to be a coincidence, {although}. In at least 98 of 100 runs, no confirmed "
+        "finding is a coincidence. That does not mean that one causes the other. What is not "
+        "confirmed may still be real.",
     ),
     "p": (
         "p at most",
@@ -75,7 +77,15 @@ GLOSSARY: Final = {
 }
 
 # Words of the workbench, which is not printed.
-_ON_SCREEN: Final = ("support", "p")
+_ON_SCREEN: Final = ("p",)
+# Why a finding might be a coincidence, and is not.
+_SEARCHED: Final = (
+    "even though it was picked from very many pairs that could have been found instead. This was "
+    "tested on the same {units}, not on others"
+)
+_MEASURED_AGAIN: Final = (
+    "even though several findings were measured, on {units} of whom the search knew nothing"
+)
 
 
 def term(name: str, shown: str) -> Html:
@@ -88,13 +98,16 @@ def term(name: str, shown: str) -> Html:
     return element("a", shown, href=f"#term-{name}", class_="term")
 
 
-def glossary_section(unit: str, units: str) -> Html:
+def glossary_section(teller: Teller) -> Html:
     """Return all words, for print and for those who follow a link."""
+    names = {"unit": teller.unit, "units": teller.units}
+    again = teller.document.certificate.algorithm == CONFIRM
+    although = (_MEASURED_AGAIN if again else _SEARCHED).format(**names)
     entries: list[Html] = []
     for name, (word, meaning) in GLOSSARY.items():
         where = "screen" if name in _ON_SCREEN else None
         entries.append(element("dt", word, id=f"term-{name}", tabindex="-1", class_=where))
-        entries.append(element("dd", meaning.format(unit=unit, units=units), class_=where))
+        entries.append(element("dd", meaning.format(**names, although=although), class_=where))
     return element(
         "section",
         element("h2", "What it means", id="means-title"),

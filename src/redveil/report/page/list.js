@@ -12,7 +12,7 @@ const ORDERS = {
   [LISTED]: (a, b) => a.number - b.number,
   "corrected index": (a, b) => b.corrected.estimate - a.corrected.estimate,
   "Jaccard index": (a, b) => b.jaccard.estimate - a.jaccard.estimate,
-  support: (a, b) => b.support.both.estimate - a.support.both.estimate,
+  "number in both": (a, b) => b.support.both.estimate - a.support.both.estimate,
   p: (a, b) => a.p_value - b.p_value || a.number - b.number,
 };
 const FORMATS = { text: "text", LaTeX: "latex", JSON: "json" };

@@ -29,7 +29,7 @@ if (result.findings.length) {
   list.update();
 }
 if (result.pairs.length) {
-  workbench.append(meetingSection(result, link), questionSection(result, link, tableOf));
+  workbench.append(meetingSection(result, link, tableOf), questionSection(result, link, tableOf));
 }
 addJumps();
 if (first) link.choose(first.pair, ...first.ends);

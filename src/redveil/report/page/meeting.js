@@ -2,9 +2,11 @@
  * The two trees of a pair, growing towards each other, and ribbons between their leaves.
  */
 
+import { counted } from "./answers.js";
+import { printedCount, printedCounts } from "./counts.js";
 import { h, s } from "./dom.js";
 import { isChosen, isWithin, pointing, roleOf } from "./linking.js";
-import { broken, depthOf, endOrder, innerNodes, widthOf } from "./trees.js";
+import { branchOf, broken, depthOf, endOrder, innerNodes, widthOf } from "./trees.js";
 import { thousands } from "./wording.js";
 
 // The height of all ribbons together, the room around the picture and between two groups.
@@ -12,9 +14,16 @@ const RIBBONS = 240;
 const MARGIN = 12;
 const GAP = 8;
 const BAR = 10;
+// The largest width of the selector, and the room that its arrow and its edges take.
+const SELECTOR = 736;
+const ARROW = 56;
+// The width of the largest page on which the selector has a line of its own.
+const PHONE = 860;
+// How long a value is that is never left out of a name there.
+const LONGEST_VALUE = 20;
 
 /** Return a section with the trees of the pair that is shown. */
-export function meetingSection(result, link) {
+export function meetingSection(result, link, tableOf) {
   const { views, units, pairs } = result;
   const frame = h("div", { class: "trees", tabindex: 0, role: "region" });
   frame.setAttribute("aria-label", "The two trees; the table below says the same");
@@ -23,13 +32,14 @@ export function meetingSection(result, link) {
   const draw = () => {
     widthDrawn = frame.clientWidth;
     if (widthDrawn === 0) return;
-    picture = drawn(result, link, Math.max(widthDrawn, 320));
+    picture = drawn(result, link, tableOf(link.state.pair), Math.max(widthDrawn, 320));
+    selector?.update();
     frame.replaceChildren(picture.element);
     picture.paint(link.state);
   };
   new ResizeObserver(() => frame.clientWidth !== widthDrawn && draw()).observe(frame);
   link.subscribe((state, what) => (what === "pair" ? draw() : picture?.paint(state)));
-  const many = pairs.length > 1 ? pairSelector(result, link) : null;
+  const selector = pairs.length > 1 ? pairSelector(result, link) : null;
   return h(
     "section",
     { id: "meeting", "aria-labelledby": "meeting-title" },
@@ -44,7 +54,7 @@ export function meetingSection(result, link) {
         `A ribbon is as wide as the number of ${units} that are in both of the groups it joins.`,
       h("span", { class: "screen" }, " Choose groups on either side to ask about them."),
     ),
-    many,
+    selector?.element ?? null,
     inColour(result, link),
     frame,
     legend(views),
@@ -83,12 +93,22 @@ function legend(views) {
 }
 
 function pairSelector(result, link) {
-  const { pairs } = result;
-  const named = (tree) => tree.nodes.find(({ node }) => node === 1)?.words ?? "";
-  const options = pairs.map((pair, number) => {
-    const text = `${number + 1} of ${pairs.length}: ${named(pair.left)} ⟷ ${named(pair.right)}`;
-    return h("option", { value: number }, text.length > 90 ? `${text.slice(0, 89)}…` : text);
-  });
+  const { pairs, findings } = result;
+  const options = pairs.map((_, number) => h("option", { value: number }));
+  const first = pairs.map((_, number) => findings.find((one) => one.pair === number)?.ends);
+  const update = () => {
+    const { pair: current, left, right } = link.state;
+    const page = document.documentElement.clientWidth;
+    const room = Math.min(SELECTOR, page - 36) - ARROW;
+    options.forEach((option, number) => {
+      // What is chosen is named, so that the names agree with the line below.
+      const chosen = number === current && left.size && right.size ? [[...left], [...right]] : null;
+      const names = firstQuestions(pairs[number], chosen ?? first[number]);
+      // A phone has no room for how many there are; the open list shows it.
+      const start = page > PHONE ? `${number + 1} of ${pairs.length}` : number + 1;
+      option.textContent = fitting(`${start}: `, names, room);
+    });
+  };
   const go = (pair) => link.choose(Math.min(Math.max(pair, 0), pairs.length - 1), [], []);
   const change = (event) => go(Number(event.target.value));
   const select = h("select", { id: "pair", change }, ...options);
@@ -98,9 +118,14 @@ function pairSelector(result, link) {
       { type: "button", "aria-label": label, click: () => go(link.state.pair + by) },
       text,
     );
-  link.subscribe((state) => (select.value = state.pair));
+  link.subscribe((state, what) => {
+    if (what === "over") return;
+    select.value = state.pair;
+    update();
+  });
+  update();
   select.value = link.state.pair;
-  return h(
+  const element = h(
     "p",
     { class: "pairs" },
     h("label", { for: "pair" }, "Pair of trees "),
@@ -108,13 +133,57 @@ function pairSelector(result, link) {
     step("‹", -1, "Previous pair of trees"),
     step("›", 1, "Next pair of trees"),
   );
+  return { element, update };
 }
 
-function drawn(result, link, width) {
+/** Return the first question of each tree, answered as on the way to these ends. */
+function firstQuestions(pair, ends) {
+  const words = (side, branch) =>
+    pair[side].nodes.find(({ node }) => node === branch)?.words ?? "";
+  if (ends === undefined) return [words("left", 1), words("right", together(pair) ? 1 : 2)];
+  return ["left", "right"].map((side, at) => {
+    const branches = new Set(ends[at].map((place) => branchOf(pair[side].ends[place].node)));
+    return words(side, branches.size === 1 && branches.has(2) ? 2 : 1);
+  });
+}
+
+/** Return whether the first branches of two trees have more in common than by chance. */
+function together({ left, right, fitted }) {
+  const within = ({ ends }, place) => branchOf(ends[place].node) === 1;
+  const sums = { both: 0, left: 0, right: 0, all: 0 };
+  fitted.forEach((row, a) =>
+    row.forEach((count, b) => {
+      const [isLeft, isRight] = [within(left, a), within(right, b)];
+      sums.all += count;
+      if (isLeft) sums.left += count;
+      if (isRight) sums.right += count;
+      if (isLeft && isRight) sums.both += count;
+    }),
+  );
+  return sums.both * sums.all >= sums.left * sums.right;
+}
+
+/** Return a name of a pair that fits into the selector: what is left out is never the value. */
+function fitting(start, names, room) {
+  const text = (most) => start + names.map((name) => shortened(name, most)).join(" ⟷ ");
+  let most = 60;
+  while (most > 8 && widthOf(text(most), 13.6, 400) > room) most -= 1;
+  return text(most);
+}
+
+/** Return a text of about so many letters: its beginning, and a value that it ends with. */
+function shortened(text, most) {
+  if (text.length <= most) return text;
+  const [end] = text.match(/(?: (?:up to|above|of|equal to|after|in))? [^ ]+$/) ?? [""];
+  const kept = end.length <= LONGEST_VALUE ? end : "";
+  return `${text.slice(0, Math.max(most - kept.length - 1, 4)).trimEnd()}…${kept}`;
+}
+
+function drawn(result, link, table, width) {
   const pair = result.pairs[link.state.pair];
   const number = link.state.pair;
   const narrow = width < 640;
-  const sides = ["left", "right"].map((side) => laidOut(pair, side));
+  const sides = ["left", "right"].map((side) => laidOut(pair, side, table));
   const total = sides[0].sizes.reduce((sum, size) => sum + size, 0) || 1;
   const room = RIBBONS / total;
   const region = treeWidth(Math.max(...sides.map((side) => side.depth)), width, narrow);
@@ -123,7 +192,12 @@ function drawn(result, link, width) {
   for (const side of sides) stack(side, room, height);
   const [start, end] = [region, width - region];
   const matches = matched(result, number);
-  const ribbons = makeRibbons(pair, sides, room, start, end, matches, link, number, result.units);
+  const about = (row, column, count) => {
+    const support = counted(table, [row], [column]);
+    const printed = support === null ? count : printedCounts(support).both;
+    return `about ${thousands(printed)} ${result.units}`;
+  };
+  const ribbons = makeRibbons(pair, sides, room, start, end, matches, link, number, about);
   const groups = sides.map((side, at) => {
     const { units, views } = result;
     const draw = { link, number, narrow, region, width, units, views };
@@ -150,7 +224,7 @@ function drawn(result, link, width) {
 }
 
 /** Return the order and the sizes of a tree's ends. */
-function laidOut(pair, side) {
+function laidOut(pair, side, table) {
   const tree = pair[side];
   const counts = pair.fitted.map((row) => row.map((count) => Math.max(count, 0)));
   const sizes = tree.ends.map((_, place) =>
@@ -158,13 +232,12 @@ function laidOut(pair, side) {
       ? counts[place].reduce((sum, count) => sum + count, 0)
       : counts.reduce((sum, row) => sum + row[place], 0),
   );
-  // Answers add counts as they are, also those that noise made negative.
+  // As in answers, which add counts as they are, also those that noise made negative.
+  const all = [...pair[side === "left" ? "right" : "left"].ends.keys()];
   const printed = tree.ends.map((_, place) => {
-    const cells = side === "left" ? pair.fitted[place] : pair.fitted.map((row) => row[place]);
-    return Math.max(
-      cells.reduce((sum, count) => sum + count, 0),
-      0,
-    );
+    const [left, right] = side === "left" ? [[place], all] : [all, [place]];
+    const support = counted(table, left, right);
+    return support === null ? sizes[place] : printedCount(support[side]);
   });
   const depth = Math.max(...tree.ends.map(({ node }) => depthOf(node)), 1);
   return { tree, printed, order: endOrder(tree), sizes, depth, tops: [], heights: [], used: [] };
@@ -231,7 +304,7 @@ function matched(result, number) {
   return found;
 }
 
-function makeRibbons(pair, [left, right], room, start, end, matches, link, number, units) {
+function makeRibbons(pair, [left, right], room, start, end, matches, link, number, about) {
   const made = [];
   const middle = (start + end) / 2;
   for (const row of left.order) {
@@ -252,7 +325,7 @@ function makeRibbons(pair, [left, right], room, start, end, matches, link, numbe
       const element = s(
         "path",
         { d, class: kind, click: choose, ...pointing(link, place) },
-        s("title", {}, `${words}: about ${thousands(count)} ${units}`),
+        s("title", {}, `${words}: ${about(row, column, count)}`),
       );
       made.push({ element, left: row, right: column });
     }
@@ -275,7 +348,7 @@ function treeOf(side, name, edge, out, draw) {
     const end = tree.ends[order[at]];
     const key = end.stuck ? `stuck${end.node}` : end.node;
     middleOf.set(key, centre(order[at]));
-    anchors.set(key, edge + out * (one.length + 5));
+    anchors.set(key, edge + out * (one.plain + 2));
   });
   const visit = (node) => {
     if (!inner.has(node)) return middleOf.get(node);
@@ -289,7 +362,7 @@ function treeOf(side, name, edge, out, draw) {
     let begins = x;
     if (showInner && node > 0) {
       const lines = broken(words.get(node), Math.max(innerRoom - 24, 40), 8);
-      const length = Math.max(...lines.map((one) => widthOf(one)));
+      const length = Math.max(...lines.map((one) => widthOf(one, side.size, 400)));
       labels.push(textBlock(side, lines, x + out * 4, y, out, words.get(node), "inner"));
       begins = x + out * (length + 8);
     }
@@ -347,7 +420,8 @@ function endButton(side, place, name, edge, out, draw) {
     toggle();
   };
   // From the ribbons to the end of the label. What can be clicked reaches further.
-  const length = BAR + 13 + Math.max(...lines.map((one) => widthOf(one, side.size)));
+  const long = (weight) => BAR + 13 + Math.max(...lines.map((one) => widthOf(one, side.size, weight)));
+  const length = long(600);
   const box = (wide, name) => {
     const place = { x: out < 0 ? edge - wide : edge, y: top + tall / 2 - high / 2 };
     return s("rect", { ...place, width: wide, height: high, rx: 4, class: name });
@@ -370,7 +444,7 @@ function endButton(side, place, name, edge, out, draw) {
     s("rect", { x: out < 0 ? edge - BAR : edge, y: top, width: BAR, height: tall, class: "stem" }),
     textBlock(side, lines, edge + out * (BAR + 7), top + tall / 2, out, null, "leaf"),
   );
-  return { element, place, length };
+  return { element, place, plain: long(400) };
 }
 
 /** Return lines of text around a height, ending or beginning at a place. */

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from fractions import Fraction
 from typing import Final
@@ -15,6 +14,7 @@ from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.phrases import plain_number
 from redveil.report.page.sentences import CONDITIONS, SPACE, Teller
+from redveil.report.page.strength import times
 from redveil.schema.view import plural
 
 # What the steps of a kind are for, in the order in which they are shown.
@@ -124,7 +124,8 @@ def _sentence(document: ResultDocument) -> list[str]:
         ]
     said: list[str] = [
         f"{_start(document)} any one {unit} had been left out of the data, or one more had been in "
-        f"it, the probability of exactly this page would have changed by {_factor(certificate)} (",
+        "it, the noise could still have led to this same page, with a probability "
+        f"{times(certificate)} as large or as small (",
         term("epsilon", certificate.promise),
         f"). {_consequence(certificate)}",
     ]
@@ -149,7 +150,7 @@ def _start(document: ResultDocument) -> str:
 def _consequence(certificate: CertificatePart) -> str:
     units = plural(certificate.unit)
     if Fraction(certificate.epsilon) > MODERATE:
-        return f"What it reveals about a single one of the {units} is limited by this factor alone."
+        return f"What it reveals about a single one of the {units} is limited by this number alone."
     return f"So it tells about {units} in general, and little that is due to any single one."
 
 
@@ -161,18 +162,6 @@ def _limits(certificate: CertificatePart) -> str:
         "that one description fits may guess that the other does. That is possible whether or not "
         f"this {certificate.unit} is in the data."
     )
-
-
-def _factor(certificate: CertificatePart) -> str:
-    """Return e^ε in words."""
-    epsilon = float(Fraction(certificate.epsilon))
-    if epsilon > math.log(1e12):
-        return "a factor that may exceed a million million"
-    factor = math.exp(epsilon)
-    # Rounded upwards: "at most" must stay true.
-    digits = 0 if factor >= 10 else 2
-    upwards = math.ceil(round(factor * 10**digits, 6)) / 10**digits
-    return f"at most a factor of {upwards:,.{digits}f}"
 
 
 def _budget(certificate: CertificatePart, units: str) -> Html:
@@ -202,10 +191,13 @@ def _budget(certificate: CertificatePart, units: str) -> Html:
         class_="budget",
         aria_hidden="true",
     )
-    currency = "ρ" if certificate.rho else "ε"
     steps = len(certificate.steps)
-    caption = f"How {currency} was spent, in {steps} step{'' if steps == 1 else 's'}:"
+    caption = f"How {_currency(certificate)} was spent, in {steps} step{'' if steps == 1 else 's'}:"
     return element("figure", element("figcaption", caption), picture, element("ul", *keys))
+
+
+def _currency(certificate: CertificatePart) -> str:
+    return "ρ" if certificate.rho else "ε"
 
 
 def _share(part: Fraction) -> str:
@@ -227,7 +219,7 @@ def _certificate(teller: Teller) -> Html:
         element("tr", element("th", name, scope="row"), element("td", *said))
         for name, said in named
     ]
-    steps = steps_listing(certificate.steps)
+    steps, currency = steps_listing(certificate.steps), _currency(certificate)
     shown = list(steps.rows[:_MANY])
     body = [element("tr", *(element("td", cell) for cell in row)) for row in shown]
     heads = element("tr", *(element("th", head, scope="col") for head in steps.heads))
@@ -242,7 +234,7 @@ def _certificate(teller: Teller) -> Html:
         ),
         element(
             "details",
-            element("summary", "Every step and its price"),
+            element("summary", f"Every step of the run, and how much {currency} it used"),
             element(
                 "table",
                 element("thead", heads),

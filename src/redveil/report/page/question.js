@@ -6,14 +6,15 @@ import { answer } from "./answers.js";
 import { heatMap } from "./cells.js";
 import { copy, written } from "./copying.js";
 import { printedCounts } from "./counts.js";
-import { announce, button, h } from "./dom.js";
+import { announce, button, h, unbroken } from "./dom.js";
 import { isChosen } from "./linking.js";
 import { bar, scale } from "./shapes.js";
 import { chanceText, countRange, fixed, rangeText, shareText, thousands } from "./wording.js";
 
 // As in `findings.py`.
 const ADJUSTED =
-  "Noise made the overlap larger than one group. That count was raised; the index was not changed.";
+  "Noise made the overlap come out larger than one of the two groups, which cannot be. Overlap and " +
+  "index are as measured; the sizes of the groups were adjusted to them.";
 
 /** Return a section with the heat map, the answer, and what cannot be asked. */
 export function questionSection(result, link, tableOf) {
@@ -29,12 +30,12 @@ export function questionSection(result, link, tableOf) {
   return h(
     "section",
     { id: "ask", "aria-labelledby": "ask-title" },
-    h("h2", { id: "ask-title" }, "Ask more, for free"),
+    h("h2", { id: "ask-title" }, "Ask more of the counts"),
     h(
       "p",
       { class: "intro" },
-      "Everything here has been released already, so questions about it cost no privacy. Choose " +
-        "a cell, or any groups by their names.",
+      "These counts have been released already, so asking about them reveals nothing further, " +
+        "however often. Choose a cell, or any groups by their names.",
       h("span", { class: "by-hand" }, " Hold Shift to add a cell to what is chosen."),
     ),
     h("div", { class: "asking" }, heatMap(result, link, tableOf), panel),
@@ -92,7 +93,7 @@ function shown(result, state, known) {
         `${thousands(counts.right)} are in the latter; ${share(counts.right, right)} of them are ` +
         "in both.",
     ),
-    bar(counts),
+    h("figure", {}, h("figcaption", {}, ...alone(counts, views)), bar(counts)),
     counts.adjusted ? h("p", { class: "adjusted" }, ADJUSTED) : null,
     h(
       "dl",
@@ -106,10 +107,17 @@ function shown(result, state, known) {
       ...fact("in both", `${thousands(counts.both)} (${countRange(both, counts.unit)})`),
       ...fact("p at most", chanceText(known.p)),
     ),
-    h("p", { class: "queries" }, h("code", { class: "left" }, known.left)),
-    h("p", { class: "queries" }, h("code", { class: "right" }, known.right)),
+    h("p", { class: "queries" }, h("code", { class: "left" }, ...unbroken(known.left))),
+    h("p", { class: "queries" }, h("code", { class: "right" }, ...unbroken(known.right))),
     copyButtons(result, state, known),
   ].filter((part) => part !== null);
+}
+
+/** Return how many are in the groups of one table only, for the ends of the bar. */
+function alone({ onlyLeft, onlyRight }, [left, right]) {
+  const end = (name, view, count) =>
+    h("span", { class: name }, h("bdi", {}, `${view} only ${thousands(count)}`));
+  return [end("left", left, onlyLeft), end("right", right, onlyRight)];
 }
 
 function copyButtons(result, state, known) {
@@ -186,7 +194,7 @@ function jumps(pairs, link) {
     .slice(0, 12)
     .map((pair) => button(`Pair ${pair + 1}`, () => link.choose(pair, [], [])));
   const more = pairs.length > 12 ? ` and ${pairs.length - 12} more` : "";
-  return [h("p", { class: "actions" }, "Free to ask, as far as its groups go: ", ...buttons, more)];
+  return [h("p", { class: "actions" }, "Can be asked here, as far as its groups go: ", ...buttons, more)];
 }
 
 function unreleased(name, other) {

@@ -3,6 +3,7 @@
  * be, and a threshold to move.
  */
 
+import { printedCounts } from "./counts.js";
 import { announce, h, s } from "./dom.js";
 import { isWithin, pointing } from "./linking.js";
 import { fixed, thousands } from "./wording.js";
@@ -10,6 +11,8 @@ import { fixed, thousands } from "./wording.js";
 const [HEIGHT, TOP, RIGHT, BOTTOM, LEFT] = [380, 34, 18, 46, 52];
 // How far a number is from its point, and how high and how wide a digit is.
 const [NEAR, LINE, DIGIT] = [8, 14, 7.5];
+// How far apart two ranges are, at least.
+const APART = 4;
 
 /** Return a section with the scatter plot. */
 export function scatterSection(result, link, list) {
@@ -57,9 +60,13 @@ function drawn(result, link, list, width) {
   const most = 1.06 * Math.max(...supports, 1);
   const x = (support) => LEFT + (Math.max(support, 0) / most) * (width - LEFT - RIGHT);
   const y = (index) => HEIGHT - BOTTOM - Math.min(Math.max(index, 0), 1) * (HEIGHT - BOTTOM - TOP);
-  const labels = labelPlaces(findings, x, y, width);
+  const ranges = rangePlaces(findings, x, y);
+  const labels = labelPlaces(findings, ranges, x, y, width);
   const points = new Map(
-    findings.map((one) => [one.number, point(one, x, y, link, labels.get(one.number))]),
+    findings.map((one, at) => {
+      const places = { label: labels.get(one.number), range: ranges[at] };
+      return [one.number, point(one, x, y, link, places)];
+    }),
   );
   const line = thresholdLine(x, most, list);
   const picture = s(
@@ -69,7 +76,7 @@ function drawn(result, link, list, width) {
       width,
       height: HEIGHT,
       role: "group",
-      "aria-label": `${findings.length} findings by support and Jaccard index; move with the arrow keys`,
+      "aria-label": `${findings.length} findings by number in both and Jaccard index; move with the arrow keys`,
     },
     axes(x, y, most, width, units),
     ...pruned.map(([support, index]) => cross(x(support), y(index))),
@@ -98,19 +105,19 @@ function isLit(one, over) {
   return single && isWithin(over, one.pair, left, right);
 }
 
-function point(one, x, y, link, label) {
+function point(one, x, y, link, { label, range }) {
   const place = {
     finding: one.number,
     pair: one.pair,
     left: new Set(one.ends[0]),
     right: new Set(one.ends[1]),
   };
-  const [cx, support] = [x(one.support.both.estimate), one.support.both];
+  const [cx, { support }] = [x(one.support.both.estimate), one];
   const kind = one.confirmed === false ? "unconfirmed" : "confirmed";
   const text =
     `Finding ${one.number}: ${one.words[0]}; ${one.words[1]}. ` +
-    `${thousands(support.estimate)} in both, Jaccard index ${fixed(one.jaccard.estimate, 2)}`;
-  const { low, high, estimate } = one.jaccard;
+    `${thousands(printedCounts(support).both)} in both, Jaccard index ${fixed(one.jaccard.estimate, 2)}`;
+  const { estimate } = one.jaccard;
   return s(
     "a",
     {
@@ -121,7 +128,7 @@ function point(one, x, y, link, label) {
       ...pointing(link, place),
     },
     s("title", {}, text),
-    s("line", { x1: cx, x2: cx, y1: y(low), y2: y(high), class: "range" }),
+    s("line", { x1: range.x, x2: range.x, y1: range.bottom, y2: range.top, class: "range" }),
     s("path", { d: `M${cx - 6} ${y(one.expected_jaccard)}h12`, class: "own-chance" }),
     s("circle", { cx, cy: y(estimate), r: 12, class: "reach" }),
     s("circle", { cx, cy: y(estimate), r: 5.5, class: "mark" }),
@@ -156,17 +163,34 @@ function cross(x, y) {
   return s("path", { d: `M${x - 3} ${y - 3}l6 6m0 -6l-6 6`, class: "pruned" });
 }
 
-/** Return where numbers are put so that they hide neither each other nor a point. */
-function labelPlaces(findings, x, y, width) {
+/** Return where ranges are drawn: through their points, or beside the middle if two would merge. */
+function rangePlaces(findings, x, y) {
+  const placed = [];
+  for (const { support, jaccard } of findings) {
+    const [middle, top, bottom] = [x(support.both.estimate), y(jaccard.high), y(jaccard.low)];
+    const merges = (at) =>
+      placed.some((one) => Math.abs(one.x - at) < APART && one.top < bottom && top < one.bottom);
+    const free = [0, -APART, APART].find((aside) => !merges(middle + aside)) ?? 0;
+    placed.push({ x: middle + free, top, bottom });
+  }
+  return placed;
+}
+
+/** Return where numbers are put so that they hide neither each other nor a point nor a range. */
+function labelPlaces(findings, ranges, x, y, width) {
   const centres = findings.map((one) => [x(one.support.both.estimate), y(one.jaccard.estimate)]);
-  const taken = centres.map(([cx, cy]) => [cx - 6, cy - 6, cx + 6, cy + 6]);
+  const points = centres.map(([cx, cy]) => [cx - 6, cy - 6, cx + 6, cy + 6]);
+  const lines = ranges.map((one) => [one.x - 2, one.top, one.x + 2, one.bottom]);
+  const taken = [...points];
   const places = new Map();
   findings.forEach(({ number }, at) => {
     const wide = DIGIT * String(number).length;
     const [cx, cy] = centres[at];
-    const free = candidates(cx, cy, wide).find(
+    const possible = candidates(cx, cy, wide, ranges[at]).filter(
       (box) => box[0] > LEFT && box[2] < width && !taken.some((other) => meet(box, other)),
     );
+    // Where there is no room beside the ranges, a number may cross one.
+    const free = possible.find((box) => !lines.some((other) => meet(box, other))) ?? possible[0];
     if (free === undefined) return;
     taken.push(free);
     places.set(number, [free[0], free[3] - 3]);
@@ -174,9 +198,15 @@ function labelPlaces(findings, x, y, width) {
   return places;
 }
 
-/** Yield boxes around a point, the nearest first. */
-function candidates(cx, cy, wide) {
-  return [0, 7, 14].flatMap((more) => {
+/** Return boxes around a point, the nearest first; those at the ends of its range come second. */
+function candidates(cx, cy, wide, range) {
+  const boxed = ([x1, y1]) => [x1, y1, x1 + wide, y1 + LINE];
+  const [start, above] = [range.x - wide / 2, range.top - LINE - 1];
+  const ends = [
+    [start, above],
+    [start, range.bottom + 1],
+  ].map(boxed);
+  const [near, ...far] = [0, 7, 14].map((more) => {
     const [out, beside] = [NEAR + more, NEAR - 2 + more];
     const [right, left, middle] = [cx + beside, cx - beside - wide, cx - wide / 2];
     const corners = [
@@ -189,8 +219,9 @@ function candidates(cx, cy, wide) {
       [middle, cy - out - LINE],
       [middle, cy + out],
     ];
-    return corners.map(([x1, y1]) => [x1, y1, x1 + wide, y1 + LINE]);
+    return corners.map(boxed);
   });
+  return [...near, ...ends, ...far.flat()];
 }
 
 function meet(a, b) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,7 @@ from redveil.report.document import (
 )
 from redveil.report.page.counts import Counts, rounded_count
 from redveil.report.page.phrases import Phrases
+from redveil.report.page.strength import is_doubtful, likeness, strength
 from redveil.report.released import CONFIRM, DESCRIBE, REFINE, released_tables
 from redveil.schema import Side
 from redveil.schema.view import plural
@@ -157,11 +159,14 @@ class Teller:
             within = self.given(certificate.within)
             yield [Words(f"It is only about {self.units} with "), *within, Words(".")]
 
-    def caution(self) -> Iterator[Sentence]:
-        """Yield how to take the numbers."""
+    def caution(self) -> Iterator[list[Sentence]]:
+        """Yield how to take the numbers, in paragraphs: what the noise is for, and what it does."""
         if self.document.redescriptions:
-            yield self._noise()
-            yield [Words(self._ranges())]
+            yield [self._noise(), *self._strength()]
+            yield [[Words(self._ranges())]]
+
+    def _strength(self) -> list[Sentence]:
+        return [[Words(strength(self.document.certificate))]] if self.is_private else []
 
     def _noise(self) -> Sentence:
         sentence = [Words("Random noise was added to all counts, on purpose")]
@@ -174,10 +179,11 @@ class Teller:
         """Return what ranges claim, and no more than that."""
         depth = "" if self.ranges_are_proved else " (for trees as deep as these, as measured)"
         return (
-            f"So every share and every Jaccard index in the list has a range. In at least 95 of "
-            f"100 such runs, all of these ranges at once contain the values without noise{depth}. "
-            f"They allow for this noise only: if these {self.units} are a sample, ordinary "
-            "sampling error comes on top."
+            "The list measures how alike two descriptions are by the Jaccard index: of the "
+            f"{self.units} that fit either, the share that fits both. Because of the noise, every "
+            "share and every index has a range. In at least 95 of 100 such runs, all of these "
+            f"ranges at once contain the values without noise{depth}. They allow for this noise "
+            f"only: if these {self.units} are a sample, ordinary sampling error comes on top."
         )
 
     @property
@@ -216,8 +222,8 @@ class Teller:
             Words(f"Two tables about the same {self.units}, "),
             *both,
             Words(
-                f", were searched for pairs of descriptions, one from each, that fit nearly the "
-                f"same {self.units}.{self._in_all()}"
+                f", were searched for pairs of descriptions, one from each, that fit the same "
+                f"{self.units} as nearly as possible.{self._in_all()}"
             ),
         ]
 
@@ -233,8 +239,24 @@ class Teller:
         if not found:
             return [Words(" Nothing stood out clearly from the noise.")]
         asked = self.document.certificate.algorithm in (DESCRIBE, REFINE)
-        what = ("answer" if asked else "such pair") + ("" if found == 1 else "s")
-        return [Words(f" The search found {_number_word(found)} {what}.")]
+        what = ("answer" if asked else "pair") + ("" if found == 1 else "s")
+        return [Words(f" The search found {_number_word(found)} {what}: {self._alike()}.")]
+
+    def _alike(self) -> str:
+        """Return how many pairs are how much alike, the most alike first."""
+        found = sorted(self.document.redescriptions, key=lambda one: -one.corrected.estimate)
+        kinds = Counter(likeness(one) for one in found if not is_doubtful(one))
+        doubts = len(found) - kinds.total()
+        if len(found) == 1:
+            said = [f"its descriptions {one}" for one in kinds] or ["it is not confirmed"]
+        else:
+            said = [
+                f"{_number_word(count)} {_agreeing(kind, count)}" for kind, count in kinds.items()
+            ]
+            more = f"{_number_word(doubts)} {'is' if doubts == 1 else 'are'} not confirmed"
+            said += [more] * (doubts > 0)
+        text = "; ".join(said) if len(said) > 2 else " and ".join(said)
+        return text.format(units=self.units)
 
 
 def share(
@@ -272,6 +294,16 @@ def _range(low: int, high: int) -> str:
 
 def _clipped(ratio: float) -> float:
     return min(max(ratio, 0.0), 1.0)
+
+
+def _agreeing(kind: str, count: int) -> str:
+    """Return what some pairs do.
+
+    >>> _agreeing("fit the same", 1), _agreeing("fit the same", 2)
+    ('fits the same', 'fit the same')
+    """
+    verb, _, rest = kind.partition(" ")
+    return f"{verb}s {rest}" if count == 1 else kind
 
 
 def _percent(ratio: float) -> str:

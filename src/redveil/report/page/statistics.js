@@ -82,14 +82,19 @@ export function statistics(m, critical, test) {
     jaccard,
     expected,
     corrected: corrected(m, jaccard.estimate, expected, critical.leverages),
-    support: {
-      left: support(m.left, m.left_left, critical.intervals),
-      right: support(m.right, m.right_right, critical.intervals),
-      both: support(m.both, m.both_both, critical.intervals),
-    },
+    support: supports(m, critical),
     p: largestP(m, likely),
     p_confirming: largestP(m, sure),
     p_estimate: largestP(m, 0),
+  };
+}
+
+/** Return the intervals of both supports and of the overlap. */
+export function supports(m, critical) {
+  return {
+    left: support(m.left, m.left_left, critical.intervals),
+    right: support(m.right, m.right_right, critical.intervals),
+    both: support(m.both, m.both_both, critical.intervals),
   };
 }
 

@@ -28,13 +28,30 @@ export function depthOf(node) {
   return Math.floor(Math.log2(node + 1));
 }
 
-/** Return how wide a text is in the trees' font, in pixels; `size` is that of its letters. */
-export function widthOf(text, size = 12.5) {
-  if (widthOf.pen === undefined) {
-    widthOf.pen = document.createElement("canvas").getContext("2d");
-    // Bold, as labels of what is chosen are.
-    widthOf.pen.font = `600 100px ${getComputedStyle(document.body).fontFamily}`;
-  }
+/** Return on which side of the root a node is, 1 or 2; 0 for the root itself. */
+export function branchOf(node) {
+  let at = node;
+  while (at > 2) at = (at - 1) >> 1;
+  return at;
+}
+
+/** Return the words on the way to an end, one for each question. */
+export function pathWords(tree, place) {
+  const words = new Map(tree.nodes.map((one) => [one.node, one.words]));
+  const { node, stuck, short } = tree.ends[place];
+  const path = stuck ? [short] : [];
+  for (let at = node; at > 0; at = (at - 1) >> 1) path.unshift(words.get(at));
+  return path;
+}
+
+/**
+ * Return how wide a text is in the page's font, in pixels; `size` is that of its letters. They are
+ * bold, as those of what is chosen, unless a weight is given.
+ */
+export function widthOf(text, size = 12.5, weight = 600) {
+  widthOf.pen ??= document.createElement("canvas").getContext("2d");
+  widthOf.family ??= getComputedStyle(document.body).fontFamily;
+  widthOf.pen.font = `${weight} 100px ${widthOf.family}`;
   return (size / 100) * widthOf.pen.measureText(text).width;
 }
 

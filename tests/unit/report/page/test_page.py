@@ -20,6 +20,7 @@ from redveil.report.document import (
     DiscoveryPart,
     GivenPart,
     IntervalPart,
+    RedescriptionPart,
     SupportPart,
 )
 from redveil.report.html import compact
@@ -113,23 +114,41 @@ def test_a_share_is_between_its_ends(
 
 
 def test_the_numbers_of_a_card_add_up() -> None:
-    # The overlap is larger than the left support: by noise, but nobody can tell by how much.
+    # The overlap is larger than the right support: by noise, but nobody can tell by how much.
     support = SupportPart(
-        left=interval(663, 300, 1026), right=interval(748, 390, 1106), both=interval(704, 400, 1008)
+        left=interval(657, 340, 974), right=interval(464, 205, 723), both=interval(490, 307, 673)
     )
-    one = redescription("gout", "acid").model_copy(update={"support": support})
+    index = interval(490 / (657 + 464 - 490), 0.49, 1.0)
+    one = redescription("gout", "acid").model_copy(update={"support": support, "jaccard": index})
     counts = Counts.of(support)
-    assert counts == Counts(only_left=0, both=700, only_right=40, adjusted=True)
+    assert counts == Counts(only_left=140, both=490, only_right=0, adjusted=True)
     text = text_of(page(document(one)))
-    assert "Of about 700 patients with gout , about 100 %" in text
-    assert "of about 740 patients with acid , about 95 %" in text
-    assert "diagnoses only 0 both 700 symptoms only 40" in text
-    assert "Noise made the overlap larger than one group" in text
+    assert "Of about 630 patients with gout , about 78 %" in text
+    assert "of about 490 patients with acid , about 100 %" in text
+    assert "diagnoses only 140 both 490 symptoms only 0" in text
+    assert "0.78 Jaccard index" in text
+    assert "Overlap and index are as measured" in text
     (bar,) = re.findall(r'<svg class="bar">(.*?)</svg>', page(document(one)))
     assert re.findall(r'<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"', bar) == [
-        ("both", "0.00", "94.19"),
-        ("right", "94.59", "5.41"),
+        ("left", "0.00", "21.82"),
+        ("both", "22.22", "77.78"),
     ]
+
+
+counted = st.integers(0, 10**6)
+
+
+@given(counted, counted, counted)
+def test_printed_counts_give_the_printed_index(left: int, right: int, both: int) -> None:
+    # Without noise nothing is rounded.
+    exact = {"left": left, "right": right, "both": both}
+    counts = Counts.of(
+        SupportPart(**{name: interval(size, size, size) for name, size in exact.items()})
+    )
+    either = left + right - both
+    if either > 0:
+        printed = counts.both / (counts.only_left + counts.both + counts.only_right)
+        assert printed == pytest.approx(min(both / either, 1))
 
 
 def test_the_page_is_known_again_and_only_replaces_itself() -> None:
@@ -183,15 +202,15 @@ def test_embedded_json_is_the_same_json() -> None:
 
 
 def test_the_promise_says_no_more_than_it_can() -> None:
-    assert "would have changed by at most a factor of 2.72 ( ε = 1 )" in told()
+    assert "with a probability at most 2.72 times as large or as small ( ε = 1 )" in told()
     assert "and little that is due to any single one" in told()
     assert "and little that is due to any single one" not in told(epsilon="2")
     assert "can still be applied to one of them" in told()
     strong = told(epsilon="20")
-    assert "limited by this factor alone" in strong
+    assert "limited by this number alone" in strong
     # e²⁰ is 485,165,195.4, and "at most" must be true.
-    assert "at most a factor of 485,165,196" in strong
-    assert "a factor that may exceed a million million" in told(epsilon="99")
+    assert "at most 485,165,196 times as large or as small" in strong
+    assert "perhaps more than a million million times as large" in told(epsilon="99")
     bad = told(conditions=("an ε above 10 protects hardly anyone",))
     assert "cannot check them: and even then, an ε above 10 protects hardly anyone" in bad
     assert "ran long enough, which cannot be proved" in told(guarantee="asymptotic")
@@ -278,7 +297,8 @@ def test_the_footer_names_the_promise_and_the_file(tmp_path: Path) -> None:
     result.save(tmp_path / "result.json")
     digest = hashlib.sha256((tmp_path / "result.json").read_bytes()).hexdigest()
     text = text_of(Result.read(tmp_path / "result.json").report())
-    assert f"Promise: ε = 1, exact. SHA-256 of the result file: {digest}" in text
+    promise = "Promise: ε = 1; it holds exactly, not only approximately."
+    assert f"{promise} SHA-256 of the result file: {digest}" in text
 
 
 def test_modules_keep_their_names_to_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +368,8 @@ def test_how_many_are_confirmed_is_a_sentence(confirmed: int, reported: int, sai
     made = document(*(redescription() for _ in range(reported)))
     text = text_of(page(made.model_copy(update={"false_discoveries": known})))
     assert said in text
-    assert ("At most 2 % false ones are expected" in text) == (confirmed == reported)
+    sure = "instead. In at least 98 of 100 runs, no confirmed finding is a coincidence."
+    assert (sure in text) == (confirmed == reported)
 
 
 def test_facts_of_the_certificate_have_one_name_each() -> None:
@@ -374,9 +395,11 @@ def test_both_given_queries_are_told() -> None:
 
 
 def test_one_answer_is_one() -> None:
-    assert "The search found one such pair." in told()
+    assert "The search found one pair: its descriptions " in told()
     gout = GivenPart(left=query_part(boolean("gout")))
-    assert "The search found one answer." in told(algorithm="describe", given=gout)
+    assert "The search found one answer: its descriptions " in told(
+        algorithm="describe", given=gout
+    )
 
 
 def test_a_detail_says_what_it_adds_to() -> None:
@@ -388,7 +411,7 @@ def test_a_detail_says_what_it_adds_to() -> None:
     written = page(made)
     assert '↳ adds to <a href="#finding-2">finding 2</a>' in written
     assert written.index(DETAILS) < written.index('id="finding-3"') < written.index(f">{DOUBTS}<")
-    assert "then come details, which add to a finding above; what is not" in text_of(written)
+    assert "then come details of single findings; what is not" in text_of(written)
     assert "↳ adds to 2: Of about" in text_of(compact(made))
 
 
@@ -396,3 +419,46 @@ def test_a_list_in_another_order_has_no_headings() -> None:
     detail = redescription().model_copy(update={"detail": 2})
     assert parts(document(detail, redescription("x", "y"))) == []
     assert parts(document(detail)) == []
+
+
+def alike(corrected: float, *, confirmed: bool | None = True) -> RedescriptionPart:
+    index = interval(corrected, corrected - 0.1, 1.0)
+    return redescription(confirmed=confirmed).model_copy(update={"corrected": index})
+
+
+def test_words_follow_the_corrected_index() -> None:
+    entries = alike(0.8), alike(0.6), alike(0.3), alike(0.76), alike(0.6, confirmed=False)
+    text = text_of(page(document(*entries)))
+    assert (
+        "The search found five pairs: two fit nearly the same patients; one fits largely the same "
+        "patients; one overlaps more than by chance; one is not confirmed." in text
+    )
+    for words in ("fit nearly", "fit largely", "overlap more than", "may fit largely"):
+        assert words in text
+    assert "found one pair: it is not confirmed." in text_of(
+        page(document(alike(0.6, confirmed=False)))
+    )
+    assert "overlap no more than by chance" in text_of(page(document(alike(-0.1))))
+
+
+def test_a_promise_says_how_strong_it_is_at_the_top() -> None:
+    assert "ε = 1 means: with any one patient in the data or without, every possible page" in told()
+    assert "is at most 2.72 times as likely as otherwise. So even someone who knows" in told()
+    # e / (1 + e) is 73.1 %, and "at most" must be true.
+    assert "can be at most 74 % sure after reading this page" in told()
+    assert "% sure" not in told(epsilon="20")
+    approximate = told(delta="1/1000000")
+    assert "as likely as otherwise, but for a probability of about δ." in approximate
+    assert "% sure" not in approximate
+
+
+def test_words_beside_the_list_are_explained_beside_the_list() -> None:
+    over = redescription(confirmed=True).model_copy(
+        update={"jaccard": interval(0.5, 0.4, 0.6), "corrected": interval(0.4, 0.2, 0.8)}
+    )
+    text, plain = text_of(page(document(over))), text_of(page(document(alike(0.5, confirmed=None))))
+    assert "Jaccard index : of the patients that fit either description, the share" in text
+    assert "confirmed : too strong for a coincidence, as tested on these same patients" in text
+    assert "may end higher than that of the index" in text
+    assert "confirmed : too strong" not in plain
+    assert "of whom the search knew nothing" in told(algorithm="confirm")
