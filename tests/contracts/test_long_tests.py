@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 from support.source import REPOSITORY
 
 LISTED = (REPOSITORY / "tests" / "long_tests.txt").read_text(encoding="utf-8").splitlines()
 
 
+@cache
 def functions(file: str) -> set[str]:
     """Return the names of the tests in a file."""
     tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
