@@ -29,7 +29,7 @@ _SQLITE: Final = ("sqlite:///", "sqlite:")
 # any slash. A password may contain what ends an address elsewhere, such as # and ?.
 _CREDENTIALS: Final = re.compile(r"[a-z]+://[^/\s]*@")
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_QUERY: Final = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
+_QUERY: Final = re.compile(r"\s*(select|with)[\s*(\"']", re.IGNORECASE)
 _WILD: Final = re.compile(r"[*?[]")
 
 
@@ -176,7 +176,7 @@ path=PosixPath('clinic.sqlite'), wanted='visits')
 def is_query(text: str) -> bool:
     """Return whether a text is a query, and not the name of a table.
 
-    >>> is_query("SELECT * FROM visits"), is_query("selected")
+    >>> is_query("SELECT*FROM visits"), is_query("selected")
     (True, False)
     """
     return _QUERY.match(text) is not None

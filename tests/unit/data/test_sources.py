@@ -433,6 +433,13 @@ def test_no_password_of_an_unknown_database_of_a_query_is_shown() -> None:
         Address.of_query("PostgreSQL://me:hush@host/db", "SELECT 1")
 
 
+@pytest.mark.parametrize("begin", ["SELECT*", 'select"id"', "SELECT(id)", "SELECT'x'", "\nwith\n"])
+def test_no_query_is_shown_however_it_begins(begin: str) -> None:
+    for database in ("postgresql://host/db", "sqlite:clinic.sqlite"):
+        place = Address.of(f"{database}#{begin} FROM visits WHERE id = 'hush'").place
+        assert place.endswith(", query")
+
+
 def test_operators_of_a_query_are_no_part_of_an_address() -> None:
     query = "SELECT id, a #> b AS c FROM visits WHERE d @> e"
     for database in ("postgresql://host", "postgresql://me:hush@host/db"):
