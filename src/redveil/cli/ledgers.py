@@ -149,9 +149,9 @@ def recover(
 
 
 def _server(address: str) -> Database:
-    from redveil.store.database import POSTGRESQL, SQLITE, Database
+    from redveil.store.database import SQLITE, Database, is_address
     from redveil.store.source import is_server_database
 
-    if address.startswith(POSTGRESQL) or is_server_database(Path(address.removeprefix(SQLITE))):
+    if is_address(address) or is_server_database(Path(address.removeprefix(SQLITE))):
         return Database(address)
     raise InputError(f"{address}: not the database of a server; name one")

@@ -21,9 +21,15 @@ DELIMITED_FILES: Final = tuple(
 _OTHER_TABLES: Final = (".arff", ".arff.gz", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _DATABASES: Final = (".sqlite", ".sqlite3", ".db")
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
+# An address that cannot be shown without what may be a part of a password.
+_HIDDEN: Final = "postgresql://…"
 # SQLAlchemy's form, with which a server's own database is named, too.
 _SQLITE: Final = ("sqlite:///", "sqlite:")
-_QUERY: Final = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
+# The name and the password in an address, as PostgreSQL's own library finds them: up to @, before
+# any slash. A password may contain what ends an address elsewhere, such as # and ?.
+_CREDENTIALS: Final = re.compile(r"[a-z]+://[^/\s]*@")
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_QUERY: Final = re.compile(r"\s*(select|with)[\s*(\"']", re.IGNORECASE)
 _WILD: Final = re.compile(r"[*?[]")
 
 
@@ -82,6 +88,8 @@ path=PosixPath('clinic.sqlite'), wanted='visits')
         sqlite:clinic.sqlite#SELECT * FROM visits
         """
         known = database.startswith((*_POSTGRESQL, *_SQLITE))
+        if not known:
+            _must_be_known(database)
         return cls.of(f"{'' if known else 'sqlite:'}{database}#{query}")
 
     def __str__(self) -> str:
@@ -92,10 +100,10 @@ path=PosixPath('clinic.sqlite'), wanted='visits')
         """The name in messages about rows: never a query, which may contain values."""
         if self.where not in (Where.SQLITE, Where.POSTGRESQL):
             return self.text
-        begin = " ".join(str(self.path).splitlines())
+        begin, wanted = " ".join(str(self.path).splitlines()), self.wanted
         if self.where is Where.POSTGRESQL:
-            begin = self.text.partition("#")[0]
-        return f"{begin}, query" if self.is_query else f"{begin}, table {_shown(self.wanted)}"
+            begin, _, wanted = self.text.partition("#")
+        return f"{begin}, query" if self.is_query else f"{begin}, table {_shown(wanted)}"
 
     @property
     def is_query(self) -> bool:
@@ -168,7 +176,7 @@ path=PosixPath('clinic.sqlite'), wanted='visits')
 def is_query(text: str) -> bool:
     """Return whether a text is a query, and not the name of a table.
 
-    >>> is_query("SELECT * FROM visits"), is_query("selected")
+    >>> is_query("SELECT*FROM visits"), is_query("selected")
     (True, False)
     """
     return _QUERY.match(text) is not None
@@ -186,21 +194,58 @@ def _named(text: str, shown: str) -> Address | None:
             return Address(where, shown, Path(text.removeprefix(f"{where}:")))
     if any(f"{suffix}#" in text.lower() for suffix in _DATABASES) and not _exists(Path(text)):
         return _in_sqlite(text, shown)
+    _must_be_known(text)
     return None
 
 
+def _must_be_known(text: str) -> None:
+    """Refuse the address of what is neither a file nor a database that is read."""
+    scheme = _SCHEME.match(text)
+    if scheme and not _exists(Path(text)):
+        # Only the scheme: an address may contain a password.
+        raise LoadError(
+            f"{scheme[1]}://…: not an address that redveil knows; give a file, sqlite:… or "
+            "postgresql://…"
+        )
+
+
 def _in_postgresql(text: str) -> Address:
-    database, _, wanted = text.partition("#")
-    try:
-        parts = urlsplit(database)
-        host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
-        begin = f"postgresql://{host}{parts.path}"
-    except ValueError:
-        begin = "postgresql://…"
+    """Return the address of a table of PostgreSQL; no part of a password is shown.
+
+    >>> print(Address.of("postgresql://me:pass#word@host/clinic#visits"))
+    postgresql://host/clinic#visits
+    """
+    found = _CREDENTIALS.match(text)
+    start = found.end() if found else text.index("://") + len("://")
+    rest, _, wanted = text[start:].partition("#")
+    # What follows the # of a password would be shown as the name of a table.
+    if not is_query(wanted) and ("@" in wanted or "#" in wanted):
+        raise LoadError(
+            f"{_HIDDEN}: not clear where it ends; write %23 for # and %2F for / in a password, "
+            "and a query for a table whose name contains # or @"
+        )
+    begin = _without_password(rest)
     if not wanted.strip():
         raise LoadError(f"{begin}: no table; name one after #, as in {begin}#visits")
-    shown = " ".join(f"{begin}#{wanted}".splitlines())
-    return Address(Where.POSTGRESQL, shown, Path(), wanted, database)
+    # A password among the parameters may end in what follows #.
+    named = "…" if "password" in rest.lower() else wanted
+    shown = " ".join(f"{begin}#{named}".splitlines())
+    return Address(Where.POSTGRESQL, shown, Path(), wanted, text[:start] + rest)
+
+
+def _without_password(rest: str) -> str:
+    """Return an address of PostgreSQL without parameters, given what follows its credentials.
+
+    >>> _without_password("host:5432/clinic?sslmode=require"), _without_password("me:1/2@host")
+    ('postgresql://host:5432/clinic', 'postgresql://…')
+    """
+    try:
+        parts = urlsplit(f"postgresql://{rest}")
+        host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
+    except ValueError:
+        return _HIDDEN
+    # With a slash in it, a password looks like a port and a path.
+    return _HIDDEN if "@" in rest else f"postgresql://{host}{parts.path}"
 
 
 def _in_sqlite(text: str, shown: str) -> Address:

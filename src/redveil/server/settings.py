@@ -52,7 +52,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     folder: Path = Path("redveil-server")
-    database: str | None = None
+    # An address may contain a password.
+    database: str | None = Field(default=None, repr=False)
     signing_key: Path | None = None
     witness: Path | None = None
     data: Path | None = None

@@ -91,7 +91,7 @@ postgresql://…
     def __init__(self, address: str | Path, *, patience: float = 60) -> None:
         text = str(address)
         self.is_postgresql: Final = text.startswith(POSTGRESQL)
-        if not self.is_postgresql and "://" in text and not text.startswith(SQLITE):
+        if not self.is_postgresql and is_address(text):
             # Only the scheme: an address may contain a password.
             raise InputError(
                 f"{text.partition('://')[0]}://…: not a database that redveil knows; give a file, "
@@ -246,6 +246,15 @@ postgresql://…
             connection.close()
             raise
         return connection
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is the address of a database, known or not, and not that of a file.
+
+    >>> is_address("mysql://localhost/redveil"), is_address("sqlite:///server.sqlite")
+    (True, False)
+    """
+    return "://" in text and not text.startswith(SQLITE)
 
 
 @contextmanager

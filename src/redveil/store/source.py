@@ -16,7 +16,7 @@ from redveil.budget.turn import turn
 from redveil.errors import InputError
 from redveil.signing.keys import PublicKey
 from redveil.store.checking import Checked, check_database, check_entries
-from redveil.store.database import POSTGRESQL, SQLITE, Database
+from redveil.store.database import SQLITE, Database, is_address
 from redveil.store.export import is_export, read_export
 from redveil.store.ledger import entries, identity
 
@@ -40,7 +40,7 @@ class Source:
     def read(cls, address: str) -> Source:
         """Read a ledger. Nothing is written, and no file is created."""
         path = Path(address.removeprefix(SQLITE))
-        if address.startswith(POSTGRESQL):
+        if is_address(address):
             return cls._of_server(Database(address))
         if not path.exists():
             raise InputError(f"{path}: no such file; name a ledger")

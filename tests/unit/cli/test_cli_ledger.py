@@ -145,3 +145,14 @@ def test_a_signed_result_is_verified_offline(command: Command, clinic_files: Cli
     signed.write_text(changed, encoding="utf-8")
     refused = command("verify", signed, "--key", key)
     assert (refused.code, "changed after it was signed" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql+psycopg", "PostgreSQL", "mysql"])
+@pytest.mark.parametrize("what", [["verify"], ["export"], ["backup", "-o", "copy.sqlite"]])
+def test_no_password_of_an_unknown_database_is_shown(
+    scheme: str, what: list[str], command: Command
+) -> None:
+    refused = command("ledger", *what, f"{scheme}://me:hush@host/server")
+    assert refused.code == 2
+    assert refused.err.startswith(f"redveil: {scheme}://…: not a database")
+    assert "hush" not in refused.out + refused.err

@@ -396,6 +396,57 @@ def test_a_password_is_in_no_message() -> None:
     assert "hush" not in str(Address.of("postgresql://me:hush@host:port/db#t"))
 
 
+@pytest.mark.parametrize("password", ["hu#sh", "12#sh", "#sh", "hu?sh", "hu@sh", "h#u?s@sh", "[sh"])
+def test_a_password_may_contain_what_ends_an_address(password: str) -> None:
+    address = Address.of(f"postgresql://me:{password}@127.0.0.1:1/db#visits")
+    assert address.place == "postgresql://127.0.0.1:1/db, table visits"
+    assert str(address) == "postgresql://127.0.0.1:1/db#visits"
+    assert address.database == f"postgresql://me:{password}@127.0.0.1:1/db"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://me:12/sh@host/db#t",
+        "postgresql://me:1/2#sh@host/db#t",
+        "postgresql://me:1 2#sh@host/db#t",
+        "postgresql://host/db?password=12#sh#t",
+        "postgresql://host/db?password=12#sh",
+        "postgresql://me:12#sh@host",
+        "postgresql+psycopg://me:12sh@host/db#t",
+        "PostgreSQL://me:12sh@host/db#t",
+    ],
+)
+def test_no_part_of_a_password_is_shown_whatever_it_contains(text: str) -> None:
+    try:
+        address = Address.of(text)
+        said = f"{address} {address.place}"
+    except LoadError as refused:
+        said = str(refused)
+    assert "sh" not in said
+    assert "12" not in said
+    assert "1/2" not in said
+
+
+def test_no_password_of_an_unknown_database_of_a_query_is_shown() -> None:
+    with pytest.raises(LoadError, match=r"^PostgreSQL://…: not an address that redveil knows"):
+        Address.of_query("PostgreSQL://me:hush@host/db", "SELECT 1")
+
+
+@pytest.mark.parametrize("begin", ["SELECT*", 'select"id"', "SELECT(id)", "SELECT'x'", "\nwith\n"])
+def test_no_query_is_shown_however_it_begins(begin: str) -> None:
+    for database in ("postgresql://host/db", "sqlite:clinic.sqlite"):
+        place = Address.of(f"{database}#{begin} FROM visits WHERE id = 'hush'").place
+        assert place.endswith(", query")
+
+
+def test_operators_of_a_query_are_no_part_of_an_address() -> None:
+    query = "SELECT id, a #> b AS c FROM visits WHERE d @> e"
+    for database in ("postgresql://host", "postgresql://me:hush@host/db"):
+        address = Address.of(f"{database}#{query}")
+        assert (address.database, address.wanted) == (database, query)
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [

@@ -116,3 +116,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         set_up(Settings(folder=tmp_path / "file" / "server"))
+
+
+def test_settings_do_not_show_the_password_of_the_database() -> None:
+    assert "hush" not in repr(Settings(database="postgresql://me:hush@host/server"))
