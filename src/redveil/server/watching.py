@@ -19,6 +19,9 @@ from redveil.wire.problems import Code
 EVERY: Final = 1.0
 # How often a silent stream says that it is alive, so that proxies keep it open.
 ALIVE: Final = 15.0
+# A stream ends after this time, and its client comes back with a token: one that was revoked in the
+# meantime is refused.
+LONGEST: Final = 600.0
 
 Look = Callable[[], Awaitable[Job]]
 Stands = Callable[[Collection[str]], Mapping[str, Stand]]
@@ -132,6 +135,7 @@ class _Watched:
     async def events(self) -> AsyncIterator[bytes]:
         """Return an event for every change."""
         told: Job | None = None
+        end = asyncio.get_running_loop().time() + LONGEST
         while told is None or not told.state.is_final:
             try:
                 async with asyncio.timeout(ALIVE), self._changed:
@@ -139,6 +143,8 @@ class _Watched:
                         await self._changed.wait()
             except TimeoutError:
                 yield b": alive\n\n"
+                if asyncio.get_running_loop().time() >= end:
+                    return
                 continue
             if self.last == told or self.last is None:
                 return

@@ -130,6 +130,22 @@ def open_stream(place: Served, job: str) -> socket.socket:
     return one
 
 
+def test_a_stream_ends_some_time_so_that_its_token_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watching, "ALIVE", 0.05)
+    monkeypatch.setattr(watching, "LONGEST", 0.2)
+
+    async def watched() -> list[bytes]:
+        scene = Scene()
+        watch = Watch(1, scene.stands)
+        return [event async for event in watch.stream("ana", "job", lambda: scene.look("job"))]
+
+    events = asyncio.run(asyncio.wait_for(watched(), 20))
+    assert events[0].startswith(b"event: job")
+    assert set(events[1:]) == {b": alive\n\n"}
+
+
 def test_hundreds_of_idle_streams_do_not_stop_others(tmp_path: Path) -> None:
     with served(tmp_path, streams_each=STREAMS) as place, ExitStack() as stack:
         job = place.submit().json()["id"]
