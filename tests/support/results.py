@@ -70,7 +70,7 @@ def query_part(query: Query) -> QueryPart:
     )
 
 
-def _tree(view: str, *names: str) -> TreePart:
+def tree_part(view: str, *names: str) -> TreePart:
     """Return a tree of Boolean splits, each below where the one before holds."""
     held = [boolean(name) for name in names]
     leaves: list[Query] = [Not(held[0])]
@@ -87,14 +87,15 @@ def _tree(view: str, *names: str) -> TreePart:
     )
 
 
-def _attributes(*names: str) -> tuple[AttributePart, ...]:
+def attribute_parts(*names: str) -> tuple[AttributePart, ...]:
+    """Return Boolean attributes."""
     return tuple(AttributePart(name=name, kind="boolean", required=True) for name in names)
 
 
-ATTRIBUTES = AttributesPart(left=_attributes("asthma"), right=_attributes("cough", "fever"))
+ATTRIBUTES = AttributesPart(left=attribute_parts("asthma"), right=attribute_parts("cough", "fever"))
 TREES = TreePairPart(
-    left=_tree("diagnoses", "asthma"),
-    right=_tree("symptoms", "cough", "fever"),
+    left=tree_part("diagnoses", "asthma"),
+    right=tree_part("symptoms", "cough", "fever"),
     leaf_table=LeafTablePart(
         cells=((1, 2, 30), (400, 500, 67)),
         cells_price="2/3",

@@ -23,18 +23,22 @@ from redveil.experiments.datasets import PublicData, find
 WANTED: Final = "MAMMAL,CMS2,RWAS"
 HOW_TO_READ: Final = """\
 - Each entry says how far two groups coincide. Below it are the two queries: `!` is *not*, `&` is
-  *and*, `!=` is *other than*, and `⟷` stands between the two views.
+  *and*, `!=` is *other than*, and `⟷` stands between the two tables.
+- Random noise was added to all counts, on purpose: it limits what can be learned about any one
+  entity. Another run has other noise and lists partly other entries; a confirmed one does not
+  become wrong by that.
 - *Jaccard*: of those who satisfy either query, the share who satisfy both. *corrected*: the same,
-  but 0 if the queries have nothing to do with each other: 0.1 is weak, 0.3 clear, 0.6 strong. In
-  brackets: the range in which the value without noise lies. With probability 95 %, all ranges of
-  the Jaccard indices hold at once, and so do all those of the corrected indices.
+  but 0 if the queries have nothing to do with each other: 0.1 is weak, 0.3 clear, 0.6 strong.
+- In brackets: the range of the value without noise. With probability 95 %, all ranges of shares and
+  of Jaccard indices of a list hold at once. So do all those of its corrected indices, which are
+  computed separately and may end higher.
 - *ε* is the price in privacy. With ε = 1, leaving out any one entity would have made exactly this
   list at most 2.7 times more or less likely.
 - *Confirmed*: the two groups are related, even considering how many pairs could have been listed.
-- *Detail of 2*: the entry narrows entry 2, or its opposite, to a part in which something more
-  holds.
-- *Declared*: ranges and cut points of values come from what is publicly known about them, not from
-  the rows.
+  The test uses all counts of an entry together, so it can be certain where the range of a single
+  share is not.
+- *Detail of 2*: the entry looks at a part of those whom entry 2 is about, or of the others. Mostly
+  it begins with what is special there; these shares are estimates without a range.
 - A relation is no cause: age may stand behind marriage and a vocabulary, and neighbouring places
   resemble each other."""
 
@@ -42,34 +46,43 @@ HOW_TO_READ: Final = """\
 class Subject(NamedTuple):
     """What a reader has to know about a data set, and what its list is not asked for.
 
-    ignore:  columns that say nothing about the entities
+    ignore:  a pattern of columns that say nothing about the entities, or nearly the same as others:
+             an analyst who keeps one of each kind reads every fact once
     trivial: patterns of columns that must not be matched with each other: who has a diagnosis of a
              hospital was in hospital
     """
 
     about: str
-    ignore: tuple[str, ...] = ()
+    ignore: str = ""
     trivial: str = ""
 
 
 SUBJECTS: Final = {
     "MAMMAL": Subject(
         "Squares of 50 km in Europe: which mammals live there (left), and the climate (right). "
-        "Two species are called house mouse; the second is `House mouse (2)`."
+        "Two species are called house mouse; the second is `House mouse (2)`. *No* means not "
+        "recorded. Neighbouring "
+        "months, and highs, lows and means, are nearly the same, so only mean temperatures and "
+        "precipitation of January, April, July and October are used.",
+        ignore=r"t\d+[-+]|[tp](2|3|5|6|8|9|11|12)~",
     ),
     "CMS2": Subject(
-        "Patients of Medicare, from a synthetic file of the years 2008 to 2010: chronic "
-        "conditions by year, and diagnoses during stays in hospital in any of the years (left), "
-        "and costs (right). Medicare pays most; the patient or another insurer pays the rest. "
-        "Diagnoses in hospital are not matched with costs of hospitals, which would be trivial.",
-        trivial=r"dx_.*|IPCLM_.*|.*_IP_.*",
+        "Patients of Medicare, from a synthetic file: chronic conditions in 2008 and 2010, and "
+        "diagnoses during stays in hospital (left), and what care they had (right): payments for "
+        "physicians and for outpatient care, and days in hospital. That ill people need more care "
+        "is known; the list says which illnesses mark which care. Conditions are recorded from "
+        "bills, and who had died has none for 2010. Other payments follow from these and are "
+        "left out, as is 2009, and diagnoses in hospital are not matched with days in hospital, "
+        "which would be trivial.",
+        ignore=r".*_2009|(BENRES|PPPYMT|BENE|PLAN)_.*|MEDREIMB_IP_.*|IPCLM_(?!CLM_UTLZTN_DAY).*",
+        trivial=r"dx_.*|IPCLM_.*",
     ),
     "RWAS": Subject(
         "An online test of right-wing authoritarianism: background (left) and answers (right): "
-        "agreement with 22 statements, which are shortened here, ratings of ten traits of "
-        "oneself, and which of sixteen words one claims to know. Sizes of screens and times are "
-        "left out.",
-        ignore=("screenw", "screenh", "introelapse", "testelapse", "surveyelapse"),
+        "agreement with 22 statements, which are shortened here (9 is full agreement), ratings "
+        "of ten traits of oneself, and which of sixteen words one claims to know. Who named no "
+        "university subject has `none_given`. Sizes of screens and times are left out.",
+        ignore=r"screen[wh]|\w+elapse",
     ),
 }
 
@@ -81,7 +94,7 @@ def mined(data: PublicData, folder: Path, epsilon: str) -> redveil.Result:
     views = dataset.schema.left, dataset.schema.right
     names = [one for view in views for one in view.names]
     trivial = [one for one in names if re.fullmatch(subject.trivial, one)]
-    ignored = [one for one in names if one in subject.ignore]
+    ignored = [one for one in names if re.fullmatch(subject.ignore, one)]
     return redveil.mine(dataset, epsilon, ignore=ignored, unmatched=[trivial] if trivial else [])
 
 
@@ -144,9 +157,10 @@ def page(sections: Sequence[str], epsilon: str) -> str:
     """
     return (
         f"# Lists that the default prints at ε = {epsilon}\n\n"
-        "One run each, with a declared schema. Every run draws fresh noise, so another run lists "
-        "partly other pairs.\nEntries come in the order of what they add to those before them. "
-        "Written by\n`python -m redveil.experiments.lists DATA --table docs/evidence/lists.md`.\n\n"
+        "One run each. Ranges and cut points of values come from what is publicly known about "
+        "them, not\nfrom the rows. Entries come in the order of what they add to those before "
+        "them. Written by\n"
+        "`python -m redveil.experiments.lists DATA --table docs/evidence/lists.md`.\n\n"
         f"{HOW_TO_READ}\n\n" + "\n".join(sections)
     )
 

@@ -118,19 +118,16 @@ CLAIM_TITLES: Final[Titles] = (
 )
 
 RESPONDENT_TITLES: Final[Titles] = (
-    (
-        r"education",
-        "education (1: no high school, 2: high school, 3: university, 4: graduate degree)",
-    ),
+    (r"education", "a level of education (2: high school, 3: university)"),
     (r"urban", "childhood in a place"),
-    (r"engnat", "English as a native language:"),
+    (r"engnat", "the answer whether English is native:"),
     (r"age", "age (years)"),
     (r"screenw", "width of the screen (pixels)"),
     (r"screenh", "height of the screen (pixels)"),
     (r"hand", "writing hand"),
     (r"orientation", "sexual orientation"),
     (r"voted", "vote in a national election within a year:"),
-    (r"married", "marriage:"),
+    (r"married", "marital status"),
     (r"familysize", "number of siblings, oneself included,"),
     (r"major", "university subject"),
     (r"ASD", "diagnosis of autism:"),

@@ -42,10 +42,10 @@ RIDER_KEEPS: Final = 0.5
 # negated group, and question whether a value is known: mostly another pair says the same about
 # fewer, or more plainly.
 LARGER_HALF_KEEPS: Final = 0.75
-NEGATED_GROUP_KEEPS: Final = 0.5
+NEGATED_GROUP_KEEPS: Final = 0.25
 KNOWN_KEEPS: Final = 0.9
 # The same for every "or": two facts joined are harder to read than one after the other.
-DISJUNCTION_KEEPS: Final = 0.6
+DISJUNCTION_KEEPS: Final = 0.3
 
 
 def ranked(found: Iterable[Redescription]) -> tuple[Redescription, ...]:

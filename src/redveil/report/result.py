@@ -104,16 +104,22 @@ class Result:
     def sentences(self) -> list[str]:
         """Return every redescription in two sentences, with the titles of its attributes.
 
+        Before these, a detail that is about a part of its story says what is special there.
+
         >>> import redveil
         >>> from redveil.data.synthetic import clinic_frames, clinic_schema
         >>> result = redveil.mine(redveil.load(*clinic_frames(500), clinic_schema()), epsilon=1)
-        >>> all(one.startswith("Of about ") for one in result.sentences())
+        >>> all(one.startswith(("Of about ", "Among ")) for one in result.sentences())
         True
         """
         from redveil.report.page.sentences import Teller
 
         teller = Teller(self.document)
-        return [teller.told(one).text for one in self.redescriptions]
+        added = (teller.addition(one) for one in self.redescriptions)
+        return [
+            " ".join([*([] if more is None else ["".join(more)]), teller.told(one).text])
+            for one, more in zip(self.redescriptions, added, strict=True)
+        ]
 
     def to_arrow(self) -> pa.Table:
         """Return the redescriptions as a PyArrow table, one a row.

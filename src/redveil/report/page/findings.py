@@ -119,12 +119,14 @@ def _guide(teller: Teller) -> Html:
 def finding(teller: Teller, number: int) -> Html:
     """Return one redescription, counted from 1."""
     one = teller.document.redescriptions[number - 1]
-    told = teller.told(one)
+    told, added = teller.told(one), teller.addition(one)
+    # What a detail adds comes first and largest.
+    sentences = [told.first, told.second] if added is None else [added, told.first, told.second]
     body = element(
         "div",
         _detail(one),
-        element("p", spoken(told.first), class_="sentence"),
-        element("p", spoken(told.second), class_="again"),
+        element("p", spoken(sentences[0]), class_="sentence"),
+        *(element("p", spoken(each), class_="again") for each in sentences[1:]),
         _bar(teller, one),
         element("p", ADJUSTED, class_="adjusted") if Counts.of(one.support).adjusted else None,
         element(

@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from redveil.findings.critical_values import MOST_REPORTED, union_count
+from redveil.findings.released_table import ReleasedTable
 from redveil.privacy.promise import AS_PUBLISHED
 from redveil.query.json_form import from_json
 from redveil.report.document import (
@@ -18,6 +20,7 @@ from redveil.report.document import (
     RedescriptionPart,
     ResultDocument,
 )
+from redveil.report.page.addition import addition_of
 from redveil.report.page.counts import Counts, rounded_count
 from redveil.report.page.phrases import Phrases
 from redveil.report.page.strength import is_doubtful, likeness, strength
@@ -137,6 +140,34 @@ class Teller:
             self._sentence(about_right, about_left, again=True),
         )
 
+    def addition(self, one: RedescriptionPart) -> Sentence | None:
+        """Return what a detail says about a part of its story, or of the story's opposite.
+
+        None if it is no detail, or if its queries have to speak for themselves.
+        """
+        found = addition_of(self.document, self._tables, one)
+        if found is None:
+            return None
+        about, new = (
+            {side: Words(self.phrases[side].phrase(query[side]), side) for side in Side}
+            for query in (found.about, found.new)
+        )
+        return [
+            Words(f"Among {self.units} with "),
+            about[Side.LEFT],
+            Words(" and "),
+            about[Side.RIGHT],
+            Words(f", about {_percent(found.share)} of those with "),
+            new[Side.LEFT],
+            Words(" have "),
+            new[Side.RIGHT],
+            Words(f", compared with about {_percent(found.others)} of the others."),
+        ]
+
+    @cached_property
+    def _tables(self) -> tuple[ReleasedTable, ...]:
+        return released_tables(self.document)
+
     def _sentence(self, about: _About, other: _About, *, again: bool = False) -> Sentence:
         start = "The other way round, of" if again else "Of"
         sentence = [
@@ -189,10 +220,9 @@ class Teller:
     @property
     def ranges_are_proved(self) -> bool:
         """Whether the list's intervals are those of free questions, which hold for all unions."""
-        tables = released_tables(self.document)
         return all(
             union_count(one.left.tree) * union_count(one.right.tree) <= MOST_REPORTED
-            for one in tables
+            for one in self._tables
         )
 
     @property

@@ -1,0 +1,87 @@
+"""What a detail adds to its story."""
+
+from __future__ import annotations
+
+import pytest
+
+from redveil.query.formula import And, Query, negate
+from redveil.report.document import (
+    AttributesPart,
+    LeafTablePart,
+    RedescriptionPart,
+    ResultDocument,
+    TreePairPart,
+)
+from redveil.report.page.sentences import SPACE, Teller
+from support.results import (
+    attribute_parts,
+    boolean,
+    document,
+    redescription,
+    redescription_of,
+    tree_part,
+)
+
+MINK, BAT, COOL, MILD = map(boolean, ("mink", "bat", "cool", "mild"))
+# Ends, by their numbers: not the first; both; the first alone. Rows are the left ones.
+CELLS = ((500.0, 40.0, 60.0), (10.0, 75.0, 25.0), (30.0, 20.0, 80.0))
+STORY = redescription("mink", "cool")
+
+
+def of(detail: RedescriptionPart, cells: tuple[tuple[float, ...], ...] = CELLS) -> ResultDocument:
+    trees = TreePairPart(
+        left=tree_part("species", "mink", "bat"),
+        right=tree_part("climate", "cool", "mild"),
+        leaf_table=LeafTablePart(cells=cells, cells_price="2/3", fitted=cells),
+    )
+    attributes = AttributesPart(
+        left=attribute_parts("mink", "bat"), right=attribute_parts("cool", "mild")
+    )
+    made = document(STORY, detail)
+    return made.model_copy(update={"tree_pairs": (trees,), "attributes": attributes})
+
+
+def said(
+    left: Query, right: Query, cells: tuple[tuple[float, ...], ...] = CELLS, *, story: int = 1
+) -> str | None:
+    detail = redescription_of(left, right).model_copy(update={"detail": story})
+    found = Teller(of(detail, cells)).addition(detail)
+    return None if found is None else "".join(found).replace(SPACE, " ")
+
+
+def test_a_detail_says_what_is_special_in_its_part() -> None:
+    # Of 100 with mink, bat and cool, 75 have mild; of 100 without the bat, 20.
+    assert said(And((MINK, BAT)), And((COOL, MILD))) == (
+        "Among patients with mink and cool, about 75 % of those with bat have mild, "
+        "compared with about 20 % of the others."
+    )
+
+
+def test_it_is_said_only_where_it_holds() -> None:
+    flipped = (CELLS[0], CELLS[2], CELLS[1])
+    assert said(And((MINK, BAT)), And((COOL, MILD)), flipped) is None
+    nobody = (CELLS[0], CELLS[1], (30.0, 0.0, -4.0))
+    assert said(And((MINK, BAT)), And((COOL, MILD)), nobody) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        # One side is about the story, the other about its opposite: no part of either.
+        (And((MINK, BAT)), And((negate(COOL), MILD))),
+        # Nothing new on one side.
+        (And((MINK, BAT)), COOL),
+        # Nothing of the story.
+        (BAT, MILD),
+        # The trees do not ask for bats where there is no mink.
+        (And((negate(MINK), BAT)), And((negate(COOL), MILD))),
+    ],
+)
+def test_other_details_speak_for_themselves(left: Query, right: Query) -> None:
+    assert said(left, right) is None
+
+
+def test_a_story_that_is_not_there_is_none() -> None:
+    assert said(And((MINK, BAT)), And((COOL, MILD)), story=7) is None
+    assert said(And((MINK, BAT)), And((COOL, MILD)), story=0) is None
+    assert Teller(of(STORY)).addition(STORY) is None
