@@ -101,6 +101,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     wanted = Describe.of(given_side=asked.side, **_given(given))
     wanted = replace(wanted, steering=_apart_from(asked, dataset.schema))
     reporting = wanted.profile.reporting(wanted.profile.constraints(**limits), None)
+    reporting = replace(reporting, given=(asked.side, asked.query))
     loss = parse_loss(epsilon, delta)
     parameters = _parameters(wanted) | reporting.public() | {"query": asked.text}
     paid_for = PaidFor(DESCRIBE, result_name, wanted.name, parameters).without(wanted.auto)

@@ -67,6 +67,34 @@ def test_a_query_is_described_by_queries_of_the_other_view(
     assert f"given       {asked}" in str(result)
 
 
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [
+        ("[gout]", "left"),
+        # Most have none, and the description of its negation has the higher index.
+        ("![gout]", "left"),
+        ("[uric acid <= 7.3]", "right"),
+    ],
+)
+def test_a_query_is_described_as_it_was_given(query: str, given: str) -> None:
+    result = clinic().describe(query, 50, max_support=1.0)
+    assert {getattr(one, given).text for one in result} == {query}
+    again = redveil.Result.from_json(result.to_json().encode()).filter(min_jaccard=0.2)
+    assert {getattr(one, given).text for one in again} == {query}
+
+
+def test_where_only_the_negation_fits_it_is_described() -> None:
+    # Nearly everybody is without gout: too many for the largest support.
+    result = clinic().describe("![gout]", 50, max_support=0.5)
+    assert {one.left.text for one in result} == {"[gout]"}
+
+
+def test_the_most_accurate_answer_comes_first() -> None:
+    result = clinic().describe("[chronic kidney disease]", 100)
+    indices = [one.corrected.estimate for one in result]
+    assert indices[0] == max(indices)
+
+
 @pytest.mark.parametrize("query", ["[gout]", "[gout] & [age > 50]", "[uric acid > 7.3]"])
 def test_descriptions_are_true_of_the_data(query: str) -> None:
     result = clinic().describe(query, 100, within="[age > 30]")

@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
+from redveil.errors import QueryError
 from redveil.findings.discovery import (
     Discovery,
     false_discoveries,
@@ -37,6 +40,9 @@ from redveil.findings.required_budget import (
 from redveil.findings.statistics import Interval
 from redveil.findings.taste import ANY_TASTE
 from redveil.privacy.loss import Loss
+from redveil.query.coverage import coverage
+from redveil.query.formula import Query
+from redveil.schema import Side
 
 _Extracted: TypeAlias = tuple[
     tuple[Estimate, ...], Sequence[Redescription], Sequence[Redescription]
@@ -165,16 +171,41 @@ def _hardened(
     ]
     if selection.confirmed:
         candidates = [one for one in candidates if one.confirmed]
+    if reporting.given is not None:
+        candidates = _as_given(candidates, tables, *reporting.given)
+    answers = reporting.given is not None
     if reporting.prune is None:
-        chosen = ranked_by_novelty(candidates, estimates, tables)
+        chosen = ranked_by_novelty(candidates, estimates, tables, answers=answers)
         return estimates, [extractors[one.table].describe(one) for one in chosen], []
     # What is not listed must not make other entries less novel, so it goes before they are ranked.
     described = {one: extractors[one.table].describe(one) for one in candidates}
     kept, pruned = pruned_by_support(described.values(), reporting.prune)
     fine = {id(one) for one in kept}
     left = [one for one, found in described.items() if id(found) in fine]
-    chosen = ranked_by_novelty(left, estimates, tables)
+    chosen = ranked_by_novelty(left, estimates, tables, answers=answers)
     return estimates, [extractors[one.table].describe(one) for one in chosen], pruned
+
+
+def _as_given(
+    candidates: Sequence[Candidate], tables: Sequence[ReleasedTable], side: Side, given: Query
+) -> list[Candidate]:
+    """Return the candidates that describe a query as a person gave it, not its negation.
+
+    All, if there are none: the negation may be the only one that satisfies the constraints.
+    """
+    try:
+        wanted = [
+            tuple(np.flatnonzero(coverage(given, table.tree(side)).covered).tolist())
+            for table in tables
+        ]
+    except QueryError:  # too complex to decide
+        return list(candidates)
+    found = [
+        one
+        for one in candidates
+        if (one.left_ends if side is Side.LEFT else one.right_ends) == wanted[one.table]
+    ]
+    return found or list(candidates)
 
 
 def _is_confirmed(one: Candidate, table: ReleasedTable, splits: SplitCounts, shapes: float) -> bool:

@@ -64,6 +64,8 @@ def ranked_by_novelty(
     candidates: Sequence[Candidate],
     estimates: Sequence[Estimate],
     tables: Sequence[ReleasedTable] = (),
+    *,
+    answers: bool = False,
 ) -> list[Candidate]:
     """Return candidates that each say something new, the best first.
 
@@ -80,16 +82,19 @@ def ranked_by_novelty(
     the details that the tables add to them. Both have to be confirmed; of what is not, only the
     most valuable is listed, at the end.
 
-    tables: those that the candidates are from, in words, if their trees are to decide
+    tables:  those that the candidates are from, in words, if their trees are to decide
+    answers: whether they answer a question. Then the most accurate comes first, however it is
+             worded: the question is not chosen among others, and a simpler answer is a worse one
 
-    A pair that covers more than half of the entities, or negates a group, counts for less, so that
-    of a pair and its complement the one is listed that says more in plainer words.
+    Otherwise, a pair that covers more than half of the entities, or negates a group, counts for
+    less, so that of a pair and its complement the one is listed that says more in plainer words.
     """
     groups = [
         _Group(
             [one for one in candidates if one.table == number],
             estimate,
             tables[number] if tables else None,
+            answers=answers,
         )
         for number, estimate in enumerate(estimates)
     ]
@@ -159,6 +164,8 @@ class _Group:
         candidates: Sequence[Candidate],
         estimate: Estimate,
         table: ReleasedTable | None = None,
+        *,
+        answers: bool = False,
     ) -> None:
         self._table = table
         # A negative count is noise: no entity is there.
@@ -170,8 +177,8 @@ class _Group:
             [_codes(one, cells.shape) for one in candidates], dtype=np.int64
         ).reshape(len(candidates), cells.size)
         self._confirmed = np.array([one.confirmed for one in candidates], np.bool_)
-        self._appeal = np.array([appeal(one) for one in candidates])
-        self._literals = np.array(
+        self._appeal = np.array([one.value if answers else appeal(one) for one in candidates])
+        literals = np.array(
             [literal_count(one.left) + literal_count(one.right) for one in candidates]
         )
         self._names = [(mentioned(one.left), mentioned(one.right)) for one in candidates]
@@ -183,6 +190,12 @@ class _Group:
         # The number of the story that this table's details add to; 0 while it has no entry.
         self._story = 0
         self._details = Details(candidates, cells, table)
+        # How much of its value a candidate keeps when it is compared as the first of a story.
+        self._simplicity = np.ones(len(candidates))
+        if not answers:
+            self._simplicity = STORY_DISCOUNT**literals * np.where(
+                self._details.riders, RIDER_KEEPS, 1.0
+            )
         self._novelty = self._within()
 
     def best(self, turn: _Turn, least: float) -> _Offer:
@@ -198,8 +211,7 @@ class _Group:
         ranks = values
         if turn is _Turn.STORIES:
             offered &= self._begins()
-            ranks = values * STORY_DISCOUNT**self._literals
-            ranks = np.where(self._details.riders, RIDER_KEEPS * ranks, ranks)
+            ranks = values * self._simplicity
         ranks = np.where(offered, ranks, -1.0)
         place = int(ranks.argmax())
         return _Offer(float(ranks[place]), float(values[place]), place)

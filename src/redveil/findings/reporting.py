@@ -11,6 +11,8 @@ from redveil.findings.taste import Taste
 from redveil.privacy.loss import read_count, read_fraction
 from redveil.privacy.promise import Parameter
 from redveil.privacy.score import MOST_ENTITIES
+from redveil.query.formula import Query
+from redveil.schema import Side
 
 AUTO: Final = "auto"
 
@@ -86,6 +88,7 @@ class Reporting:
     noise_aware: judge significance at the pessimistic end of the noise, rank by the corrected index
                  and novelty, and bound false discoveries; without it, everything is as in the paper
     selection:   what else was asked of the list, once the tables were released
+    given:       the query that a person asked to describe, and its side, if one did
 
     >>> Reporting(prune="some")
     Traceback (most recent call last):
@@ -97,6 +100,7 @@ class Reporting:
     noise_aware: bool = True
     taste: Taste = field(default_factory=Taste)
     selection: Selection = field(default_factory=Selection)
+    given: tuple[Side, Query] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.prune, str) and self.prune != AUTO:

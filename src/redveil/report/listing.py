@@ -22,10 +22,13 @@ from redveil.findings.selection import Selection
 from redveil.findings.statistics import SignificanceTest
 from redveil.findings.taste import Taste
 from redveil.privacy.loss import read_count
+from redveil.query.formula import Query
+from redveil.query.json_form import from_json
 from redveil.report.build import pruned_points, with_list
 from redveil.report.document import ListingPart, ResultDocument
 from redveil.report.released import (
     CONFIRM,
+    DESCRIBE,
     earlier_choices,
     released_list,
     released_splits,
@@ -59,9 +62,19 @@ def reporting_of(document: ResultDocument) -> Reporting:
             noise_aware=significance_test(document) is SignificanceTest.FISHER,
             taste=_taste(document, _of(made, Taste)),
             selection=Selection(**_of(made, Selection)),
+            given=_given(document),
         )
     except InputError as error:
         raise ResultError(f"listing: {error}; the file is damaged") from None
+
+
+def _given(document: ResultDocument) -> tuple[Side, Query] | None:
+    """Return the query that a result describes, and its side; None if it describes none."""
+    given = document.certificate.given
+    if given is None or document.certificate.algorithm != DESCRIBE:
+        return None
+    both = ((Side.LEFT, given.left), (Side.RIGHT, given.right))
+    return next(((side, from_json(one.tree)) for side, one in both if one is not None), None)
 
 
 def constraints_of(document: ResultDocument) -> dict[str, Any]:
@@ -87,6 +100,7 @@ def filtered(document: ResultDocument, changes: Mapping[str, Any]) -> ResultDocu
         noise_aware=before.noise_aware,
         taste=replace(before.taste, **_of(given, Taste)),
         selection=Selection(**asdict(before.selection) | _of(given, Selection)),
+        given=before.given,
     )
     if reporting.selection.confirmed and not reporting.noise_aware:
         raise InputError("the published profile confirms nothing; leave out confirmed")
