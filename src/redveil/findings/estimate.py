@@ -89,6 +89,15 @@ class Estimate(Protocol):
         """Return estimates and variances for pairs whose estimates are known."""
         ...
 
+    def least_variances(self, counts: Counts, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return factors, float64[lefts] and float64[rights], of bounds of leverages' variances.
+
+        A leverage both − b·left − a·right + a·b·size has at least the product as its variance.
+
+        left, right: the shares a and b, of each union
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
@@ -158,6 +167,22 @@ class Fit:
             right_size=self.mean * q * height,
             size_size=np.full_like(p, self.mean * height * width),
         )
+
+    def least_variances(self, counts: Counts, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return factors of bounds of leverages' variances, given the shares of the unions."""
+        height, width = self.cells.shape
+        # A leverage weighs cells with a product, and no part of a table has a smaller variance.
+        least = min(self.mean, self.rows, self.columns, self.interaction)
+        of_left = _squared_length(counts.left_ends, left, height)
+        return of_left, least * _squared_length(counts.right_ends, right, width)
+
+
+def _squared_length(ends: Floats, share: Floats, count: int) -> Floats:
+    """Return the squared lengths of unions' weights less a share at all ends, float64[unions].
+
+    ends: how many ends of `count` each union has
+    """
+    return ends * (1 - share) ** 2 + (count - ends) * share**2
 
 
 class Pairs(NamedTuple):
@@ -326,6 +351,11 @@ class TwoPass:
             right_size=nothing,
             size_size=np.full_like(p, self.left_variance * self.left_margin.size),
         )
+
+    def least_variances(self, counts: Counts, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return factors of leverages' variances, given the shares of the unions."""
+        of_left = _squared_length(counts.left_ends, left, self.cells.shape[0])
+        return of_left, self.cell_variance * counts.right_ends + self.left_variance * right**2
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from redveil.findings.leverage import (
     cautious_corrected,
     corrected_bounds,
     largest_log_p,
+    may_be_positive,
     possible_leverages,
 )
 from redveil.findings.redescription import Redescription
@@ -154,16 +155,22 @@ class Extractor:
             lefts, rights = self._wanted(counts)
             m = self.estimate.moments_of(counts.pairs(lefts, rights))
             fine = np.flatnonzero(self._is_significant(m))
-            where = begin + lefts[fine], rights[fine]
-            value[where], near[where] = cautious_corrected(m.of(fine)), True
-        kept = LITERAL_DISCOUNT ** np.add.outer(left.lengths, right.lengths)
-        return value * kept, near & (value > 0)
+            lefts, rights, m = begin + lefts[fine], rights[fine], m.of(fine)
+            kept = LITERAL_DISCOUNT ** (left.lengths[lefts] + right.lengths[rights])
+            value[lefts, rights], near[lefts, rights] = cautious_corrected(m) * kept, True
+        return value, near & (value > 0)
 
     def _wanted(self, counts: Counts) -> tuple[Integers, Integers]:
-        """Return the pairs whose estimates satisfy the constraints, int64[pairs] each."""
+        """Return the pairs whose estimates satisfy the constraints, int64[pairs] each.
+
+        Without those that are certainly not significant.
+        """
         wanted, most = self._constraints, self._constraints.max_support * max(self.estimate.size, 0)
-        few = np.logical_and.outer(counts.left <= most, counts.right <= most)
-        lefts, rights = np.nonzero(few & (counts.both >= wanted.min_support))
+        fine = np.logical_and.outer(counts.left <= most, counts.right <= most)
+        fine &= counts.both >= wanted.min_support
+        if wanted.max_p_value < 1:
+            fine &= may_be_positive(self.estimate, counts, self.critical.leverages)
+        lefts, rights = np.nonzero(fine)
         pairs = counts.pairs(lefts, rights)
         alike = jaccard_indices(pairs.both, pairs.left, pairs.right) >= wanted.min_jaccard
         return lefts[alike], rights[alike]
@@ -212,9 +219,9 @@ def _affordable(table: ReleasedTable, max_disjuncts: int, taste: Taste) -> tuple
 def _with_best_partners(value: Floats) -> Flags:
     """Return which pairs are among the best for one of their two unions, bool[left, right]."""
     chosen = np.zeros(value.shape, np.bool_)
+    if not (value > 0).any():
+        return chosen
     for axis in (0, 1):
-        if value.shape[axis] == 0:
-            continue
         count = min(PARTNERS, value.shape[axis])
         best = np.argpartition(-value, count - 1, axis=axis).take(range(count), axis=axis)
         np.put_along_axis(chosen, best, values=True, axis=axis)
