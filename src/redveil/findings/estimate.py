@@ -20,6 +20,7 @@ from redveil.findings.leaf_table import Counted, LeafTable, Prices, noise_varian
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +81,23 @@ class Estimate(Protocol):
         """Return those of every left union with every right one, the right ones changing first."""
         ...
 
+    def counts(self, left: Flags, right: Flags) -> Counts:
+        """Return the estimates alone, of every left union with every right one."""
+        ...
+
+    def moments_of(self, pairs: Pairs) -> Moments:
+        """Return estimates and variances for pairs whose estimates are known."""
+        ...
+
+    def least_variances(self, counts: Counts, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return factors, float64[lefts] and float64[rights], of bounds of leverages' variances.
+
+        A leverage both − b·left − a·right + a·b·size has at least the product as its variance.
+
+        left, right: the shares a and b, of each union
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
@@ -115,13 +133,18 @@ class Fit:
 
         left: bool[pairs, left ends]; right: bool[pairs, right ends].
         """
-        return self._moments(_in_pairs(left, right, self.cells, self.cells.sum(axis=1)))
+        return self.moments_of(_in_pairs(left, right, self.cells, self.cells.sum(axis=1)))
 
     def all_moments(self, left: Flags, right: Flags) -> Moments:
         """Return those of every left union with every right one, the right ones changing first."""
-        return self._moments(_all_pairs(left, right, self.cells, self.cells.sum(axis=1)))
+        return self.moments_of(self.counts(left, right).all_pairs())
 
-    def _moments(self, pairs: _Pairs) -> Moments:
+    def counts(self, left: Flags, right: Flags) -> Counts:
+        """Return the estimates alone, of every left union with every right one."""
+        return Counts.of(left, right, self.cells, self.cells.sum(axis=1))
+
+    def moments_of(self, pairs: Pairs) -> Moments:
+        """Return estimates and variances for pairs whose estimates are known."""
         height, width = self.cells.shape
         p, q = pairs.left_ends, pairs.right_ends
         within_rows, within_columns = p - p * p / height, q - q * q / width
@@ -145,8 +168,24 @@ class Fit:
             size_size=np.full_like(p, self.mean * height * width),
         )
 
+    def least_variances(self, counts: Counts, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return factors of bounds of leverages' variances, given the shares of the unions."""
+        height, width = self.cells.shape
+        # A leverage weighs cells with a product, and no part of a table has a smaller variance.
+        least = min(self.mean, self.rows, self.columns, self.interaction)
+        of_left = _squared_length(counts.left_ends, left, height)
+        return of_left, least * _squared_length(counts.right_ends, right, width)
 
-class _Pairs(NamedTuple):
+
+def _squared_length(ends: Floats, share: Floats, count: int) -> Floats:
+    """Return the squared lengths of unions' weights less a share at all ends, float64[unions].
+
+    ends: how many ends of `count` each union has
+    """
+    return ends * (1 - share) ** 2 + (count - ends) * share**2
+
+
+class Pairs(NamedTuple):
     """What pairs of unions of ends hold, each float64[pairs].
 
     left_ends, right_ends: how many ends the two unions have
@@ -159,21 +198,45 @@ class _Pairs(NamedTuple):
     right_ends: Floats
 
 
-def _in_pairs(left: Flags, right: Flags, cells: Floats, margin: Floats) -> _Pairs:
+class Counts(NamedTuple):
+    """What unions of ends hold, every left one with every right one.
+
+    both:             float64[lefts, rights]
+    left, left_ends:  float64[lefts]; the ends are how many a union has
+    right, right_ends: float64[rights]
+    """
+
+    both: Floats
+    left: Floats
+    right: Floats
+    left_ends: Floats
+    right_ends: Floats
+
+    @classmethod
+    def of(cls, left: Flags, right: Flags, cells: Floats, margin: Floats) -> Counts:
+        """Add up cells, and the left margin."""
+        u, v = left.astype(np.float64), right.astype(np.float64)
+        of_right = v @ cells.sum(axis=0)
+        return cls(u @ cells @ v.T, u @ margin, of_right, u.sum(axis=1), v.sum(axis=1))
+
+    def pairs(self, lefts: Integers, rights: Integers) -> Pairs:
+        """Return the counts of some pairs, given the numbers of their unions, int64[pairs]."""
+        ends = self.left_ends[lefts], self.right_ends[rights]
+        return Pairs(self.both[lefts, rights], self.left[lefts], self.right[rights], *ends)
+
+    def all_pairs(self) -> Pairs:
+        """Return the counts of all pairs, the right unions changing first."""
+        lefts, rights = len(self.left), len(self.right)
+        left, left_ends = (np.repeat(each, rights) for each in (self.left, self.left_ends))
+        right, right_ends = (np.tile(each, lefts) for each in (self.right, self.right_ends))
+        return Pairs(self.both.ravel(), left, right, left_ends, right_ends)
+
+
+def _in_pairs(left: Flags, right: Flags, cells: Floats, margin: Floats) -> Pairs:
     """Pair each left union with the right one of the same number."""
     u, v = left.astype(np.float64), right.astype(np.float64)
     both = ((u @ cells) * v).sum(axis=1)
-    return _Pairs(both, u @ margin, v @ cells.sum(axis=0), u.sum(axis=1), v.sum(axis=1))
-
-
-def _all_pairs(left: Flags, right: Flags, cells: Floats, margin: Floats) -> _Pairs:
-    """Pair each left union with every right one."""
-    u, v = left.astype(np.float64), right.astype(np.float64)
-    of_left, of_right = (
-        [np.repeat(each, len(right)) for each in (u @ margin, u.sum(axis=1))],
-        [np.tile(each, len(left)) for each in (v @ cells.sum(axis=0), v.sum(axis=1))],
-    )
-    return _Pairs((u @ cells @ v.T).ravel(), of_left[0], of_right[0], of_left[1], of_right[1])
+    return Pairs(both, u @ margin, v @ cells.sum(axis=0), u.sum(axis=1), v.sum(axis=1))
 
 
 def estimate(table: LeafTable) -> Estimate:
@@ -258,13 +321,18 @@ class TwoPass:
 
     def moments(self, left: Flags, right: Flags) -> Moments:
         """Return estimates and variances for pairs of unions of ends, as `Fit.moments`."""
-        return self._moments(_in_pairs(left, right, self.cells, self.left_margin))
+        return self.moments_of(_in_pairs(left, right, self.cells, self.left_margin))
 
     def all_moments(self, left: Flags, right: Flags) -> Moments:
         """Return those of every left union with every right one, the right ones changing first."""
-        return self._moments(_all_pairs(left, right, self.cells, self.left_margin))
+        return self.moments_of(self.counts(left, right).all_pairs())
 
-    def _moments(self, pairs: _Pairs) -> Moments:
+    def counts(self, left: Flags, right: Flags) -> Counts:
+        """Return the estimates alone, of every left union with every right one."""
+        return Counts.of(left, right, self.cells, self.left_margin)
+
+    def moments_of(self, pairs: Pairs) -> Moments:
+        """Return estimates and variances for pairs whose estimates are known."""
         p, q = pairs.left_ends, pairs.right_ends
         nothing = np.zeros_like(p)
         return Moments(
@@ -283,6 +351,11 @@ class TwoPass:
             right_size=nothing,
             size_size=np.full_like(p, self.left_variance * self.left_margin.size),
         )
+
+    def least_variances(self, counts: Counts, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+        """Return factors of leverages' variances, given the shares of the unions."""
+        of_left = _squared_length(counts.left_ends, left, self.cells.shape[0])
+        return of_left, self.cell_variance * counts.right_ends + self.left_variance * right**2
 
 
 @dataclass(frozen=True, slots=True)

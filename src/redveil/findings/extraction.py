@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 
 from redveil.findings.candidates import Unions
 from redveil.findings.critical_values import report_critical_values
-from redveil.findings.estimate import Estimate, Moments, estimate
+from redveil.findings.estimate import Counts, Estimate, Moments, estimate
 from redveil.findings.leverage import (
     cautious_corrected,
     corrected_bounds,
     largest_log_p,
+    may_be_positive,
     possible_leverages,
 )
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.findings.selection import Selection
-from redveil.findings.statistics import CriticalValues, jaccard_bounds, statistics_of
+from redveil.findings.statistics import CriticalValues, jaccard_indices, statistics_of
 from redveil.findings.taste import ANY_TASTE, Taste
 from redveil.query.formula import Query, literal_count
 from redveil.query.leaves import term_ends
@@ -149,25 +150,30 @@ class Extractor:
         value, near = np.full(shape, -1.0), np.zeros(shape, np.bool_)
         rows = max(BATCH // max(len(right), 1), 1)
         for begin in range(0, len(left), rows):
-            m = self.estimate.all_moments(left.covered[begin : begin + rows], right.covered)
-            places = np.arange(len(m.both))
-            for may_be_listed in (self._is_wanted, self._is_significant):
-                fine = np.flatnonzero(may_be_listed(m))
-                places, m = places[fine], m.of(fine)
-            where = begin + places // max(len(right), 1), places % max(len(right), 1)
-            value[where], near[where] = cautious_corrected(m), True
-        kept = LITERAL_DISCOUNT ** np.add.outer(left.lengths, right.lengths)
-        return value * kept, near & (value > 0)
+            counts = self.estimate.counts(left.covered[begin : begin + rows], right.covered)
+            # Most pairs are not wanted, and their variances not needed.
+            lefts, rights = self._wanted(counts)
+            m = self.estimate.moments_of(counts.pairs(lefts, rights))
+            fine = np.flatnonzero(self._is_significant(m))
+            lefts, rights, m = begin + lefts[fine], rights[fine], m.of(fine)
+            kept = LITERAL_DISCOUNT ** (left.lengths[lefts] + right.lengths[rights])
+            value[lefts, rights], near[lefts, rights] = cautious_corrected(m) * kept, True
+        return value, near & (value > 0)
 
-    def _is_wanted(self, m: Moments) -> Flags:
-        """Return where the estimates satisfy the constraints, bool[pairs]."""
-        wanted, size = self._constraints, max(self.estimate.size, 0.0)
-        return np.asarray(
-            (jaccard_bounds(m, 0.0)[0] >= wanted.min_jaccard)
-            & (m.both >= wanted.min_support)
-            & (np.maximum(m.left, m.right) <= wanted.max_support * size),
-            dtype=np.bool_,
-        )
+    def _wanted(self, counts: Counts) -> tuple[Integers, Integers]:
+        """Return the pairs whose estimates satisfy the constraints, int64[pairs] each.
+
+        Without those that are certainly not significant.
+        """
+        wanted, most = self._constraints, self._constraints.max_support * max(self.estimate.size, 0)
+        fine = np.logical_and.outer(counts.left <= most, counts.right <= most)
+        fine &= counts.both >= wanted.min_support
+        if wanted.max_p_value < 1:
+            fine &= may_be_positive(self.estimate, counts, self.critical.leverages)
+        lefts, rights = np.nonzero(fine)
+        pairs = counts.pairs(lefts, rights)
+        alike = jaccard_indices(pairs.both, pairs.left, pairs.right) >= wanted.min_jaccard
+        return lefts[alike], rights[alike]
 
     def _is_significant(self, m: Moments) -> Flags:
         """Return where a pair may be significant, and corrected enough, bool[pairs].
@@ -213,9 +219,9 @@ def _affordable(table: ReleasedTable, max_disjuncts: int, taste: Taste) -> tuple
 def _with_best_partners(value: Floats) -> Flags:
     """Return which pairs are among the best for one of their two unions, bool[left, right]."""
     chosen = np.zeros(value.shape, np.bool_)
+    if not (value > 0).any():
+        return chosen
     for axis in (0, 1):
-        if value.shape[axis] == 0:
-            continue
         count = min(PARTNERS, value.shape[axis])
         best = np.argpartition(-value, count - 1, axis=axis).take(range(count), axis=axis)
         np.put_along_axis(chosen, best, values=True, axis=axis)

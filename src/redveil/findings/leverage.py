@@ -15,10 +15,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.estimate import Moments
+from redveil.findings.estimate import Counts, Estimate, Moments
 from redveil.findings.fisher import log_fisher
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 # Shares are tried on a grid of this many values between their bounds, on each side.
 SHARES_TRIED: Final = 5
@@ -26,6 +27,8 @@ SHARES_TRIED: Final = 5
 SHARES_TRIED_FOR_INTERVALS: Final = 17
 # Below this share of the terms that it is made of, a difference is nothing but rounding.
 ROUNDING: Final = 1e-12
+# Bounds that are computed in another way than what they bound are widened by this share.
+SLACK: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +77,26 @@ def possible_leverages(
     width = critical_value * np.sqrt(leverage_variance(m, a, b))
     sizes = np.stack([np.maximum(size - off, 1.0), size + off])
     return Leverages(a, b, middle - width, middle + width, sizes[:, None, None, :])
+
+
+def may_be_positive(estimate: Estimate, counts: Counts, critical_value: float) -> Flags:
+    """Return where leverages may be above 0 in spite of the noise, bool[lefts, rights].
+
+    That is where `possible_leverages` with one share on each side can say so. It is told from
+    numbers of the unions alone, without the variances of each pair, and so for some pairs too many.
+    """
+    size = estimate.size
+    a, b = (
+        np.clip(each / size, 0.0, 1.0) if size > 0 else np.full_like(each, 0.5)
+        for each in (counts.left, counts.right)
+    )
+    middle = counts.both - np.multiply.outer(counts.left, b)
+    middle -= np.multiply.outer(a, counts.right - size * b)
+    of_left, of_right = (np.sqrt(each) for each in estimate.least_variances(counts, a, b))
+    width = critical_value * np.multiply.outer(of_left, of_right)
+    # Both are rounded in another way than what they stand for.
+    rounding = SLACK * max(float(np.abs(estimate.cells).sum()), abs(size))
+    return np.asarray(middle > width * (1 - SLACK) - rounding)
 
 
 def ratio_bounds(

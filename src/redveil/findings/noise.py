@@ -38,6 +38,9 @@ TAIL_DECAY: Final = 1.2
 # Integer Gaussian noise this wide is a rounded real one, to more digits than a simulation shows.
 WIDE_DEVIATION: Final = 100.0
 FARTHEST_DEVIATIONS: Final = 8
+# Between these, a geometric variable is a rounded exponential one.
+SMALLEST_CHANCE: Final = 1e-12
+LARGEST_CHANCE: Final = 0.33
 # Below this share of the variances that it is made of, a variance is nothing but rounding.
 ROUNDING: Final = 1e-9
 _SEED: Final = 20_261_116
@@ -178,7 +181,7 @@ def integer_noise(
     if isinstance(price, Fraction):
         # The difference of two geometric variables.
         chance = -math.expm1(-float(price))
-        return noise.geometric(chance, shape) - noise.geometric(chance, shape)
+        return _geometric(noise, chance, shape) - _geometric(noise, chance, shape)
     deviation = math.sqrt(count_variance(price))
     if deviation > WIDE_DEVIATION:
         return np.rint(noise.normal(0.0, deviation, shape)).astype(np.int64)
@@ -188,3 +191,18 @@ def integer_noise(
     heights = np.cumsum(np.exp(-float(price.amount) * whole.astype(np.float64) ** 2))
     places = np.searchsorted(heights, noise.random(shape) * heights[-1], side="right")
     return np.asarray(whole[places], dtype=np.int64)
+
+
+def _geometric(
+    noise: np.random.Generator, chance: float, shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Draw what `noise.geometric` would, several times as fast.
+
+    For chances below 1/3, NumPy divides an exponential variable by a logarithm that it computes
+    again for every draw. Chances that are so small that a draw could be too large are left to it.
+    """
+    if not SMALLEST_CHANCE < chance < LARGEST_CHANCE:
+        return noise.geometric(chance, shape)
+    drawn = noise.standard_exponential(shape)
+    drawn /= -math.log1p(-chance)
+    return np.ceil(drawn, out=drawn).astype(np.int64)

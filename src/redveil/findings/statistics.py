@@ -198,13 +198,24 @@ def jaccard_bounds(moments: Moments, critical_value: float) -> tuple[Floats, Flo
     either = m.left + m.right - both
     variance_either, covariance = _either_variance(m)
     low, high = ratio_bounds(both, either, m.both_both, covariance, variance_either, critical_value)
-    estimate = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    estimate = jaccard_indices(both, m.left, m.right)
     if critical_value > 0:
         least, most = _bounds_of_counts(m, critical_value)
         low, high = np.maximum(low, least), np.minimum(high, most)
     # Rounding must not push the estimate out of its own interval.
     bounds = estimate, np.minimum(low, estimate), np.maximum(high, estimate)
     return tuple(np.clip(x, 0.0, 1.0) for x in bounds)  # type: ignore[return-value]
+
+
+def jaccard_indices(both: Floats, left: Floats, right: Floats) -> Floats:
+    """Return estimates of J, float64[pairs], within [0, 1]; 0 where nothing is known of a union.
+
+    >>> jaccard_indices(*(np.array([x]) for x in (20.0, 30.0, 40.0)))
+    array([0.4])
+    """
+    either = left + right - both
+    index = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    return np.clip(index, 0.0, 1.0)
 
 
 def _bounds_of_counts(moments: Moments, critical_value: float) -> tuple[Floats, Floats]:

@@ -7,6 +7,7 @@ every table: whatever was estimated, they cannot be among the few that decide.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -14,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.estimate import Estimate, Fit, Moments, TwoPass, estimate, solver
+from redveil.findings.estimate import Estimate, Fit, TwoPass, estimate, solver
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import (
@@ -25,7 +26,7 @@ from redveil.findings.noise import (
     simulated_errors,
     squared_lengths,
 )
-from redveil.findings.statistics import jaccard_bounds, line_variance
+from redveil.findings.statistics import jaccard_indices, line_variance
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -65,10 +66,10 @@ def largest_of_terms(
         now = order[begin : begin + TOGETHER]
         if ceiling[now[0]] * (1 + SLACK) < least:
             break
-        low, high = bounds.of(now)
-        found[now] = low
+        deciding = now[bounds.high(now) * (1 + SLACK) >= least]
+        found[deciding] = bounds.low(deciding)
         least = float(np.partition(found, rank)[rank])
-        deciding = now[high * (1 + SLACK) >= least]
+        deciding = deciding[bounds.high(deciding) * (1 + SLACK) >= least]
         for some, pair in pairs:
             _raise(found, deciding, pair, bounds.errors, left[some], right)
         least = float(np.partition(found, rank)[rank])
@@ -84,9 +85,7 @@ def _raise(
     right: Flags,
 ) -> None:
     """Raise what was found in some simulations to the largest error of lines and leverages."""
-    batch = BATCH // pairs.jaccard.size + 1
-    for begin in range(0, len(deciding), batch):
-        now = deciding[begin : begin + batch]
+    for now in _batches(deciding, pairs.jaccard.size):
         largest = pairs.largest(_Errors.of(chosen(errors, now), left, right))
         found[now] = np.maximum(found[now], largest)
 
@@ -111,31 +110,62 @@ class _Bounds:
         self._moments = [
             (some, nothing.all_moments(left[some], right)) for some in _divided(left, right)
         ]
+        # The four counts of a term's complement are sums and differences of the term's own. But of
+        # two passes, cells on the right do not add up to the number of entities.
+        lefts = _without_complements(left)
+        rights = right if isinstance(errors, TwoPass) else _without_complements(right)
+        self._weighted = lefts, rights
         self._low, self._high = np.full((2, len(errors.cells)), np.nan)
 
-    def of(self, simulations: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Return the bounds of some simulations, float64[simulations] each."""
+    def low(self, simulations: NDArray[np.int64]) -> Floats:
+        """Return the lower bounds of some simulations, float64[simulations]."""
         missing = simulations[np.isnan(self._low[simulations])]
-        self._low[missing] = self._high[missing] = 0.0
+        self._low[missing] = 0.0
         for some, moments in self._moments:
-            batch = BATCH // len(moments.both) + 1
-            for begin in range(0, len(missing), batch):
-                self._add(missing[begin : begin + batch], some, moments)
-        return self._low[simulations], self._high[simulations]
+            left, right = self._left[some], self._right
+            deviations = (
+                np.sqrt(moments.both_both).reshape(-1, len(right)),
+                np.sqrt(moments.left_left[:: len(right)]),
+                np.sqrt(moments.right_right[: len(right)]),
+            )
+            for now in _batches(missing, len(moments.both)):
+                error = _Errors.of(chosen(self.errors, now), left, right)
+                each = zip((error.both, error.left, error.right), deviations, strict=True)
+                surely = [_largest(*one) for one in each]
+                self._low[now] = np.maximum.reduce([self._low[now], *surely])
+        return self._low[simulations]
 
-    def _add(self, now: NDArray[np.int64], some: slice, moments: Moments) -> None:
-        left, right = self._left[some], self._right
-        drawn = chosen(self.errors, now)
-        error = _Errors.of(drawn, left, right)
-        sizes = left.sum(axis=1) * 1.0, right.sum(axis=1) * 1.0
-        lengths = squared_lengths(drawn, error.both, (error.left, error.right), sizes)
-        surely = [
-            _largest(error.both, np.sqrt(moments.both_both).reshape(-1, len(right))),
-            _largest(error.left, np.sqrt(moments.left_left[:: len(right)])),
-            _largest(error.right, np.sqrt(moments.right_right[: len(right)])),
-        ]
-        self._low[now] = np.maximum.reduce([self._low[now], *surely])
-        self._high[now] = np.maximum(self._high[now], np.sqrt(lengths.max(axis=(1, 2))))
+    def high(self, simulations: NDArray[np.int64]) -> Floats:
+        """Return the upper bounds of some simulations, float64[simulations]."""
+        missing = simulations[np.isnan(self._high[simulations])]
+        self._high[missing] = 0.0
+        lefts, right = self._weighted
+        for some in _divided(lefts, right):
+            left = lefts[some]
+            sizes = left.sum(axis=1) * 1.0, right.sum(axis=1) * 1.0
+            for now in _batches(missing, len(left) * len(right)):
+                drawn = chosen(self.errors, now)
+                error = _Errors.of(drawn, left, right)
+                lengths = squared_lengths(drawn, error.both, (error.left, error.right), sizes)
+                largest = np.sqrt(lengths.max(axis=(1, 2)))
+                self._high[now] = np.maximum(self._high[now], largest)
+        return self._high[simulations]
+
+
+def _without_complements(terms: Flags) -> Flags:
+    """Return terms such that every one, or its complement, is among them exactly once.
+
+    >>> _without_complements(np.array([[True, False], [False, True], [True, True]])).tolist()
+    [[False, False], [False, True]]
+    """
+    return np.unique(terms ^ terms[:, :1], axis=0)
+
+
+def _batches(simulations: NDArray[np.int64], numbers: int) -> Iterator[NDArray[np.int64]]:
+    """Divide simulations of so many numbers each into batches that stay in the cache."""
+    batch = BATCH // numbers + 1
+    for begin in range(0, len(simulations), batch):
+        yield simulations[begin : begin + batch]
 
 
 # The tables of a run mostly have few shapes and one price.
@@ -191,7 +221,7 @@ class _Pairs:
     @classmethod
     def of(cls, fitted: Estimate, left: Flags, right: Flags) -> _Pairs:
         m = fitted.all_moments(left, right)
-        jaccard = jaccard_bounds(m, 0.0)[0]
+        jaccard = jaccard_indices(m.both, m.left, m.right)
         # The noisy number of entities can be 0 or negative.
         entities = np.maximum(m.size, 1.0)
         share, other = np.clip(m.left / entities, 0, 1), np.clip(m.right / entities, 0, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,12 @@ def term_ends(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
     A negation is true for entities known not to reach the node: their path ends elsewhere, and not
     at a node above it.
     """
+    return _term_ends(tree.shape, inner=inner)
+
+
+# The trees of a run mostly have few shapes.
+@lru_cache(maxsize=64)
+def _term_ends(tree: Tree, *, inner: bool) -> NDArray[np.bool_]:
     ends, nodes = tree.ends, term_nodes(tree, inner=inner)
     holds = np.zeros((2 * len(nodes), len(ends)), dtype=np.bool_)
     for number, node in enumerate(nodes):
@@ -93,6 +100,8 @@ def term_ends(tree: Tree, *, inner: bool = False) -> NDArray[np.bool_]:
         holds[number + len(nodes)] = [
             not held and end not in above for end, held in zip(ends, inside, strict=True)
         ]
+    # All callers share it.
+    holds.flags.writeable = False
     return holds
 
 

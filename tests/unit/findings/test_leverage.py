@@ -27,6 +27,7 @@ from redveil.findings.leverage import (
     corrected_index,
     largest_log_p,
     leverage_variance,
+    may_be_positive,
     possible_leverages,
     ratio_bounds,
 )
@@ -174,6 +175,28 @@ def test_possible_leverages_lie_around_their_sums_at_shares_within_their_bounds(
 
 
 # ——— The chance-corrected index ———
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 3), Fraction(1, 30)], ids=str)
+@pytest.mark.parametrize("margins", [0, 1, 2])
+@pytest.mark.parametrize("least", [0, -60], ids=["counted", "negative"])
+def test_no_leverage_that_is_surely_positive_is_missed(
+    price: Fraction, margins: int, least: int
+) -> None:
+    drawn = np.random.default_rng(4)
+    flags = drawn.random((2, 40, 6)) < 0.5
+    for _ in range(20):
+        cells = drawn.integers(least, 100, (6, 6)) * drawn.integers(0, 3, (6, 6))
+        sums = (cells.sum(axis=1) + 5, cells.sum(axis=0) - 4)
+        left, right = (sums[i] if i < margins else None for i in range(2))
+        prices = Prices(price, *(price / (i + 1) if i < margins else None for i in range(2)))
+        trees = Tree(Side.LEFT, (0,) * 5), Tree(Side.RIGHT, (0,) * 5)
+        fitted = estimate(LeafTable(*trees, cells, left, right, prices))
+        critical = float(drawn.uniform(0, 5))
+        surely = possible_leverages(fitted.all_moments(*flags), critical, 1).low[0, 0] > 0
+        may_be = may_be_positive(fitted, fitted.counts(*flags), critical)
+        assert not (surely.reshape(may_be.shape) & ~may_be).any()
+        assert not may_be.all() or surely.all()
 
 
 def corrected_by_hand(both: int, left: int, right: int, size: int) -> float:

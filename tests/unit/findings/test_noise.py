@@ -70,6 +70,16 @@ def test_simulated_noise_has_the_law_of_measured_counts(price: Price) -> None:
     assert np.var(found) == pytest.approx(float(law @ whole.astype(np.float64) ** 2), rel=0.05)
 
 
+@pytest.mark.parametrize(
+    "chance", [1e-15, 1e-11, 1e-6, 0.01, 0.1, 0.25, 0.3299, 0.3301, 1 / 3, 0.5, 0.95]
+)
+def test_geometric_draws_are_numpy_s_own(chance: float) -> None:
+    ours, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    found = module._geometric(ours, chance, (200, 100))
+    assert found.tolist() == theirs.geometric(chance, (200, 100)).tolist()
+    assert ours.bit_generator.state == theirs.bit_generator.state
+
+
 def test_wide_gaussian_noise_is_rounded() -> None:
     price = Rho(Fraction(1, 200_000))
     found = integer_noise(np.random.default_rng(2), price, (50_000,))

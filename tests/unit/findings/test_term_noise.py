@@ -72,7 +72,8 @@ def test_bounds_hold_whatever_is_counted_and_leave_few_simulations_to_look_at(na
     left, right = terms_of(table)
     above = ceiling(table)
     bounds = module._bounds(table.cells.shape, table.prices, left.tobytes(), right.tobytes())
-    low, high = bounds.of(np.arange(len(above)))
+    everything = np.arange(len(above))
+    low, high = bounds.low(everything), bounds.high(everything)
     for counted in TABLES:
         every = oracle.largest_of_terms(tabled(name, counted, (0, 2, 5)), left, right)
         assert (low <= every * (1 + 1e-12)).all()
