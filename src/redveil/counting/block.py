@@ -80,7 +80,9 @@ class Block:
 
     def positions(self, tree: Tree) -> Positions:
         """Return where each of these entities ends in a tree, int16[rows]."""
-        return route(self.table.view(tree.side), self.splits[tree.side], tree)
+        # Of the whole table, because the columns of a block would have to be copied.
+        view = self._table.view(tree.side)
+        return route(view, self.splits[tree.side], tree, self.first, self.rows)
 
     def given(self, number: int) -> Classes:
         """Return these entities' classes among those that were given, int32[rows]."""
