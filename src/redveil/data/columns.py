@@ -269,10 +269,11 @@ def _looked_up(table: ByteArray, index: NDArray[Any]) -> ByteArray:
     """Return the entry of a table for each index."""
     if not table.any():
         return np.zeros(len(index), dtype=np.uint8)
-    if index.dtype != np.uint8:
-        return table[index]
-    found = np.empty(len(index), dtype=np.uint8)
-    look_up(table, index, found)
+    found: ByteArray = np.empty(len(index), dtype=np.uint8)
+    if index.dtype == np.uint8:
+        look_up(table, index, found)
+    else:
+        found[:] = table[index]
     return found
 
 

@@ -87,7 +87,7 @@ def _compare(
             for i in range(some.shape[0]):
                 bins[i] += cut < some[i]
         for i in range(some.shape[0]):
-            clamped = min(max(np.int64(bins[i]), lowest), highest)
+            clamped = min(max(int(bins[i]), lowest), highest)
             bins[i] = missing if np.isnan(some[i]) else clamped
         for i in range(some.shape[0]):
             marks[i] |= (some[i] < least) | (some[i] > most)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from oracle.binning import bin_of
 from redveil.kernels.binning import MOST_COMPARED, bin_numbers
@@ -19,9 +21,10 @@ types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 def check(values: list[float], bounds: tuple[float, float], cuts: list[float], dtype: type) -> None:
     with np.errstate(over="ignore"):
-        given_ = np.array(values, dtype)
+        given_: NDArray[Any] = np.array(values, dtype)
     for kind in (np.uint8, np.uint16):
-        codes, outside = np.empty(len(values), kind), np.zeros(len(values), np.uint8)
+        codes: NDArray[Any] = np.empty(len(values), kind)
+        outside = np.zeros(len(values), np.uint8)
         bin_numbers(given_, *bounds, np.array(cuts, np.float64), codes, outside)
         for value, code, was_outside in zip(
             given_.tolist(), codes.tolist(), outside.tolist(), strict=True
