@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.targets import attribute_target
 from redveil.algorithms.trial import Trial
-from redveil.counting.block import BLOCK_ENTITIES
 from redveil.counting.local import LocalCounts
 from redveil.counting.prepared import PreparedData, splits_of
 from redveil.data.binning import bin_table
@@ -67,7 +66,7 @@ def run_trials(
     price: Price,
     randomness: Randomness,
     stop_after: int | None = None,
-    block_entities: int = BLOCK_ENTITIES,
+    block_entities: int | None = None,
 ) -> Trials:
     """Run all trials one after the other, with one stream of randomness.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import Final
@@ -17,9 +18,12 @@ from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
-# Entities are counted in blocks of this many, a multiple of 64, so that what is made of a block on
-# the way stays small, and every core has blocks to count.
-BLOCK_ENTITIES: Final = 2**15
+# Entities are counted in blocks of this many, multiples of 64, so that what is made of a block on
+# the way stays small. A block's counts are added to those of the others, which takes as long for a
+# small block as for a large one: so blocks are as large as they may be, if every core has some.
+LEAST_ENTITIES: Final = 2**15
+MOST_ENTITIES: Final = 2**17
+BLOCKS_PER_CORE: Final = 4
 # Splits as sets of entities are kept from question to question if all of them fit into this many
 # bytes; otherwise they are made again for each question.
 KEPT_SET_BYTES: Final = 2**29
@@ -80,7 +84,9 @@ class Block:
 
     def positions(self, tree: Tree) -> Positions:
         """Return where each of these entities ends in a tree, int16[rows]."""
-        return route(self.table.view(tree.side), self.splits[tree.side], tree)
+        # Of the whole table, because the columns of a block would have to be copied.
+        view = self._table.view(tree.side)
+        return route(view, self.splits[tree.side], tree, self.first, self.rows)
 
     def given(self, number: int) -> Classes:
         """Return these entities' classes among those that were given, int32[rows]."""
@@ -91,12 +97,13 @@ def blocks_of(
     table: BinnedTable,
     splits: Mapping[Side, Splits],
     given: Given,
-    size: int = BLOCK_ENTITIES,
+    size: int | None = None,
     *,
     threads: bool = True,
 ) -> tuple[Block, ...]:
     """Divide a packed table into blocks of at most `size` entities; there is always one.
 
+    size:    a multiple of 64; by default, what suits the number of entities and of cores
     threads: whether counting may use all cores
     """
     words = -(-table.rows // 64)
@@ -104,8 +111,18 @@ def blocks_of(
     keeps = set_bytes <= KEPT_SET_BYTES
     return tuple(
         Block(table, splits, given, first, last, keeps=keeps, threads=threads)
-        for first, last in _ranges(table.rows, size)
+        for first, last in _ranges(table.rows, size or block_size(table.rows, os.cpu_count() or 1))
     )
+
+
+def block_size(rows: int, cores: int) -> int:
+    """Return how many entities a block should have, a multiple of 64.
+
+    >>> [block_size(rows, 2) for rows in (1000, 1_000_000, 10_000_000)]
+    [32768, 125056, 131072]
+    """
+    even = -(-rows // (64 * cores * BLOCKS_PER_CORE)) * 64
+    return min(max(even, LEAST_ENTITIES), MOST_ENTITIES)
 
 
 def _ranges(rows: int, size: int) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.counting.block import BLOCK_ENTITIES, Block, blocks_of
+from redveil.counting.block import Block, blocks_of
 from redveil.counting.labels import GivenLabels, Labels
 from redveil.counting.questions import Question
 from redveil.data.binning import BinnedTable
@@ -39,7 +39,7 @@ class LocalCounts:
         self,
         table: Sealed[BinnedTable],
         splits: Mapping[Side, Splits],
-        block_entities: int = BLOCK_ENTITIES,
+        block_entities: int | None = None,
     ) -> None:
         self._table = table
         self._splits = splits

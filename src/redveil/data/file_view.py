@@ -86,8 +86,11 @@ class FileView:
         later = stream if stream.columnar else None
         return cls(side, view, later, found[0].raw, keys, ignored, columns)
 
-    def take(self, number: int, rows: Rows) -> Taken:
-        """Return the column of an attribute for some rows; it can be taken once."""
+    def take(self, number: int, rows: Rows | None) -> Taken:
+        """Return the column of an attribute for some rows; it can be taken once.
+
+        rows: None for all rows, in their order
+        """
         return self._read_column(number).take(rows)
 
     def divided(self, number: int, rows: Sequence[Rows]) -> list[FilePiece]:
@@ -99,7 +102,7 @@ class FileView:
         if self.stream is not None:
             for piece in self.stream.pieces([column.attribute.name]):
                 raw = _raw(piece, self.stream)
-                column.append(column.read(raw, self.view.missing_values))
+                column.append(column.read(raw, self.view.missing_values, briefly=True))
         return column
 
     def counts(self, only: int) -> ViewCounts:

@@ -22,11 +22,18 @@ from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.file_view import FileView
 from redveil.data.join import Join, join
-from redveil.data.packing import PackedView, Rows, Taken, packed_columns, valued_column
+from redveil.data.packing import (
+    PackedView,
+    Rows,
+    Taken,
+    is_everything,
+    packed_columns,
+    valued_column,
+)
 from redveil.data.raw import caught, shown
 from redveil.data.report import AttributeCounts, LoadReport, Slip
 from redveil.data.source import open_stream
-from redveil.data.table import BoolArray, Column, Table
+from redveil.data.table import BoolArray, ByteArray, Column, Table
 from redveil.errors import LoadError
 from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Schema, Side
@@ -240,6 +247,7 @@ class _JoinedView:
     def __init__(self, file: FileView, rows: Rows, packed: bool, places: int) -> None:  # noqa: FBT001
         self._file = file
         self._rows = rows
+        self._wanted = None if is_everything(rows, len(file.keys.texts)) else rows
         self._places = places
         self._attributes = file.view.attributes
         self._packed = PackedView(file.view, len(rows)) if packed else None
@@ -253,7 +261,7 @@ class _JoinedView:
 
         def one(number: int) -> None:
             begin()
-            self._convert(number, self._file.take(number, self._rows))
+            self._convert(number, self._file.take(number, self._wanted))
 
         work = [partial(one, number) for number in range(len(self._attributes))]
         if len(self._file.keys.texts) > _MANY_ROWS:
@@ -264,8 +272,7 @@ class _JoinedView:
 
     def _convert(self, number: int, taken: Taken) -> None:
         attribute, missing = taken.attribute, taken.missing
-        times = np.bincount(taken.reading, minlength=len(Reading)).tolist()
-        lacking = int(np.count_nonzero(missing))
+        times, lacking = _times(taken.reading), int(np.count_nonzero(missing))
         self._counts[number] = AttributeCounts(
             self._file.side,
             attribute.name,
@@ -343,6 +350,15 @@ class _JoinedView:
             )
             for fault, name, where in found
         ]
+
+
+def _times(reading: ByteArray) -> list[int]:
+    """Return how many values were read in each way."""
+    # Counting bytes takes much longer than finding that there is nothing to count.
+    odd = reading[np.flatnonzero(reading)]
+    times = np.bincount(odd, minlength=len(Reading))
+    times[Reading.AS_DECLARED] = len(reading) - len(odd)
+    return [int(one) for one in times]
 
 
 def _table(left: _JoinedView, right: _JoinedView, complete: BoolArray) -> Table:

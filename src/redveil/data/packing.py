@@ -45,14 +45,19 @@ class FileColumn:
         self._dtype = dtype
         self._pieces: list[FilePiece] = []
 
-    def read(self, raw: RawTable, missing_values: Collection[str]) -> FilePiece:
-        """Return the next piece, as it is to be kept. Safe to call from several threads."""
+    def read(
+        self, raw: RawTable, missing_values: Collection[str], *, briefly: bool = False
+    ) -> FilePiece:
+        """Return the next piece, as it is to be kept. Safe to call from several threads.
+
+        briefly: whether it is taken at once, so that packing flags would only cost time
+        """
         if self._dtype is None:
             return convert(raw, self.attribute, missing_values)
         is_flag = self.attribute.kind is Kind.BOOLEAN
         dtype = np.dtype(np.uint8) if is_flag else self._dtype
         codes, reading = read_bins(raw, self.attribute, missing_values, dtype)
-        return _Packed.of(codes, reading, is_flag=is_flag)
+        return _Packed.of(codes, reading, is_flag=is_flag and not briefly)
 
     def append(self, piece: FilePiece) -> None:
         """Add a piece, in order."""
@@ -60,21 +65,23 @@ class FileColumn:
 
     def divided(self, rows: Sequence[Rows]) -> list[FilePiece]:
         """Return pieces of some rows each, of a packed column, and forget the file's."""
-        everything = self.take(np.arange(sum(map(len, rows))))
+        everything = self.take(None)
         is_flag = self.attribute.kind is Kind.BOOLEAN
         return [
             _Packed.of(everything.values[some], everything.reading[some], is_flag=is_flag)
             for some in rows
         ]
 
-    def take(self, rows: Rows) -> Taken:
-        """Return the values of some rows, and forget the file's."""
+    def take(self, rows: Rows | None) -> Taken:
+        """Return the values of some rows, and forget the file's; None for all in their order."""
         pieces, self._pieces = self._pieces, []
         values = _joined([_values(piece) for piece in pieces], self._empty)
         reading = _joined([_reading(piece) for piece in pieces], np.uint8)
         del pieces
-        if not _is_everything(rows, len(values)):
-            values, reading = values[rows], reading[rows]
+        if rows is not None:
+            values = values[rows]
+            # Nearly always, all values are read as declared.
+            reading = reading[rows] if reading.any() else np.zeros(len(rows), dtype=np.uint8)
         return Taken(self.attribute, values, reading, is_packed=self._dtype is not None)
 
     @property
@@ -150,8 +157,12 @@ def _joined(pieces: list[NDArray[Any]], empty: Any) -> NDArray[Any]:
     return np.concatenate(pieces) if pieces else np.zeros(0, dtype=empty)
 
 
-def _is_everything(rows: Rows, length: int) -> bool:
-    """Return whether all rows are taken, in their order."""
+def is_everything(rows: Rows, length: int) -> bool:
+    """Return whether all rows are taken, in their order.
+
+    >>> is_everything(np.arange(3), 3), is_everything(np.arange(3), 4)
+    (True, False)
+    """
     return len(rows) == length and (length == 0 or bool((np.diff(rows) == 1).all()))
 
 

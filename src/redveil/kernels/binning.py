@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from redveil.kernels.jit import kernel
 
+# With more cuts than this, a search is faster than looking at all of them.
+MOST_COMPARED: Final = 64
+# Numbers that are compared with a cut at a time, so that they stay in cache.
+_BLOCK: Final = 4096
 
-@kernel
+
 def bin_numbers(
-    values: NDArray[np.float64],
+    values: NDArray[np.floating],
     minimum: float,
     maximum: float,
     cuts: NDArray[np.float64],
@@ -24,6 +30,79 @@ def bin_numbers(
     codes:   uint8 or wider[N], written; the largest number of the type is missing.
     outside: uint8[N], set to 1 where a number was clamped.
     """
+    if len(cuts) > MOST_COMPARED:
+        _search(values, minimum, maximum, cuts, codes, outside)
+        return
+    kind = values.dtype.type
+    # A clamped number has the bin of its bound, and bins never decrease: so bins are clamped.
+    lowest, highest = np.searchsorted(cuts, [minimum, maximum], side="left").tolist()
+    least, most = (
+        -_rounded_down(np.array([-minimum]), kind),
+        _rounded_down(np.array([maximum]), kind),
+    )
+    bounds = np.concatenate([least, most])
+    _compare(values, bounds, _rounded_down(cuts, kind), lowest, highest, codes, outside)
+
+
+def _rounded_down(numbers: NDArray[np.float64], kind: type[np.floating]) -> NDArray[np.floating]:
+    """Return the largest numbers of a type that are not above the given ones.
+
+    A number of the type is above one of these exactly if it is above the given one.
+
+    >>> float(_rounded_down(np.array([0.1]), np.float32)[0]) <= 0.1
+    True
+    """
+    # A number beyond the type's largest becomes infinite, and then the largest.
+    with np.errstate(over="ignore", under="ignore"):
+        near = numbers.astype(kind)
+        return np.where(near > numbers, np.nextafter(near, kind(-np.inf)), near)
+
+
+@kernel
+def _compare(
+    values: NDArray[np.floating],
+    bounds: NDArray[np.floating],
+    cuts: NDArray[np.floating],
+    lowest: int,
+    highest: int,
+    codes: NDArray[np.uint8],
+    outside: NDArray[np.uint8],
+) -> None:
+    """Write bins by comparing all numbers with all cuts, many numbers at a time.
+
+    bounds: float[2], the least and the greatest number that is not clamped.
+    lowest, highest: the bins of the bounds.
+    """
+    missing = np.iinfo(codes.dtype).max
+    least, most = bounds[0], bounds[1]
+    for first in range(0, values.shape[0], _BLOCK):
+        some, bins, marks = (
+            values[first : first + _BLOCK],
+            codes[first : first + _BLOCK],
+            outside[first : first + _BLOCK],
+        )
+        for i in range(some.shape[0]):
+            bins[i] = 0
+        for cut in cuts:
+            for i in range(some.shape[0]):
+                bins[i] += cut < some[i]
+        for i in range(some.shape[0]):
+            clamped = min(max(int(bins[i]), lowest), highest)
+            bins[i] = missing if np.isnan(some[i]) else clamped
+        for i in range(some.shape[0]):
+            marks[i] |= (some[i] < least) | (some[i] > most)
+
+
+@kernel
+def _search(
+    values: NDArray[np.floating],
+    minimum: float,
+    maximum: float,
+    cuts: NDArray[np.float64],
+    codes: NDArray[np.uint8],
+    outside: NDArray[np.uint8],
+) -> None:
+    """Write bins by searching for each number among the cuts."""
     missing = np.iinfo(codes.dtype).max
     for i in range(values.shape[0]):
         value = float(values[i])

@@ -54,11 +54,11 @@ def compress(
     """
     first = np.zeros(mask.shape[0] + 1, dtype=np.int64)
     np.cumsum(np.bitwise_count(mask), dtype=np.int64, out=first[1:])
-    # Two more words than needed: empty words and empty overflows are written too.
     room = (int(first[-1]) + 63) // 64
-    packed = np.zeros((sets.shape[0], room + 2), dtype=np.uint64)
+    # All words are written, and one more: a set may begin to fill the first word of the next one.
+    packed = np.empty(sets.shape[0] * room + 1, dtype=np.uint64)
     _pack(sets, mask, moves, first, np.empty_like(mask), packed)
-    return packed[:, :room].copy()
+    return packed[:-1].reshape(sets.shape[0], room)
 
 
 @kernel
@@ -74,19 +74,37 @@ def _pack(
 
     first:    int64[words + 1], how many wanted entities come before each word.
     together: uint64[words], scratch: a set with the wanted bits of each word moved together.
-    packed:   uint64[sets, words for the wanted + 2], all 0.
+    packed:   uint64[sets · words for the wanted + 1], written: one set after the other.
     """
     words = mask.shape[0]
+    room = (first[words] + 63) >> 6
+    # Spelled out, and with rows of their own, so that the compiler takes several words at a time.
+    m0, m1, m2, m3, m4, m5 = moves[0], moves[1], moves[2], moves[3], moves[4], moves[5]
     for row in range(sets.shape[0]):
+        one, goals = sets[row], packed[row * room :]
         for w in range(words):
-            together[w] = sets[row, w] & mask[w]
-        for step in range(SHIFTS):
-            places = np.uint64(1 << step)
-            for w in range(words):
-                moving = together[w] & moves[step, w]
-                together[w] = (together[w] ^ moving) | (moving >> places)
+            bits = one[w] & mask[w]
+            moving = bits & m0[w]
+            bits = (bits ^ moving) | (moving >> np.uint64(1))
+            moving = bits & m1[w]
+            bits = (bits ^ moving) | (moving >> np.uint64(2))
+            moving = bits & m2[w]
+            bits = (bits ^ moving) | (moving >> np.uint64(4))
+            moving = bits & m3[w]
+            bits = (bits ^ moving) | (moving >> np.uint64(8))
+            moving = bits & m4[w]
+            bits = (bits ^ moving) | (moving >> np.uint64(16))
+            moving = bits & m5[w]
+            together[w] = (bits ^ moving) | (moving >> np.uint64(32))
+        # The word that is being filled stays in a register, and is written each time.
+        filling = np.uint64(0)
         for w in range(words):
-            goal, offset = first[w] >> 6, np.uint64(first[w] & 63)
-            packed[row, goal] |= together[w] << offset
+            begin, end = np.uint64(first[w]), np.uint64(first[w + 1])
+            goal, offset = begin >> np.uint64(6), begin & np.uint64(63)
+            filling |= together[w] << offset
+            goals[goal] = filling
             # Two shifts, because a shift by 64 is undefined.
-            packed[row, goal + 1] |= together[w] >> np.uint64(1) >> (np.uint64(63) - offset)
+            rest = together[w] >> np.uint64(1) >> (np.uint64(63) - offset)
+            filling = rest if end >> np.uint64(6) != goal else filling
+        # The last word, if no word of the mask came after it.
+        goals[first[words] >> 6] = filling

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from redveil.kernels.bits import ones
 from redveil.kernels.jit import kernel
 
-# Sets are counted in tiles of four left and two right sets: every word that is read is used for
+# Sets are counted in tiles of four left and four right sets: every word that is read is used for
 # several counts, which stay in registers. (`_count_tile` spells a tile out.)
 TILE_LEFTS: Final = 4
-TILE_RIGHTS: Final = 2
+TILE_RIGHTS: Final = 4
 # Tiles are counted in blocks of so many words and right sets, so that a block of them stays in
 # cache.
 BLOCK_WORDS: Final = 512
@@ -74,21 +74,37 @@ def _count_tile(
     begin: int,
     end: int,
 ) -> None:
-    """Count what four left sets share with two right sets, within a block of words."""
+    """Count what four left sets share with four right sets, within a block of words."""
     l0, l1 = left[i, begin:end], left[i + 1, begin:end]
     l2, l3 = left[i + 2, begin:end], left[i + 3, begin:end]
     r0, r1 = right[j, begin:end], right[j + 1, begin:end]
-    n00 = n10 = n20 = n30 = n01 = n11 = n21 = n31 = 0
+    r2, r3 = right[j + 2, begin:end], right[j + 3, begin:end]
+    n00 = n10 = n20 = n30 = 0
+    n01 = n11 = n21 = n31 = 0
+    n02 = n12 = n22 = n32 = 0
+    n03 = n13 = n23 = n33 = 0
     for w in range(end - begin):
-        x, y = r0[w], r1[w]
-        n00 += ones(l0[w] & x)
-        n10 += ones(l1[w] & x)
-        n20 += ones(l2[w] & x)
-        n30 += ones(l3[w] & x)
-        n01 += ones(l0[w] & y)
-        n11 += ones(l1[w] & y)
-        n21 += ones(l2[w] & y)
-        n31 += ones(l3[w] & y)
+        p, q, r, s = l0[w], l1[w], l2[w], l3[w]
+        x = r0[w]
+        n00 += ones(p & x)
+        n10 += ones(q & x)
+        n20 += ones(r & x)
+        n30 += ones(s & x)
+        x = r1[w]
+        n01 += ones(p & x)
+        n11 += ones(q & x)
+        n21 += ones(r & x)
+        n31 += ones(s & x)
+        x = r2[w]
+        n02 += ones(p & x)
+        n12 += ones(q & x)
+        n22 += ones(r & x)
+        n32 += ones(s & x)
+        x = r3[w]
+        n03 += ones(p & x)
+        n13 += ones(q & x)
+        n23 += ones(r & x)
+        n33 += ones(s & x)
     counts[i, j] += n00
     counts[i + 1, j] += n10
     counts[i + 2, j] += n20
@@ -97,6 +113,14 @@ def _count_tile(
     counts[i + 1, j + 1] += n11
     counts[i + 2, j + 1] += n21
     counts[i + 3, j + 1] += n31
+    counts[i, j + 2] += n02
+    counts[i + 1, j + 2] += n12
+    counts[i + 2, j + 2] += n22
+    counts[i + 3, j + 2] += n32
+    counts[i, j + 3] += n03
+    counts[i + 1, j + 3] += n13
+    counts[i + 2, j + 3] += n23
+    counts[i + 3, j + 3] += n33
 
 
 @kernel

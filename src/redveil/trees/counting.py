@@ -80,11 +80,16 @@ def score_splits(counts: Integers, splits: Splits, nodes: int, classes: int) -> 
     )
 
 
-def route(view: BinnedView, splits: Splits, tree: Tree) -> Positions:
-    """Return the node at which each entity ends in a tree, int16[N]."""
-    positions = start(view.rows)
+def route(
+    view: BinnedView, splits: Splits, tree: Tree, begin: int = 0, rows: int | None = None
+) -> Positions:
+    """Return the node at which each entity ends in a tree, int16[rows].
+
+    begin, rows: the first of the view's entities to look at, and how many; all by default
+    """
+    positions = start(view.rows if rows is None else rows)
     for level in range(len(tree.splits).bit_length()):
-        _descend(view, splits, tree, positions, 2**level - 1)
+        _descend(view, splits, tree, positions, 2**level - 1, begin)
     return positions
 
 
@@ -101,14 +106,15 @@ def cross_tabulate(left: Tree, right: Tree, at_left: Positions, at_right: Positi
 
 
 def _descend(
-    view: BinnedView, splits: Splits, tree: Tree, positions: Positions, first: int
+    view: BinnedView, splits: Splits, tree: Tree, positions: Positions, first: int, begin: int
 ) -> None:
-    """Call the kernel with the test of every node; changes `positions`."""
+    """Call the kernel with the test of every node of a level; changes `positions`."""
     nodes = 2 * len(tree.splits) + 1
     test = np.full(nodes, LEAF, dtype=np.int8)
     row = np.zeros(nodes, dtype=np.int32)
     code = np.zeros(nodes, dtype=np.uint32)
-    for node in tree.inner:
+    # Nobody has come farther than the level that begins with `first`.
+    for node in (one for one in tree.inner if first <= one <= 2 * first):
         split = tree.splits[node]
         attribute = splits.attribute[split]
         kind = splits.view.attributes[attribute].kind
@@ -121,6 +127,7 @@ def _descend(
         test,
         row,
         code,
+        begin,
         view.bits,
         view.absent,
         view.absent_row,

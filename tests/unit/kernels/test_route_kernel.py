@@ -53,8 +53,15 @@ def check(
         test[node], row[node], code[node] = TESTS[question.ask], question.column, question.code
     at = np.array(positions, np.int16)
     packed = bits_arrays(flags, len(positions))
-    descend(at, first, test, row, code, *packed, codes_array(codes, len(positions)))
-    assert at.tolist() == ask_everybody(positions, first, asked, flags, codes)
+    columns = *packed, codes_array(codes, len(positions))
+    descend(at, first, test, row, code, 0, *columns)
+    expected = ask_everybody(positions, first, asked, flags, codes)
+    assert at.tolist() == expected
+    # A part of the entities, from the middle on.
+    begin = len(positions) // 2
+    part = np.array(positions[begin:], np.int16)
+    descend(part, first, test, row, code, begin, *columns)
+    assert part.tolist() == expected[begin:]
 
 
 @settings(max_examples=100, deadline=None)
