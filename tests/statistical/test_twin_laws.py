@@ -20,7 +20,7 @@ from oracle import joint
 from oracle.splits import informative
 from redveil.data.table import pack
 from redveil.schema import View
-from redveil.trees.joint import among, count_jointly
+from redveil.trees.joint import count_jointly
 from redveil.trees.pairing import NO_EARLIER
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.scores.correspondence import SHARES
@@ -33,7 +33,7 @@ from redveil.trees.twin import (
     Twins,
     grow_twins,
 )
-from support.prepared import level_keys, prepared, purse_of
+from support.prepared import among, level_keys, prepared, purse_of
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise
 from support.tiny import Tiny, Value, tiny_entities, tiny_view

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from redveil.counting.labels import GivenLabels
 from redveil.counting.prepared import PreparedData
 from redveil.data.binning import BinnedTable
 from redveil.data.table import pack
+from redveil.kernels.compress import compress, movers
 from redveil.kernels.joint import JointCounts
 from redveil.kernels.subtree import SplitSets
 from redveil.privacy.loss import Price, total
@@ -18,7 +20,7 @@ from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
 from redveil.schema import Schema
 from redveil.sealed import Receipt, Sealed
 from redveil.trees.counting import Classes
-from redveil.trees.joint import among, count_jointly
+from redveil.trees.joint import count_jointly
 from redveil.trees.whole_tree import by_class
 from support.tiny import Tiny, table_of
 
@@ -38,6 +40,13 @@ def prepared_table(table: BinnedTable, schema: Schema) -> PreparedData:
 def given_target(data: PreparedData, target: Sequence[int]) -> GivenLabels:
     """Return classes given by hand as what to predict; -1 is none."""
     return data.here.give(Sealed(np.array(target, np.int32)))
+
+
+def among(sets: SplitSets, members: NDArray[np.uint64]) -> SplitSets:
+    """Return splits as sets of some entities only; members: uint64[words]."""
+    moves = movers(members)
+    holds, known = (compress(each, members, moves) for each in (sets.holds, sets.known))
+    return sets._replace(holds=holds, known=known)
 
 
 def counts_by_class(sets: SplitSets, target: Classes, classes: int) -> JointCounts:

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.data.binning import BinnedTable
-from redveil.kernels.subtree import SplitSets
 from redveil.schema import Side
 from redveil.trees.counting import Classes, Positions, route
-from redveil.trees.split_sets import split_sets
+from redveil.trees.split_sets import SplitPlanes, plane_counts
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -24,9 +23,9 @@ from redveil.trees.tree import Tree
 LEAST_ENTITIES: Final = 2**15
 MOST_ENTITIES: Final = 2**17
 BLOCKS_PER_CORE: Final = 4
-# Splits as sets of entities are kept from question to question if all of them fit into this many
+# The bit planes of all entities are kept from question to question if they fit into this many
 # bytes; otherwise they are made again for each question.
-KEPT_SET_BYTES: Final = 2**29
+KEPT_PLANE_BYTES: Final = 2**29
 
 Given = Mapping[int, Classes]
 
@@ -38,7 +37,7 @@ class Block:
     splits: the public candidate splits of each view
     given:  classes that no released value describes, int32[N] by number (`labels.GivenLabels`)
     threads: whether counting it may use all cores, if it is the only block
-    keeps:  whether to keep the splits as sets of entities
+    keeps:  whether to keep the bit planes
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Block:
         self._table = table
         self._given = given
         self._keeps = keeps
-        self._kept: dict[Side, SplitSets] = {}
+        self._kept: dict[Side, SplitPlanes] = {}
         self._one_at_a_time = Lock()
 
     @property
@@ -70,8 +69,8 @@ class Block:
             self._table if self.is_whole else self._table.block(self.first, self.first + self.rows)
         )
 
-    def sets(self, side: Side) -> SplitSets:
-        """Return the splits of a view as sets of these entities."""
+    def planes(self, side: Side) -> SplitPlanes:
+        """Return what the sets of a view's splits are made of, for these entities."""
         if not self._keeps:
             return self._made(side)
         with self._one_at_a_time:
@@ -79,8 +78,8 @@ class Block:
                 self._kept[side] = self._made(side)
             return self._kept[side]
 
-    def _made(self, side: Side) -> SplitSets:
-        return split_sets(self.table.view(side), self.splits[side])
+    def _made(self, side: Side) -> SplitPlanes:
+        return SplitPlanes.of(self.table.view(side), self.splits[side])
 
     def positions(self, tree: Tree) -> Positions:
         """Return where each of these entities ends in a tree, int16[rows]."""
@@ -107,8 +106,8 @@ def blocks_of(
     threads: whether counting may use all cores
     """
     words = -(-table.rows // 64)
-    set_bytes = 8 * words * sum(len(one) for one in splits.values())
-    keeps = set_bytes <= KEPT_SET_BYTES
+    planes = sum(int(plane_counts(one.view.attributes).sum()) for one in splits.values())
+    keeps = 8 * words * planes <= KEPT_PLANE_BYTES
     return tuple(
         Block(table, splits, given, first, last, keeps=keeps, threads=threads)
         for first, last in _ranges(table.rows, size or block_size(table.rows, os.cpu_count() or 1))

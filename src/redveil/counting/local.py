@@ -113,4 +113,6 @@ def answer(question: Question[A], blocks: tuple[Block, ...], lanes: int | None =
 
 
 def _sets(side: Side, splits: Splits, blocks: tuple[Block, ...], table: BinnedTable) -> SplitSets:
-    return blocks[0].sets(side) if len(blocks) == 1 else split_sets(table.view(side), splits)
+    return (
+        blocks[0].planes(side).sets() if len(blocks) == 1 else split_sets(table.view(side), splits)
+    )

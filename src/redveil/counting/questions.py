@@ -20,7 +20,7 @@ from redveil.data.table import pack
 from redveil.kernels.joint import JointCounts
 from redveil.schema import Side
 from redveil.trees.counting import count_at_nodes, cross_tabulate
-from redveil.trees.joint import among, count_jointly
+from redveil.trees.joint import count_jointly
 from redveil.trees.tree import Tree
 
 Integers = NDArray[np.int64]
@@ -126,13 +126,13 @@ class Joint(_JointSums):
 
     def of(self, block: Block) -> list[JointCounts]:
         """Count a block's entities."""
-        left, right = block.sets(Side.LEFT), block.sets(Side.RIGHT)
+        left, right = block.planes(Side.LEFT), block.planes(Side.RIGHT)
         if not self.left.splits and not self.right.splits:
-            return [count_jointly(left, right, threads=block.threads)]
+            return [count_jointly(left.sets(), right.sets(), threads=block.threads)]
         at_left, at_right = block.positions(self.left), block.positions(self.right)
         inside = [pack(members(at_left, at_right, match)) for match in self.matches]
         return [
-            count_jointly(among(left, both), among(right, both), threads=block.threads)
+            count_jointly(left.among(both).sets(), right.among(both).sets(), threads=block.threads)
             for both in inside
         ]
 
@@ -150,7 +150,7 @@ class Quadrants(_JointSums):
 
     def of(self, block: Block) -> list[JointCounts]:
         """Count a block's entities."""
-        sets, labels = block.sets(self.side), self.labels.of(block)
+        planes, labels = block.planes(self.side), self.labels.of(block)
         inside: Sequence[NDArray[np.uint64]] = [pack(labels == c) for c in range(self.classes)]
-        classed = (among(sets, those) for those in inside)
+        classed = (planes.among(those).sets() for those in inside)
         return [count_jointly(those, those, threads=block.threads) for those in classed]

@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.kernels.compress import compress, movers
 from redveil.kernels.joint import TILE_LEFTS, JointCounts, joint_counts
 from redveil.kernels.subtree import SplitSets
 from redveil.waiting import run_all
@@ -37,16 +36,6 @@ def count_jointly(left: SplitSets, right: SplitSets, *, threads: bool = True) ->
         left.known_row,
         right.known_row,
     )
-
-
-def among(sets: SplitSets, members: Sets) -> SplitSets:
-    """Return splits as sets of some entities only, so that counting scales with their number.
-
-    members: uint64[words], the entities to keep.
-    """
-    moves = movers(members)
-    holds, known = (compress(each, members, moves) for each in (sets.holds, sets.known))
-    return sets._replace(holds=holds, known=known)
 
 
 def _count(left: Sets, right: Sets, *, threads: bool) -> Integers:

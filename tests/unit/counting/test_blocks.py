@@ -61,14 +61,14 @@ def test_parts_hold_every_entity_once(data: st.DataObject, schema: Schema, rows:
 
 
 @pytest.mark.parametrize("kept", [0, 2**29])
-def test_sets_that_do_not_fit_are_made_again(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_module, "KEPT_SET_BYTES", kept)
+def test_planes_that_do_not_fit_are_made_again(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_module, "KEPT_PLANE_BYTES", kept)
     left, right = tiny_entities(200, 2, 3, 1), tiny_entities(200, 2, 3, 2)
     splits = {Side.LEFT: left.splits, Side.RIGHT: right.splits}
     block = blocks_of(table_of(left, right), splits, {}, 64)[1]
-    first, again = block.sets(Side.LEFT), block.sets(Side.LEFT)
+    first, again = block.planes(Side.LEFT), block.planes(Side.LEFT)
     assert (first is again) is bool(kept)
-    assert first.holds.tolist() == again.holds.tolist()
+    assert first.planes.tolist() == again.planes.tolist()
 
 
 def test_answers_are_sealed() -> None:

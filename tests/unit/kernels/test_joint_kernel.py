@@ -30,7 +30,7 @@ from redveil.kernels.joint import (
 )
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
-from redveil.trees.joint import FEWEST_WORD_PAIRS_FOR_THREADS, among, count_jointly
+from redveil.trees.joint import FEWEST_WORD_PAIRS_FOR_THREADS, count_jointly
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.scores.correspondence import SHARES, piece, pieces
 from redveil.trees.split_sets import split_sets
@@ -39,6 +39,7 @@ from strategies.arrays import row_counts, spread
 from strategies.schemas import view_columns, views
 from strategies.walks import packed
 from support.compiled import compiled_only
+from support.prepared import among
 
 some = settings(max_examples=40, deadline=None)
 grids = st.sampled_from((12, 0, 1, 20))
