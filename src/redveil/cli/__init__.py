@@ -41,6 +41,9 @@ def _main(module: str) -> None:
         sys.exit(0)
     except Exception as error:
         _fail(f"internal error ({_place(error)}); please report it, and how to reproduce it", 1)
+    finally:
+        # Python would search all objects for cycles again before it exits.
+        gc.freeze()
 
 
 def _run(module: str) -> None:
