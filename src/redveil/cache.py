@@ -23,6 +23,9 @@ from typing import Final
 VARIABLE: Final = "REDVEIL_CACHE_DIR"
 # Entries of other versions and other computers are removed when they are this old.
 KEPT_SECONDS: Final = 90 * 24 * 3600
+# How often they are looked for, and an empty file that tells when they last were.
+LOOKING_SECONDS: Final = 24 * 3600
+LOOKED: Final = ".looked-for-old-entries"
 _DIGEST_BYTES: Final = 32
 
 
@@ -63,13 +66,17 @@ class Cache:
                 raise
 
 
-# Once a process: there can be thousands to look at.
+# Once a process, and once a day: there can be thousands to look at.
 @cache
 def _remove_old(folder: Path) -> None:
-    oldest = time.time() - KEPT_SECONDS
-    for path in folder.iterdir():
-        if path.stat().st_mtime < oldest:
-            path.unlink()
+    now, looked = time.time(), folder / LOOKED
+    with suppress(FileNotFoundError):
+        if looked.stat().st_mtime > now - LOOKING_SECONDS:
+            return
+    looked.touch(mode=0o600)
+    for entry in os.scandir(folder):
+        if entry.stat().st_mtime < now - KEPT_SECONDS:
+            Path(entry).unlink()
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from redveil.cache import KEPT_SECONDS, VARIABLE, Cache, cache_of
+from redveil.cache import KEPT_SECONDS, LOOKED, LOOKING_SECONDS, VARIABLE, Cache, cache_of
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +24,8 @@ def test_what_is_kept_is_found_by_its_owner_alone(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache.keep("a", b"entry")
     assert (cache.find("a"), cache.find("b")) == (b"entry", None)
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == [LOOKED, "a"]
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
 
 
 @pytest.mark.parametrize("kept", [b"", b"x" * 10, b"x" * 40])
@@ -34,13 +34,26 @@ def test_what_is_not_whole_is_not_found(kept: bytes, tmp_path: Path) -> None:
     assert Cache(tmp_path).find("a") is None
 
 
-def test_old_entries_make_room(tmp_path: Path) -> None:
-    cache, now = Cache(tmp_path), time.time()
-    for name, age in (("old", KEPT_SECONDS + 60), ("young", KEPT_SECONDS - 60)):
+@pytest.mark.parametrize(
+    ("looked", "left"),
+    [
+        (None, {"new", "young"}),
+        (LOOKING_SECONDS + 60, {"new", "young"}),
+        (LOOKING_SECONDS - 60, {"new", "old", "young"}),
+    ],
+)
+def test_old_entries_make_room_once_a_day(
+    looked: float | None, left: set[str], tmp_path: Path
+) -> None:
+    ages: dict[str, float] = {"old": KEPT_SECONDS + 60, "young": KEPT_SECONDS - 60}
+    if looked is not None:
+        ages[LOOKED] = looked
+    now = time.time()
+    for name, age in ages.items():
         (tmp_path / name).write_bytes(b"entry")
         os.utime(tmp_path / name, (now - age, now - age))
-    cache.keep("new", b"entry")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "young"]
+    Cache(tmp_path).keep("new", b"entry")
+    assert {path.name for path in tmp_path.iterdir()} == left | {LOOKED}
 
 
 def test_a_folder_that_is_gone_is_no_reason_to_stop(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def compiled(name: str, tmp_path: Path) -> Any:
 
 
 def kept(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.exists() else []
+    return list(folder.glob("[!.]*")) if folder.exists() else []
 
 
 def test_compiled_code_is_kept_for_its_owner_alone(tmp_path: Path, folder: Path) -> None:
