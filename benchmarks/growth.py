@@ -167,9 +167,9 @@ most.
 
 Not measured: what the model says of 100 Boolean and 40 numeric columns of {USUAL.cuts} cut points,
 after loading. On {WORKERS} workers of {CORES} cores each, counts go up a tree of workers at
-{NETWORK / 1e6:.0f} MB/s.
+{NETWORK / 1e6:.0f} MB/s. The *table* is one byte a number and one bit a flag.
 
-| entities | CPU s, one machine | sets, GB | s, {WORKERS} workers | of it sending | GB a worker |
+| entities | CPU s, one machine | table, GB | s, {WORKERS} workers | of it sending | GB a worker |
 | --- | ---: | ---: | ---: | ---: | ---: |
 {_larger(model)}
 """
@@ -183,7 +183,7 @@ def _larger(model: Model) -> str:
     lines = []
     for rows in (10**6, 10**7, 10**8, 10**9):
         work = replace(USUAL, rows=rows, booleans=100, numerics=40)
-        size = rows / 8 * (work.booleans + work.numerics * work.cuts) / 1e9
+        size = rows * (work.booleans / 8 + work.numerics) / 1e9
         counting, sending = model.on_workers(work, WORKERS, CORES)
         lines.append(
             f"| {rows:,} | {model.seconds(work):,.0f} | {size:,.1f} | {counting + sending:,.1f} "
