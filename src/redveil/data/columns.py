@@ -280,11 +280,14 @@ def _looked_up(table: ByteArray, index: NDArray[Any]) -> ByteArray:
 def _few_values(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[Any]] | None:
     """Return all values that a column may have, and their indices, uint8[rows].
 
-    For Booleans and for integers close together, if none is missing; None for other columns. Unlike
-    `distinct`, it hashes nothing and may return values that do not occur.
+    For Booleans, for integers close together and for texts of one character each, if none is
+    missing; None for other columns. Unlike `distinct`, it hashes nothing and may return values that
+    do not occur.
     """
     if column.null_count or not len(column):
         return None
+    if types.is_string(column.type):
+        return _characters(column)
     if types.is_boolean(column.type):
         return [False, True], column.to_numpy().view(np.uint8)
     if not types.is_integer(column.type):
@@ -295,6 +298,25 @@ def _few_values(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[Any]] | N
         return None
     offsets = np.subtract(numbers, numbers.dtype.type(least))
     return list(range(least, most + 1)), offsets.astype(np.uint8, copy=False)
+
+
+def _characters(column: pa.ChunkedArray) -> tuple[list[Value], NDArray[Any]] | None:
+    """Return the characters that texts may consist of, and the index of each, uint8[rows].
+
+    None if a text does not consist of one ASCII character.
+    """
+    found: list[ByteArray] = []
+    for chunk in column.chunks:
+        if not len(chunk):
+            continue
+        _, offsets, content = chunk.buffers()
+        offset = np.frombuffer(offsets, dtype=np.int32)[chunk.offset :][: len(chunk) + 1]
+        if offset[-1] - offset[0] != len(chunk) or (np.diff(offset) != 1).any():
+            return None
+        found.append(np.frombuffer(content, dtype=np.uint8)[offset[0] : offset[-1]])
+    bytes_ = found[0] if len(found) == 1 else np.concatenate(found)
+    least, most = int(bytes_.min()), int(bytes_.max())
+    return [chr(byte) for byte in range(least, most + 1)], bytes_ - np.uint8(least)
 
 
 def _coder_of(attribute: Attribute, *, typed: bool) -> Coder:
