@@ -13,38 +13,28 @@ from redveil.kernels.bits import bit_position, lowest_bit
 from redveil.kernels.jit import kernel
 
 
-def histogram_codes(
-    codes: NDArray[np.uint8], bins: NDArray[np.int64], group: NDArray[np.int32], groups: int
-) -> NDArray[np.int64]:
-    """Count entities per bin and group, for columns of codes.
-
-    codes: uint8 or wider[columns, N]; the largest number of the type means a missing value, which
-           is not counted.
-    bins:  int64[columns], the number of bins of each column; all other codes are below it.
-    group: int32[N] in 0 … groups.
-    Returns int64[sum of bins, groups], the columns' bins one after the other.
-    """
-    # One more group for the entities that are not counted, which saves a branch.
-    counts = np.zeros((int(bins.sum()), groups + 1), dtype=np.int64)
-    first = np.cumsum(bins, dtype=np.int64) - bins
-    _count_codes(codes, first, group, counts)
-    return counts[:, :groups].copy()
-
-
 @kernel
-def _count_codes(
+def histogram_codes(
     codes: NDArray[np.uint8],
     first: NDArray[np.int64],
     group: NDArray[np.int32],
     counts: NDArray[np.int64],
 ) -> None:
-    """Add every entity to its bin and group; first: int64[columns], each column's first bin."""
+    """Add every entity to its bin and group, for columns of codes.
+
+    codes:  uint8 or wider[columns, N]; the largest number of the type means a missing value, which
+            is not counted.
+    first:  int64[columns], where each column's bins begin in `counts`.
+    group:  int32[N] in 0 … groups.
+    counts: int64[bins, groups], added to.
+    """
     columns, rows = codes.shape
+    groups = counts.shape[1]
     missing = np.iinfo(codes.dtype).max
     for column in range(columns):
         values = codes[column]
         for i in range(rows):
-            if values[i] != missing:
+            if values[i] != missing and group[i] < groups:
                 counts[first[column] + np.int64(values[i]), group[i]] += 1
 
 

@@ -27,34 +27,45 @@ def purity_units(
     Returns int64[nodes, splits] in units of 2^-grid_bits, each side rounded down. Entities whose
     value is missing are on neither side and add nothing.
     """
-    before = np.zeros((counts.shape[0] + 1, nodes * classes), dtype=np.int64)
-    np.cumsum(counts, axis=0, out=before[1:])
+    most = int(np.diff(first_bin).max(initial=0))
+    before = np.zeros((most + 1, nodes * classes), dtype=np.int64)
     units = np.zeros((nodes, attribute.shape[0]), dtype=np.int64)
-    _score(before, first_bin, low, high, attribute, classes, grid_bits, units)
+    _score(counts, first_bin, low, high, attribute, classes, grid_bits, before, units)
     return units
 
 
 @kernel
 def _score(
-    before: NDArray[np.int64],
+    counts: NDArray[np.int64],
     first_bin: NDArray[np.int64],
     low: NDArray[np.int32],
     high: NDArray[np.int32],
     attribute: NDArray[np.int32],
     classes: int,
     grid_bits: int,
+    before: NDArray[np.int64],
     units: NDArray[np.int64],
 ) -> None:
-    """Write all scores; before: int64[bins + 1, groups], the counts of all bins before each."""
+    """Write all scores.
+
+    before: int64[bins of an attribute + 1, groups], scratch: the counts of all bins before each,
+            of one attribute at a time, so that they stay in cache. Its first row is 0.
+    """
     nodes, splits = units.shape
+    summed, bins = -1, 0
     for split in range(splits):
-        begin, end = first_bin[attribute[split]], first_bin[attribute[split] + 1]
-        inside_from, inside_to = begin + low[split], begin + high[split] + 1
+        if attribute[split] != summed:
+            summed = attribute[split]
+            begin = first_bin[summed]
+            bins = first_bin[summed + 1] - begin
+            for bin_ in range(bins):
+                for group in range(counts.shape[1]):
+                    before[bin_ + 1, group] = before[bin_, group] + counts[begin + bin_, group]
         for node in range(nodes):
             inside, inside_squares, outside, outside_squares = 0, 0, 0, 0
             for group in range(node * classes, (node + 1) * classes):
-                holds = before[inside_to, group] - before[inside_from, group]
-                rest = before[end, group] - before[begin, group] - holds
+                holds = before[high[split] + 1, group] - before[low[split], group]
+                rest = before[bins, group] - holds
                 inside += holds
                 outside += rest
                 inside_squares += holds * holds

@@ -33,12 +33,13 @@ def count_bins(view: BinnedView, splits: Splits, group: Classes, groups: int) ->
     attributes = splits.view.attributes
     is_bit = np.array([a.kind is Kind.BOOLEAN for a in attributes], dtype=np.bool_)
     counts = np.zeros((int(splits.first_bin[-1]), groups), dtype=np.int64)
-    bin_is_bit = np.repeat(is_bit, np.diff(splits.first_bin))
+    first = splits.first_bin[:-1]
     if is_bit.any():
-        counts[bin_is_bit] = histogram_bits(view.bits, view.absent, view.absent_row, group, groups)
+        # A Boolean has two bins, one after the other.
+        rows = (first[is_bit][:, None] + (0, 1)).reshape(-1)
+        counts[rows] = histogram_bits(view.bits, view.absent, view.absent_row, group, groups)
     if not is_bit.all():
-        bins = np.diff(splits.first_bin)[~is_bit]
-        counts[~bin_is_bit] = histogram_codes(view.codes, bins, group, groups)
+        histogram_codes(view.codes, first[~is_bit], group, counts)
     return counts
 
 

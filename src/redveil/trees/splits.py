@@ -36,15 +36,13 @@ class Splits:
         >>> splits.attribute.tolist(), splits.low.tolist(), splits.high.tolist()
         ([0, 1, 1], [1, 0, 0], [1, 0, 1])
         """
-        ranges = [
-            (number, low, high)
-            for number, attribute in enumerate(view.attributes)
-            for low, high in _ranges(attribute)
-        ]
-        table = np.array(ranges, dtype=np.int32).reshape(len(ranges), 3).T
+        ranges = [_ranges(attribute) for attribute in view.attributes]
+        low, high = np.concatenate([np.zeros((2, 0), dtype=np.int32), *ranges], axis=1)
+        numbers = np.arange(len(ranges), dtype=np.int32)
+        attribute = np.repeat(numbers, [one.shape[1] for one in ranges])
         bins = [a.bins for a in view.attributes]
         first_bin = np.concatenate([[0], np.cumsum(bins)]).astype(np.int64)
-        return cls(view, table[0].copy(), table[1].copy(), table[2].copy(), first_bin)
+        return cls(view, attribute, low, high, first_bin)
 
     def __len__(self) -> int:
         return self.attribute.size
@@ -102,10 +100,12 @@ class Splits:
         return possible
 
 
-def _ranges(attribute: Attribute) -> list[tuple[int, int]]:
-    """Return the ranges of bins for which the splits of an attribute hold."""
+def _ranges(attribute: Attribute) -> NDArray[np.int32]:
+    """Return the ranges of bins for which the splits of an attribute hold, int32[2, splits]."""
     if attribute.kind is Kind.BOOLEAN:
-        return [(1, 1)]
+        return np.ones((2, 1), dtype=np.int32)
     if attribute.kind.is_ordered:
-        return [(0, last) for last in range(attribute.bins - 1)]
-    return [(bin_, bin_) for bin_ in range(attribute.splits)]
+        last = np.arange(attribute.bins - 1, dtype=np.int32)
+        return np.stack([np.zeros_like(last), last])
+    each = np.arange(attribute.splits, dtype=np.int32)
+    return np.stack([each, each])
