@@ -66,13 +66,18 @@ class Splits:
                 return False
         return True
 
-    def follows(self, path: Sequence[tuple[int, bool]], split: int) -> bool:
-        """Return whether a path implies that a split holds."""
+    def answer(self, path: Sequence[tuple[int, bool]], split: int) -> bool | None:
+        """Return whether a path implies that a split holds or does not; None if it implies neither.
+
+        path: see `informative`.
+        """
         attribute = self.attribute[split]
         begin, end = self.first_bin[attribute : attribute + 2]
-        possible = self._possible(path)[begin:end]
-        inside = possible[self.low[split] : self.high[split] + 1]
-        return bool(inside.sum() == possible.sum())
+        same = [(above, held) for above, held in path if self.attribute[above] == attribute]
+        possible = self._possible(same)[begin:end] if same else np.ones(end - begin, dtype=np.bool_)
+        holding = int(possible[self.low[split] : self.high[split] + 1].sum())
+        remaining = int(possible.sum())
+        return None if 0 < holding < remaining else holding == remaining
 
     def informative(self, path: Sequence[tuple[int, bool]]) -> NDArray[np.bool_]:
         """Return which splits can still divide the entities on a path, bool[splits].

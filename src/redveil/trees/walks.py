@@ -117,12 +117,12 @@ def released_tree(side: Side, splits: Splits, chosen: Sequence[int]) -> Tree:
         if source >= len(chosen):
             return
         split = chosen[source]
-        if splits.informative(path)[split]:
+        holds = splits.answer(path, split)
+        if holds is None:
             kept[goal] = split
             place(2 * source + 1, 2 * goal + 1, (*path, (split, True)))
             place(2 * source + 2, 2 * goal + 2, (*path, (split, False)))
         else:
-            holds = splits.follows(path, split)
             place(2 * source + (1 if holds else 2), goal, path)
 
     place(0, 0, ())

@@ -55,9 +55,10 @@ def test_a_split_is_informative_when_bins_on_the_path_differ(
         if all(open_bins(view, [*path, taken])):
             path.append(taken)
     splits = Splits.of(view)
-    assert splits.informative(path).tolist() == informative(view, path)
-    assert [splits.follows(path, s) for s in range(view.split_count)] == [
-        follows(view, path, s) for s in range(view.split_count)
+    divides = informative(view, path)
+    assert splits.informative(path).tolist() == divides
+    assert [splits.answer(path, s) for s in range(view.split_count)] == [
+        None if divides[s] else follows(view, path, s) for s in range(view.split_count)
     ]
 
 
