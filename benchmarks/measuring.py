@@ -61,7 +61,11 @@ def machine() -> str:
 
 
 def commit() -> str:
-    """Return the commit that was measured, with a + if the source differs from it."""
-    run = ("git", "describe", "--always", "--dirty=+", "--exclude=*")
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """Return the commit that was measured, with a + if what is measured differs from it."""
+    name = _git("rev-parse", "--short", "HEAD")
+    return name + "+" * bool(_git("status", "--porcelain", "src", "benchmarks/*.py"))
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()

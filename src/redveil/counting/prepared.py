@@ -19,7 +19,7 @@ from redveil.kernels.joint import JointCounts
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import Schema, Side
 from redveil.sealed import Sealed
-from redveil.trees.counting import Classes
+from redveil.trees.counting import Classes, Counts
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
@@ -79,8 +79,8 @@ class PreparedData:
 
     def bins(
         self, tree: Tree, nodes: Collection[int], labels: Labels, classes: int
-    ) -> Sealed[Integers]:
-        """Count entities by bin and class at some nodes, sealed int64[bins, nodes · classes]."""
+    ) -> Sealed[Counts]:
+        """Count entities by bin and class at some nodes, sealed counts[bins, nodes · classes]."""
         return self.counts.ask(Bins(tree, tuple(nodes), labels, classes))
 
     def joint(

@@ -19,7 +19,7 @@ from redveil.counting.labels import Labels
 from redveil.data.table import pack
 from redveil.kernels.joint import JointCounts
 from redveil.schema import Side
-from redveil.trees.counting import count_at_nodes, cross_tabulate
+from redveil.trees.counting import Counts, count_at_nodes, cross_tabulate
 from redveil.trees.joint import count_jointly
 from redveil.trees.tree import Tree
 
@@ -42,11 +42,11 @@ class Question(Protocol[A]):
 
 
 class _Sum:
-    """Answers that are arrays of counts."""
+    """Answers that are arrays of counts, which may be as short as a block allows."""
 
-    def add(self, one: Integers, other: Integers) -> Integers:
+    def add(self, one: Counts, other: Counts) -> Integers:
         """Return the sum."""
-        total: Integers = one + other
+        total: Integers = np.add(one, other, dtype=np.int64)
         return total
 
 
@@ -92,7 +92,7 @@ class Ends(_Sum):
 class Bins(_Sum):
     """How many entities of each class have a value in each bin, at some nodes of a tree.
 
-    The answer is int64[bins of all attributes, nodes · classes].
+    The answer is int64 or unsigned[bins of all attributes, nodes · classes].
     """
 
     tree: Tree
@@ -100,7 +100,7 @@ class Bins(_Sum):
     labels: Labels
     classes: int
 
-    def of(self, block: Block) -> Integers:
+    def of(self, block: Block) -> Counts:
         """Count a block's entities."""
         side = self.tree.side
         return count_at_nodes(

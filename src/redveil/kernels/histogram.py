@@ -18,7 +18,7 @@ def histogram_codes(
     codes: NDArray[np.uint8],
     first: NDArray[np.int64],
     group: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    counts: NDArray[np.unsignedinteger | np.int64],
 ) -> None:
     """Add every entity to its bin and group, for columns of codes.
 
@@ -26,7 +26,7 @@ def histogram_codes(
             is not counted.
     first:  int64[columns], where each column's bins begin in `counts`.
     group:  int32[N] in 0 … groups.
-    counts: int64[bins, groups], added to.
+    counts: int64 or unsigned[bins, groups], added to; a count must not exceed its type.
     """
     columns, rows = codes.shape
     groups = counts.shape[1]

@@ -16,6 +16,7 @@ from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 
 Integers = NDArray[np.int64]
+Counts = NDArray[np.unsignedinteger | np.int64]
 Positions = NDArray[np.int16]
 Classes = NDArray[np.int32]
 
@@ -25,14 +26,19 @@ def start(rows: int) -> Positions:
     return np.zeros(rows, dtype=np.int16)
 
 
-def count_bins(view: BinnedView, splits: Splits, group: Classes, groups: int) -> Integers:
-    """Count entities per bin and group over all attributes, int64[bins, groups].
+def count_bins(view: BinnedView, splits: Splits, group: Classes, groups: int) -> Counts:
+    """Count entities per bin and group over all attributes, unsigned[bins, groups].
+
+    A count is as short as the number of entities allows: where there is a cut between any two
+    values, most of these counts are 0, and their memory is most of the work.
 
     group: int32[N] in 0 … groups; an entity in group `groups` is not counted.
     """
     attributes = splits.view.attributes
     is_bit = np.array([a.kind is Kind.BOOLEAN for a in attributes], dtype=np.bool_)
-    counts = np.zeros((int(splits.first_bin[-1]), groups), dtype=np.int64)
+    # Two or four bytes: one byte would only be one more type to compile kernels for.
+    shortest = np.min_scalar_type(max(view.rows, 2**8))
+    counts: Counts = np.zeros((int(splits.first_bin[-1]), groups), dtype=shortest)
     first = splits.first_bin[:-1]
     if is_bit.any():
         # A Boolean has two bins, one after the other.
@@ -50,8 +56,8 @@ def count_at_nodes(
     nodes: NDArray[np.int64],
     target: Classes,
     classes: int,
-) -> Integers:
-    """Count entities per bin and class at some nodes, int64[bins, nodes · classes].
+) -> Counts:
+    """Count entities per bin and class at some nodes, unsigned[bins, nodes · classes].
 
     target: int32[N], the class of each entity, -1 for none (it is then not counted).
     """
@@ -64,10 +70,10 @@ def count_at_nodes(
     return count_bins(view, splits, group, groups)
 
 
-def score_splits(counts: Integers, splits: Splits, nodes: int, classes: int) -> Integers:
+def score_splits(counts: Counts, splits: Splits, nodes: int, classes: int) -> Integers:
     """Score all splits at some nodes by how pure their sides are, int64[nodes, splits].
 
-    counts: int64[bins, nodes · classes], from `count_at_nodes`.
+    counts: int64 or unsigned[bins, nodes · classes], from `count_at_nodes`.
     """
     return purity_units(
         counts,

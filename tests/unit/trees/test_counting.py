@@ -79,7 +79,7 @@ def check_counts(case: Case, group: list[int], groups: int) -> None:
         bin_view(columns, view, rows), Splits.of(view), np.array(group, np.int32), groups
     )
     bins = [a.bins for a in view.attributes]
-    assert counts.dtype == np.int64
+    assert counts.dtype == np.uint16
     assert counts.tolist() == count_codes(binned_values(view, columns), bins, group, groups)
 
 
