@@ -29,18 +29,23 @@ HOW_TO_READ: Final = """\
   become wrong by that.
 - *Jaccard*: of those who satisfy either query, the share who satisfy both. *corrected*: the same,
   but 0 if the queries have nothing to do with each other: 0.1 is weak, 0.3 clear, 0.6 strong.
-- In brackets: the range of the value without noise. With probability 95 %, all ranges of shares and
-  of Jaccard indices of a list hold at once. So do all those of its corrected indices, which are
-  computed separately and may end higher.
+- In parentheses and brackets: the range of the value without noise. With probability 95 %, all
+  ranges of shares and of Jaccard indices of a list hold at once. So do all those of its corrected
+  indices, which are computed separately and may end higher.
 - *ε* is the price in privacy. With ε = 1, leaving out any one entity would have made exactly this
   list at most 2.7 times more or less likely.
 - *Confirmed*: the two groups are related, even considering how many pairs could have been listed.
   The test uses all counts of an entry together, so it can be certain where the range of a single
   share is not.
+- Entries come in two kinds of print: first what matters most, then the rest in small print.
 - *Detail of 2*: the entry looks at a part of those whom entry 2 is about, or of the others. Mostly
   it begins with what is special there; these shares are estimates without a range.
 - A relation is no cause: age may stand behind marriage and a vocabulary, and neighbouring places
   resemble each other."""
+
+
+# Where one sentence of an entry ends and the next begins.
+_SENTENCES: Final = re.compile(r"(?<=\.) (?=Of about |The other way round, )")
 
 
 class Subject(NamedTuple):
@@ -48,41 +53,51 @@ class Subject(NamedTuple):
 
     ignore:  a pattern of columns that say nothing about the entities, or nearly the same as others:
              an analyst who keeps one of each kind reads every fact once
-    trivial: patterns of columns that must not be matched with each other: who has a diagnosis of a
-             hospital was in hospital
+    trivial: patterns of groups of columns that are not matched with each other: who does not speak
+             English from childhood knows fewer English words
+    within:  a query that says whom the list is about, if not everybody
     """
 
     about: str
     ignore: str = ""
-    trivial: str = ""
+    trivial: tuple[str, ...] = ()
+    within: str | None = None
 
 
 SUBJECTS: Final = {
     "MAMMAL": Subject(
         "Squares of 50 km in Europe: which mammals live there (left), and the climate (right). "
-        "Two species are called house mouse; the second is `House mouse (2)`. *No* means not "
-        "recorded. Neighbouring "
-        "months, and highs, lows and means, are nearly the same, so only mean temperatures and "
-        "precipitation of January, April, July and October are used.",
+        "*No* means not recorded. Neighbouring months, and highs, lows and means, are nearly the "
+        "same, so only mean temperatures and precipitation of January, April, July and October "
+        "are used.",
         ignore=r"t\d+[-+]|[tp](2|3|5|6|8|9|11|12)~",
     ),
     "CMS2": Subject(
-        "Patients of Medicare, from a synthetic file: chronic conditions in 2008 and 2010, and "
-        "diagnoses during stays in hospital (left), and what care they had (right): payments for "
-        "physicians and for outpatient care, and days in hospital. That ill people need more care "
-        "is known; the list says which illnesses mark which care. Conditions are recorded from "
-        "bills, and who had died has none for 2010. Other payments follow from these and are "
-        "left out, as is 2009, and diagnoses in hospital are not matched with days in hospital, "
-        "which would be trivial.",
-        ignore=r".*_2009|(BENRES|PPPYMT|BENE|PLAN)_.*|MEDREIMB_IP_.*|IPCLM_(?!CLM_UTLZTN_DAY).*",
-        trivial=r"dx_.*|IPCLM_.*",
+        "Patients of Medicare who were alive at the end of 2010, from a synthetic file: chronic "
+        "conditions in 2008 and in 2010 (left), and what care they had in these years (right). "
+        "That ill people need care is known, and conditions are recorded from a year's bills. "
+        "So conditions are not matched with care of the same year: the list says which conditions "
+        "of 2008 come before which care in 2010, and which care in 2008 comes before which "
+        "conditions in 2010. Diagnoses without a year, other payments and 2009 are left out.",
+        ignore=r".*_2009|esrd|dx_.*|(BENRES|PPPYMT|BENE|PLAN)_.*|MEDREIMB_IP_.*|IPCLM_(?!CLM_UTLZTN_DAY).*",
+        trivial=(r"(chr|MEDREIMB|IPCLM)_.*_2008", r"(chr|MEDREIMB|IPCLM)_.*_2010"),
+        within="![died_2008_2010]",
     ),
     "RWAS": Subject(
         "An online test of right-wing authoritarianism: background (left) and answers (right): "
         "agreement with 22 statements, which are shortened here (9 is full agreement), ratings "
         "of ten traits of oneself, and which of sixteen words one claims to know. Who named no "
-        "university subject has `none_given`. Sizes of screens and times are left out.",
+        "university subject has `none_given`. Sizes of screens and times are left out. What nobody "
+        "would doubt is not asked for: education and native language are not matched with words, "
+        "nor religion with statements about it, sexual orientation with those about it, or gender "
+        "with those about women.",
         ignore=r"screen[wh]|\w+elapse",
+        trivial=(
+            r"education|engnat|major|VCL\d+",
+            r"religion|Q(6|15|16|17)",
+            r"orientation|Q(4|10|11|21)",
+            r"gender|Q(2|13|18|21)",
+        ),
     ),
 }
 
@@ -93,9 +108,19 @@ def mined(data: PublicData, folder: Path, epsilon: str) -> redveil.Result:
     dataset = data.load(folder)
     views = dataset.schema.left, dataset.schema.right
     names = [one for view in views for one in view.names]
-    trivial = [one for one in names if re.fullmatch(subject.trivial, one)]
-    ignored = [one for one in names if re.fullmatch(subject.ignore, one)]
-    return redveil.mine(dataset, epsilon, ignore=ignored, unmatched=[trivial] if trivial else [])
+    ignored = _matching(subject.ignore, names)
+    asked = [one for one in names if one not in ignored]
+    return redveil.mine(
+        dataset,
+        epsilon,
+        ignore=ignored,
+        unmatched=[_matching(group, asked) for group in subject.trivial],
+        within=subject.within,
+    )
+
+
+def _matching(pattern: str, names: Sequence[str]) -> list[str]:
+    return [one for one in names if re.fullmatch(pattern, one)]
 
 
 def listed(result: redveil.Result) -> str:
@@ -107,20 +132,19 @@ def listed(result: redveil.Result) -> str:
 
 
 def _entry(number: int, one: Any, said: str) -> str:
-    """Return an entry of a numbered list."""
+    """Return an entry of a numbered list: what matters first, and the rest in small print."""
+    first, *others = _SENTENCES.split(said)
     adds = f"*Detail of {one.detail}.* " if one.detail else ""
     doubt = "" if one.confirmed else " *Not confirmed.*"
-    head = f"{number}. "
-    text = f"{head}{adds}{said}{doubt}"
-    lines = wrap(text, 100, subsequent_indent=" " * len(head), break_on_hyphens=False)
     jaccard, corrected = (
         _interval(each.estimate, each.low, each.high) for each in (one.jaccard, one.corrected)
     )
     queries = f"`{one.left.text}` ⟷ `{one.right.text}`"
-    numbers = f"Jaccard {jaccard}, corrected {corrected}"
-    lines[-1] += "<br>"
-    lines.append(f"{' ' * len(head)}<sub>{queries}: {numbers}</sub>")
-    return "\n".join(lines)
+    small = " ".join([*others, f"{queries}: Jaccard {jaccard}, corrected {corrected}"])
+    head = f"{number}. "
+    indent = " " * len(head)
+    lines = wrap(f"{head}{adds}{first}{doubt}<br>", 100, subsequent_indent=indent)
+    return "\n".join([*lines, f"{indent}<sub>{small}</sub>"])
 
 
 def legend(result: redveil.Result) -> str:

@@ -55,6 +55,11 @@ _MONTHS = (
     *("July", "August", "September", "October", "November", "December"),
 )
 _TEMPERATURES: Final = {"-": "daily lows", "~": "temperatures", "+": "daily highs"}
+# Columns are in the order of Latin names: Mus domesticus, macedonicus, musculus.
+SPECIES_TITLES: Final[Titles] = (
+    (r"House mouse", "Western House Mouse (Mus domesticus)"),
+    (r"House mouse \(2\)", "Eastern House Mouse (Mus musculus)"),
+)
 CLIMATE_TITLES: Final[Titles] = (
     (
         r"t(\d+)([-+~])",
@@ -118,9 +123,9 @@ CLAIM_TITLES: Final[Titles] = (
 )
 
 RESPONDENT_TITLES: Final[Titles] = (
-    (r"education", "a level of education (2: high school, 3: university)"),
+    (r"education", "schooling (2: high school, 3: university)"),
     (r"urban", "childhood in a place"),
-    (r"engnat", "the answer whether English is native:"),
+    (r"engnat", "English as a native language:"),
     (r"age", "age (years)"),
     (r"screenw", "width of the screen (pixels)"),
     (r"screenh", "height of the screen (pixels)"),

@@ -23,8 +23,12 @@ def test_every_redescription_has_a_row_that_says_what_the_result_says() -> None:
         assert entry.startswith(f"{number}. ")
         assert (f"*Detail of {one.detail}.*" in entry) is (one.detail is not None)
         assert ("*Not confirmed.*" in entry) is not one.confirmed
-        assert re.sub(r"\s+", " ", said) in re.sub(r"\s+", " ", entry)
-        assert f"<sub>`{one.left.text}` ⟷ `{one.right.text}`: Jaccard " in entry
+        plain = re.sub(r"</?(?:br|sub)>", " ", entry)
+        assert re.sub(r"\s+", " ", said) in re.sub(r"\s+", " ", plain)
+        # Of what is said, one sentence is in large print.
+        large = re.sub(r"\s+", " ", entry.split("<br>")[0])
+        assert large.endswith(re.sub(r"\s+", " ", said.split(". ")[0]) + ".")
+        assert f"`{one.left.text}` ⟷ `{one.right.text}`: Jaccard " in entry
         interval = one.jaccard
         assert f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]" in entry
     confirmed = sum(bool(one.confirmed) for one in result.redescriptions)
