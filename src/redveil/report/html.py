@@ -68,7 +68,7 @@ def _told(teller: Teller) -> Listing:
     rows = []
     for number, one in enumerate(document.redescriptions[:MOST_ROWS], start=1):
         adds = f"{DETAIL} adds to {one.detail}: " if one.detail else ""
-        said = f"{adds}{''.join(teller.told(one).first)}"
+        said = f"{adds}{''.join(teller.sentences(one)[0])}"
         doubt = "" if is_confirmed(document, number) else " (not confirmed)"
         rows.append((str(number), f"{said}{doubt}", _interval(one.jaccard, 2)))
     more = len(document.redescriptions) - len(rows)

@@ -104,7 +104,8 @@ class Result:
     def sentences(self) -> list[str]:
         """Return every redescription in two sentences, with the titles of its attributes.
 
-        Before these, a detail that is about a part of its story says what is special there.
+        Before these, a detail that is about a part of its story says what is special there. After
+        them, other queries of several conditions say what the last one contributes.
 
         >>> import redveil
         >>> from redveil.data.synthetic import clinic_frames, clinic_schema
@@ -115,10 +116,9 @@ class Result:
         from redveil.report.page.sentences import Teller
 
         teller = Teller(self.document)
-        added = (teller.addition(one) for one in self.redescriptions)
         return [
-            " ".join([*([] if more is None else ["".join(more)]), teller.told(one).text])
-            for one, more in zip(self.redescriptions, added, strict=True)
+            " ".join("".join(sentence) for sentence in teller.sentences(one))
+            for one in self.redescriptions
         ]
 
     def to_arrow(self) -> pa.Table:

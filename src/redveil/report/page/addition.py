@@ -1,12 +1,13 @@
-"""What a detail adds to its story: what is special in the part that it looks at.
+"""What a condition adds: what is special in the part that the other conditions leave.
 
 A detail has conditions of its story, or the opposites of these, and further ones. The first say
 which part it is about; whether the further ones go together there is read off the released counts.
+Of other findings with several conditions, the last one is compared with its opposite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,19 +27,26 @@ LEAST_DIFFERENCE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a detail says about a part of its story, or of the story's opposite.
+    """What goes together in a part of the entities.
 
-    about:  which part
+    about:  which part: queries of one side or of both
     new:    what goes together there
-    share:  the share of those who satisfy the new right query, among those of the part who satisfy
-            the new left one
+    first:  the side whose new query is given
+    share:  the share of those who satisfy the other new query, among those of the part who satisfy
+            the first
     others: the same among the others of the part
     """
 
-    about: dict[Side, Query]
-    new: dict[Side, Query]
+    about: Mapping[Side, Query]
+    new: Mapping[Side, Query]
+    first: Side
     share: float
     others: float
+
+    @property
+    def second(self) -> Side:
+        """The side whose new query may follow."""
+        return Side.RIGHT if self.first is Side.LEFT else Side.LEFT
 
 
 def addition_of(
@@ -56,21 +64,58 @@ def addition_of(
     left, right = _divided(one.left, story.left), _divided(one.right, story.right)
     if left is None or right is None or left.outside != right.outside:
         return None
-    about = {Side.LEFT: left.known, Side.RIGHT: right.known}
-    new = {Side.LEFT: left.new, Side.RIGHT: right.new}
+    return _compared(
+        document,
+        tables,
+        one,
+        {Side.LEFT: left.known, Side.RIGHT: right.known},
+        {Side.LEFT: left.new, Side.RIGHT: right.new},
+        Side.LEFT,
+    )
+
+
+def contributions(
+    document: ResultDocument, tables: Sequence[ReleasedTable], one: RedescriptionPart
+) -> Iterator[Addition]:
+    """Yield what the last condition of each query contributes, if it has several.
+
+    tables: those of the document
+    """
+    whole = {Side.LEFT: from_json(one.left.tree), Side.RIGHT: from_json(one.right.tree)}
+    for side in Side:
+        conditions = _conditions(whole[side])
+        # Trees can tell only of conditions that they asked one after the other.
+        for last in reversed(conditions if len(conditions) > 1 else ()):
+            rest = _joined([each for each in conditions if each is not last])
+            found = _compared(document, tables, one, {side: rest}, {**whole, side: last}, side)
+            if found is not None:
+                yield found
+                break
+
+
+def _compared(
+    document: ResultDocument,
+    tables: Sequence[ReleasedTable],
+    one: RedescriptionPart,
+    about: Mapping[Side, Query],
+    new: Mapping[Side, Query],
+    first: Side,
+) -> Addition | None:
+    """Return whether new conditions go together in a part of the entities; None if hardly."""
     number = one.source.tree_pair
-    shares = _shares(document, number, tables[number], about, new)
+    shares = _shares(document, number, tables[number], about, new, first)
     if shares is None or shares[0] < shares[1] + LEAST_DIFFERENCE:
         return None
-    return Addition(about, new, *shares)
+    return Addition(about, new, first, *shares)
 
 
 def _shares(
     document: ResultDocument,
     number: int,
     table: ReleasedTable,
-    about: dict[Side, Query],
-    new: dict[Side, Query],
+    about: Mapping[Side, Query],
+    new: Mapping[Side, Query],
+    first: Side,
 ) -> tuple[float, float] | None:
     """Return both shares of an addition, estimated; None if the trees cannot tell."""
     # A negative count is noise: no entity is there.
@@ -79,24 +124,28 @@ def _shares(
     for side in Side:
         try:
             # In other parts of the tree, the new conditions may not be asked.
-            both = And((*_conditions(about[side]), *_conditions(new[side])))
-            found = [coverage(query, table.tree(side)) for query in (about[side], both)]
+            known = _conditions(about[side]) if side in about else ()
+            both = _joined((*known, *_conditions(new[side])))
+            queries = (about[side], both) if side in about else (both,)
+            found = [coverage(query, table.tree(side)) for query in queries]
         except QueryError:  # too complex to decide
             return None
         if any(one.undetermined.any() for one in found):
             return None
-        part[side] = found[0].covered
-        narrower[side] = found[1].covered
-    those = cells[narrower[Side.LEFT]]
-    others = cells[part[Side.LEFT] & ~narrower[Side.LEFT]]
-    sizes = [float(rows[:, part[Side.RIGHT]].sum()) for rows in (those, others)]
+        narrower[side] = found[-1].covered
+        part[side] = found[0].covered if side in about else np.ones_like(narrower[side])
+    second = Side.RIGHT if first is Side.LEFT else Side.LEFT
+    cells = cells if first is Side.LEFT else cells.T
+    those = cells[narrower[first]]
+    others = cells[part[first] & ~narrower[first]]
+    sizes = [float(rows[:, part[second]].sum()) for rows in (those, others)]
     if min(sizes) < 1:
         return None
-    first, second = (
-        float(rows[:, narrower[Side.RIGHT]].sum()) / size
+    share, compared = (
+        float(rows[:, narrower[second]].sum()) / size
         for rows, size in zip((those, others), sizes, strict=True)
     )
-    return first, second
+    return share, compared
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,9 +119,8 @@ def _guide(teller: Teller) -> Html:
 def finding(teller: Teller, number: int) -> Html:
     """Return one redescription, counted from 1."""
     one = teller.document.redescriptions[number - 1]
-    told, added = teller.told(one), teller.addition(one)
-    # What a detail adds comes first and largest.
-    sentences = [told.first, told.second] if added is None else [added, told.first, told.second]
+    # What matters most comes first and largest.
+    sentences = teller.sentences(one)
     body = element(
         "div",
         _detail(one),

@@ -20,7 +20,7 @@ from redveil.report.document import (
     RedescriptionPart,
     ResultDocument,
 )
-from redveil.report.page.addition import addition_of
+from redveil.report.page.addition import Addition, addition_of, contributions
 from redveil.report.page.counts import Counts, rounded_count
 from redveil.report.page.phrases import Phrases
 from redveil.report.page.strength import is_doubtful, likeness, strength
@@ -136,8 +136,8 @@ class Teller:
         return Told(
             left,
             right,
-            self._sentence(about_left, about_right),
-            self._sentence(about_right, about_left, again=True),
+            self._sentence(about_left, about_right, counts.both),
+            self._sentence(about_right, about_left, counts.both, again=True),
         )
 
     def addition(self, one: RedescriptionPart) -> Sentence | None:
@@ -146,21 +146,34 @@ class Teller:
         None if it is no detail, or if its queries have to speak for themselves.
         """
         found = addition_of(self.document, self._tables, one)
-        if found is None:
-            return None
+        return None if found is None else self._compared(found)
+
+    def contributions(self, one: RedescriptionPart) -> list[Sentence]:
+        """Return what the last of several conditions contributes, on each side."""
+        found = contributions(self.document, self._tables, one)
+        return [self._compared(each) for each in found]
+
+    def sentences(self, one: RedescriptionPart) -> list[Sentence]:
+        """Return all that is said of a redescription, what matters most first."""
+        told, added = self.told(one), self.addition(one)
+        if added is not None:
+            return [added, told.first, told.second]
+        return [told.first, told.second, *self.contributions(one)]
+
+    def _compared(self, found: Addition) -> Sentence:
         about, new = (
-            {side: Words(self.phrases[side].phrase(query[side]), side) for side in Side}
-            for query in (found.about, found.new)
+            {side: Words(self.phrases[side].phrase(query), side) for side, query in some.items()}
+            for some in (found.about, found.new)
         )
+        sentence = [Words(f"Among {self.units} with ")]
+        for number, each in enumerate(about.values()):
+            sentence += [Words(" and "), each] if number else [each]
         return [
-            Words(f"Among {self.units} with "),
-            about[Side.LEFT],
-            Words(" and "),
-            about[Side.RIGHT],
+            *sentence,
             Words(f", about {_percent(found.share)} of those with "),
-            new[Side.LEFT],
+            new[found.first],
             Words(" have "),
-            new[Side.RIGHT],
+            new[found.second],
             Words(f", compared with about {_percent(found.others)} of the others."),
         ]
 
@@ -168,7 +181,9 @@ class Teller:
     def _tables(self) -> tuple[ReleasedTable, ...]:
         return released_tables(self.document)
 
-    def _sentence(self, about: _About, other: _About, *, again: bool = False) -> Sentence:
+    def _sentence(
+        self, about: _About, other: _About, both: int, *, again: bool = False
+    ) -> Sentence:
         start = "The other way round, of" if again else "Of"
         sentence = [
             Words(f"{start} about {about.count:,} {self.units} with "),
@@ -176,10 +191,10 @@ class Teller:
             Words(f", {about.share} have "),
             other.phrase,
         ]
-        if self.crowd > 0:
-            among = _percent(min(other.count / self.crowd, 1))
-            these = "" if self.document.certificate.within is None else "these "
-            sentence.append(Words(f", compared with {among} of all {these}{self.units}"))
+        others = self.crowd - about.count
+        if others > 0:
+            among = _percent(min((other.count - both) / others, 1))
+            sentence.append(Words(f", compared with about {among} of the others"))
         return [*sentence, Words(".")]
 
     def lead(self) -> Iterator[Sentence]:

@@ -85,3 +85,44 @@ def test_a_story_that_is_not_there_is_none() -> None:
     assert said(And((MINK, BAT)), And((COOL, MILD)), story=7) is None
     assert said(And((MINK, BAT)), And((COOL, MILD)), story=0) is None
     assert Teller(of(STORY)).addition(STORY) is None
+
+
+def contributed(
+    left: Query, right: Query, cells: tuple[tuple[float, ...], ...] = CELLS
+) -> list[str]:
+    one = redescription_of(left, right)
+    found = Teller(of(one, cells)).contributions(one)
+    return ["".join(sentence).replace(SPACE, " ") for sentence in found]
+
+
+def test_the_last_of_several_conditions_says_what_it_contributes() -> None:
+    # Of 110 with mink and bat, 75 have both; of 130 with mink alone, 20. Of 135 with cool and mild,
+    # 75 are with mink and bat; of 165 with cool alone, 25.
+    assert contributed(And((MINK, BAT)), And((COOL, MILD))) == [
+        "Among patients with mink, about 68 % of those with bat have cool and mild, compared with "
+        "about 15 % of the others.",
+        "Among patients with cool, about 56 % of those with mild have mink and bat, compared with "
+        "about 15 % of the others.",
+    ]
+    assert contributed(And((MINK, BAT)), COOL) == [
+        "Among patients with mink, about 91 % of those with bat have cool, compared with about "
+        "77 % of the others."
+    ]
+
+
+def test_a_condition_that_contributes_nothing_is_not_mentioned() -> None:
+    assert contributed(MINK, COOL) == []
+    alike = (CELLS[0], CELLS[1], (10.0, 75.0, 25.0))
+    assert contributed(And((MINK, BAT)), COOL, alike) == []
+    # Trees that ask for bats among minks alone cannot tell what minks contribute among bats.
+    assert contributed(And((BAT, MINK)), COOL) == contributed(And((MINK, BAT)), COOL)
+
+
+def test_all_sentences_come_in_the_order_of_what_matters() -> None:
+    story, detail = (
+        redescription_of(And((MINK, BAT)), COOL),
+        redescription_of(And((MINK, BAT)), And((COOL, MILD))).model_copy(update={"detail": 1}),
+    )
+    teller = Teller(of(detail))
+    firsts = [[sentence[0][:5] for sentence in teller.sentences(one)] for one in (story, detail)]
+    assert firsts == [["Of ab", "The o", "Among"], ["Among", "Of ab", "The o"]]

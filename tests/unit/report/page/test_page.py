@@ -77,8 +77,8 @@ def test_a_finding_is_told_in_both_directions() -> None:
     found = Teller(document(one)).told(one).text.replace(NO_BREAK, " ")
     assert found == (
         "Of about 120 patients with gout, about 92 % (between 56 and 100 %) have acid, compared "
-        "with 14 % of all patients. The other way round, of about 140 patients with acid, about "
-        "79 % (between 56 and 100 %) have gout, compared with 12 % of all patients."
+        "with about 3 % of the others. The other way round, of about 140 patients with acid, about "
+        "79 % (between 56 and 100 %) have gout, compared with about 1 % of the others."
     )
 
 
@@ -241,7 +241,6 @@ def test_what_was_asked_is_told() -> None:
     assert "measured again, on about 1,000 other patients" in told(algorithm="confirm")
     within = told(within=gout)
     assert "It is only about patients with gout ." in within
-    assert "of all these patients" in within
 
 
 def test_a_confirmation_compares_with_the_earlier_result() -> None:
