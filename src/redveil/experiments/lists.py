@@ -74,27 +74,27 @@ SUBJECTS: Final = {
         ignore=r"t\d+[-+]|[tp](2|3|5|6|8|9|11|12)~",
     ),
     "CMS2": Subject(
-        "Patients of Medicare who were alive at the end of 2010, from a synthetic file: chronic "
-        "conditions in 2008 and in 2010 (left), and what care they had in these years (right). "
-        "That ill people need care is known, and conditions are recorded from a year's bills. "
-        "So conditions are not matched with care of the same year: the list says which conditions "
-        "of 2008 come before which care in 2010, and which care in 2008 comes before which "
-        "conditions in 2010. Diagnoses without a year, other payments and 2009 are left out.",
-        ignore=r".*_2009|esrd|dx_.*|(BENRES|PPPYMT|BENE|PLAN)_.*|MEDREIMB_IP_.*|IPCLM_(?!CLM_UTLZTN_DAY).*",
-        trivial=(r"(chr|MEDREIMB|IPCLM)_.*_2008", r"(chr|MEDREIMB|IPCLM)_.*_2010"),
+        "Patients of Medicare who were alive at the end of 2010, from a synthetic file: who they "
+        "are and which chronic conditions they had in 2008 (left), and what care they had in 2010 "
+        "(right). Conditions are recorded from a year's bills, so care of the same year would say "
+        "little. That ill people need care later, too, is known; the list says which conditions "
+        "mark which care, and how clearly. Diagnoses without a year and other payments are left "
+        "out.",
+        ignore=r"chr_.*_20(09|10)|esrd|dx_.*|.*(MEDREIMB|IPCLM)_.*_200[89]|"
+        r"(BENRES|PPPYMT|BENE|PLAN)_.*|MEDREIMB_IP_.*|IPCLM_(?!CLM_UTLZTN_DAY).*",
         within="![died_2008_2010]",
     ),
     "RWAS": Subject(
         "An online test of right-wing authoritarianism: background (left) and answers (right): "
         "agreement with 22 statements, which are shortened here (9 is full agreement), ratings "
-        "of ten traits of oneself, and which of sixteen words one claims to know. Who named no "
-        "university subject has `none_given`. Sizes of screens and times are left out. What nobody "
-        "would doubt is not asked for: education, native language and what comes with age are not "
-        "matched with words, nor religion with statements about it, sexual orientation with those "
-        "about it, or gender with those about women and with anxiety.",
-        ignore=r"screen[wh]|\w+elapse",
+        "of ten traits of oneself, and which of sixteen words one claims to know. University "
+        "subjects, sizes of screens and times are left out. What nobody would doubt is not asked "
+        "for: words are not matched with education, native language, marriage and voting, "
+        "statements about religion not with religion, those about sexual orientation not with it, "
+        "and those about women, or anxiety, not with gender.",
+        ignore=r"major|screen[wh]|\w+elapse",
         trivial=(
-            r"education|engnat|major|married|voted|VCL\d+",
+            r"education|engnat|married|voted|VCL\d+",
             r"religion|Q(6|15|16|17)",
             r"orientation|Q(4|10|11|21)",
             r"gender|TIPI4|Q(2|13|18|21)",

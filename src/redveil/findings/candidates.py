@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -180,6 +180,23 @@ def mentioned(query: Query) -> frozenset[str]:
     """
     about = {one.attribute for one in literals(query) if not isinstance(one, Known)}
     return frozenset(map(without_years, about or attributes(query)))
+
+
+def outline(query: Query) -> Hashable:
+    """Return a query without its cut points and years: queries that share it tell one fact.
+
+    >>> young, younger, old = (Literal("age", *one) for one in (("<=", 40), ("<=", 30), (">", 40)))
+    >>> outline(young) == outline(younger), outline(young) == outline(old)
+    (True, False)
+    """
+    if isinstance(query, And | Or):
+        return type(query), frozenset(map(outline, query.operands))
+    if isinstance(query, Not):
+        return Not, outline(query.operand)
+    name = without_years(query.attribute)
+    if isinstance(query, Known):
+        return Known, name
+    return name, query.op, None if query.op in ("<=", ">") else query.value
 
 
 def _reading(query: Query) -> tuple[int, int, int, int]:

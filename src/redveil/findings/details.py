@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.findings.candidates import disjunctions, mentioned
+from redveil.findings.candidates import disjunctions, mentioned, outline
 from redveil.findings.complement import complement_ends
 from redveil.findings.extraction import Candidate
 from redveil.findings.released_table import ReleasedTable
@@ -50,6 +50,7 @@ class Details:
         self._cells = cells
         self._trees = None if table is None else (table.left, table.right)
         self._names = [(mentioned(one.left), mentioned(one.right)) for one in candidates]
+        self._outlines = [(outline(one.left), outline(one.right)) for one in candidates]
         self._left = _flags([one.left_ends for one in candidates], cells.shape[0])
         self._right = _flags([one.right_ends for one in candidates], cells.shape[1])
         self.adds: Flags = np.array([_is_plain(one) for one in candidates], np.bool_)
@@ -60,6 +61,11 @@ class Details:
             ):
                 self.riders |= _ends_in_rider(tree, covered, cells.sum(axis=axis))
         self.adds &= ~self.riders
+
+    def mention(self, place: int) -> None:
+        """Take note of an entry: the same with other cut points is no detail any more."""
+        same = [outline == self._outlines[place] for outline in self._outlines]
+        self.adds &= ~np.array(same, np.bool_)
 
     def tell(self, place: int) -> None:
         """Take note of a story: what only says less, or the same, is no detail any more."""

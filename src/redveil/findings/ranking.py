@@ -233,6 +233,7 @@ class _Group:
         joined = self._known * 4 + self._codes[place]
         self._known = np.unique(joined, return_inverse=True)[1].reshape(-1)
         self._novelty = self._within()
+        self._details.mention(place)
         if entry.detail is None:
             self._details.tell(place)
         return entry

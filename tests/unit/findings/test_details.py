@@ -74,6 +74,18 @@ def test_fewer_of_the_same_attributes_say_less(
     assert not adds(story, pair(left, right, covered))
 
 
+def test_other_cut_points_are_no_detail() -> None:
+    entry = pair("[a] & [x > 5]", "[y <= 2]", ((0,), (0,)))
+    for other, is_new in (
+        (pair("[x > 9] & [a]", "[y <= 4]", ((1,), (0, 1))), False),
+        (pair("[a] & [x <= 5]", "[y <= 2]", ((1,), (0,))), True),
+        (pair("[a] & [x > 5]", "[z <= 2]", ((1,), (0,))), True),
+    ):
+        details = Details([entry, other], DIAGONAL, None)
+        details.mention(0)
+        assert bool(details.adds[1]) is is_new
+
+
 def test_what_only_turns_a_story_around_is_no_detail() -> None:
     assert not adds(STORY, pair("![a] & ![e]", "![c]", ((2,), (2, 3))))
     assert not adds(STORY, pair("![a] & ![e]", "![c]", ((2, 3), (2, 3))))

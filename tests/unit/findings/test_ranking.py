@@ -194,8 +194,11 @@ def test_what_two_entries_say_together_is_not_what_a_pair_of_their_queries_says(
 def test_between_tables_coverages_do_not_matter_and_within_a_table_attributes_do_not() -> None:
     here, there = one(0.6, FIRST, table=0), one(0.5, FIRST, table=1)
     assert listing([here, there], [APART, APART]) == [here, there]
-    same = [one(0.6, FIRST, left="[a]", right="[b]"), one(0.5, SECOND, left="[a]", right="[b]")]
+    same = [one(0.6, FIRST, left="[a]", right="[b]"), one(0.5, SECOND, left="![a]", right="[b]")]
     assert listing(same, [APART]) == same
+    # But for other cut points.
+    same = [one(x, y, left="[a]", right=f"[b <= {x}]") for x, y in ((0.6, FIRST), (0.5, SECOND))]
+    assert listing(same, [APART]) == same[:1]
 
 
 # ——— Stories, details and doubts ———
