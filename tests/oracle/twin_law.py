@@ -150,11 +150,15 @@ def level_law(
             for one in entities.at(LEFT, now.trees[LEFT], match[LEFT])
             if entities.views.end(RIGHT, now.trees[RIGHT], one) == match[RIGHT]
         ]
-        units = {
+        units: dict[Choice, int] = {
             choice: score_units(entities.views, scored, choice, here)
             for choice in ((crossed, *pair) for crossed in (0, 1) for pair in pairs)
         }
-        laws.append(exponential(units, scored, price))
+        base = dict.fromkeys(units, 1.0)
+        if units and match != (0, 0):
+            # Below the roots, a pair may stay as it is.
+            base[None], units[None] = float(len(units)), 0
+        laws.append(exponential(units, scored, price, base))
     return together(laws)
 
 

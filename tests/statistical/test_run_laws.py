@@ -142,6 +142,7 @@ DRAWS = {
     "twin, unmatched, two trials": 2500,
     "twin, steered, two levels": 800,
     "twin, two levels": 400,
+    "twin, scout, deepened": 400,
     "alt-expm": 450,
     "alt-expm, random start": 400,
     "alt-expm, two levels": 250,

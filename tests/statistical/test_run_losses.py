@@ -51,13 +51,13 @@ REACHED = {
     "twin, leverage": 0.57,
     "twin, agreement": 0.96,
     "twin, two trials": 0.92,
-    "twin, two levels": 0.74,
+    "twin, two levels": 0.65,
     "twin, required": 0.41,
     "twin, unmatched, two trials": 0.37,
     "twin, steered, two levels": 0.46,
     "twin, scout": 0.92,
     "twin, scout, again": 0.92,
-    "twin, scout, deepened": 0.83,
+    "twin, scout, deepened": 0.74,
     "alt-expm": 0.50,
     "alt-expm, start alone": 0.96,
     "alt-expm, steered start": 0.42,
@@ -71,7 +71,7 @@ REACHED = {
     "describe, agreement": 0.99,
     "describe, two levels": 0.65,
     "describe, two trees": 0.54,
-    "refine": 0.96,
+    "refine": 0.87,
 }
 
 
@@ -150,14 +150,18 @@ WORST = {
     ),
     "twin, steered, two levels": Worst(
         {
-            ((None, 2), (0, None)): 19,
-            ((1, 2), (1, 0)): 6,
             ((1, 1), (0, 1)): 36,
-            ((0, 0), (1, 0)): 1,
-            ((1, 1), (1, 0)): 8,
+            ((1, 1), (1, 0)): 4,
+            ((0, 1), (1, 0)): 29,
+            ((None, 2), (1, 1)): 9,
+            ((1, 2), (1, 1)): 3,
+            ((1, 0), (0, None)): 25,
+            ((None, 1), (1, 1)): 16,
+            ((0, 1), (1, 1)): 3,
+            ((1, 2), (0, None)): 1,
         },
         ((0, 2), (1, 1)),
-        0.74,
+        0.81,
     ),
     "alt-expm, steered start": Worst(
         {((0, 0), (1, 0)): 78, ((0, 2), (1, 1)): 1, ((None, 0), (1, 0)): 140},

@@ -2,8 +2,9 @@
 
 At a matched pair of nodes, over the entities that lie in both, one private choice takes a left
 split, a right split and which of their sides correspond. The two pairs of corresponding children
-are the next matched pairs. The matched pairs of a level hold disjoint entities, so a level costs
-its price once (privacy/parallel.md). No initial target, no chain: the guarantee is exact.
+are the next matched pairs. Below the roots, a pair may also stay as it is, which is likely where no
+splits stand out. The matched pairs of a level hold disjoint entities, so a level costs its price
+once (privacy/parallel.md). No initial target, no chain: the guarantee is exact.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from redveil.privacy.plan import Purse, StepKey
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.score import Score
 from redveil.schema import Side
-from redveil.sealed import Released, Sealed, combine, within
+from redveil.sealed import Released, combine, within
 from redveil.trees.pairing import Earlier, Pairing
 from redveil.trees.scores import CORRESPONDENCE, GRID_BITS, LEVERAGE, agreement
 from redveil.trees.scores.correspondence import pieces
@@ -96,7 +97,8 @@ def _above(match: NodePair) -> Iterator[NodePair]:
         yield left, right
 
 
-BEFORE_GROWTH: Final = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), ((0, 0),))
+ROOTS: Final = (0, 0)
+BEFORE_GROWTH: Final = Twins(Tree(Side.LEFT, ()), Tree(Side.RIGHT, ()), (ROOTS,))
 
 
 def grow_twins(
@@ -128,7 +130,8 @@ def grow_twins(
         if not matches:
             continue
         matching = BY_CORRESPONDENCE if grown else root
-        units = _units(data, matching, now, matches)
+        counts = data.joint(now.left, now.right, matches)
+        units = within(partial(_scores, matching, base.shape), counts)
         chosen = choose(units, matching.score, base, receipt, randomness)
         extend = partial(_extend, now, data.splits, matches)
         grown = combine(extend, chosen, *([grown] if grown else []))
@@ -136,15 +139,16 @@ def grow_twins(
     return grown
 
 
-def _units(
-    data: PreparedData, matching: Matching, twins: Twins, matches: Sequence[NodePair]
-) -> Sealed[Integers]:
-    """Score all pairs of splits at some matched pairs of nodes, sealed int64[matches, 2·L·R]."""
+def _scores(matching: Matching, shape: tuple[int, int], counted: Sequence[JointCounts]) -> Integers:
+    """Score all candidates at some matched pairs of nodes, int64[matches, candidates].
 
-    def score(counted: list[JointCounts]) -> Integers:
-        return np.array([matching.units(counts).ravel() for counts in counted])
-
-    return within(score, data.joint(twins.left, twins.right, matches))
+    Staying as it is, the last candidate below the roots, has a score of 0.
+    """
+    scores = np.zeros(shape, dtype=np.int64)
+    for row, counts in zip(scores, counted, strict=True):
+        units = matching.units(counts)
+        row[: units.size] = units.ravel()
+    return scores
 
 
 def _open_matches(
@@ -152,6 +156,9 @@ def _open_matches(
 ) -> tuple[list[NodePair], Integers]:
     """Return the matched pairs that can still be split, and what may be chosen there.
 
+    That is, int64[matches, candidates]: all pairs of splits, once for each way in which their sides
+    correspond. Below the roots there is one candidate more, to stay as it is. It weighs as much as
+    all others together: without anything to find, a pair stays as it is at least every second time.
     Public: follows from the released trees and from public parameters alone.
     """
     matches: list[NodePair] = []
@@ -161,7 +168,8 @@ def _open_matches(
         both = pairing.allowed(left, right, earlier).astype(np.int64).ravel()
         if both.any():
             matches.append(match)
-            base.append(np.concatenate([both, both]))
+            stays = [2 * both.sum()] if match != ROOTS else []
+            base.append(np.concatenate([both, both, stays]).astype(np.int64))
     return matches, np.array(base)
 
 
@@ -179,6 +187,9 @@ def _extend(
     new: dict[Side, dict[int, int]] = {side: {} for side in Side}
     for (left, right), number in zip(matches, chosen, strict=True):
         crossed, pair = divmod(number, pairs)
+        if crossed > 1:
+            below.append((left, right))
+            continue
         new[Side.LEFT][left], new[Side.RIGHT][right] = divmod(pair, rights)
         first, second = 2 * right + 1 + crossed, 2 * right + 2 - crossed
         below += [(2 * left + 1, first), (2 * left + 2, second)]
