@@ -87,7 +87,7 @@ Written by `python -m redveil.experiments.descriptions DATA --table docs/evidenc
 
 def main(
     data: Annotated[Path, typer.Argument(help="The folder with the public data sets.")],
-    runs: Annotated[int, typer.Option(min=1, help="Runs per attribute and ε.")] = 20,
+    runs: Annotated[int, typer.Option(min=1, help="Runs per attribute and ε.")] = 60,
     epsilon: Annotated[list[str] | None, typer.Option(help=f"Default: {EPSILONS}.")] = None,
     table: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
 ) -> None:
