@@ -297,6 +297,8 @@ def test_a_finding_is_shown_below_as_it_is_listed(browser: Any, file: Path) -> N
 def test_questions_are_asked_by_leaves_and_cells(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
         cells = page.locator(".cell")
+        # The page may begin with the first cell, and choosing it again would give it up.
+        cells.nth(1).click()
         cells.nth(0).click()
         value, codes = answer_shown(page)
         said = found().ask(*codes)
@@ -322,6 +324,7 @@ def test_questions_are_asked_by_leaves_and_cells(browser: Any, file: Path) -> No
 
 def test_counts_are_rounded_alike_in_the_table_and_in_the_answer(browser: Any, file: Path) -> None:
     with opened(browser, written(file, found())) as page:
+        page.locator(".cell").last.click()
         for at in range(page.locator(".cell").count()):
             cell = page.locator(".cell").nth(at)
             cell.click()
@@ -438,7 +441,7 @@ def test_findings_and_answers_are_copied(browser: Any, file: Path) -> None:
         copied = json.loads(page.evaluate(clipboard))
         assert [entry["left"] for entry in copied] == [one.left.text for one in found()]
         assert page.locator("#live").text_content() == "List copied"
-        page.locator(".cell").nth(0).click()
+        page.locator(".cell").nth(1).click()
         page.click("#answer button >> text=JSON")
         (entry,) = json.loads(page.evaluate(clipboard))
         said = found().ask(entry["left"], entry["right"]).statistics

@@ -43,7 +43,7 @@ RIDER_KEEPS: Final = 0.5
 # fewer, or more plainly.
 LARGER_HALF_KEEPS: Final = 0.75
 NEGATED_GROUP_KEEPS: Final = 0.25
-KNOWN_KEEPS: Final = 0.9
+KNOWN_KEEPS: Final = 0.7
 # The same for every "or": two facts joined are harder to read than one after the other.
 DISJUNCTION_KEEPS: Final = 0.3
 

@@ -336,7 +336,7 @@ def test_a_plain_query_is_listed_rather_than_a_negated_group() -> None:
         ("[a]", 0.51, 0.75),
         ("!([a] & [b])", 0.3, 0.25),
         ("[a] | [b] | [c]", 0.3, 0.3 * 0.3),
-        ("![a] & [b is known]", 0.3, 0.9),
+        ("![a] & [b is known]", 0.3, 0.7),
         ("!([a] & [b]) & !([c] | [d])", 0.6, 0.75 * 0.25 * 0.25 * 0.3),
         ("![a]", 0.3, 1.0),
     ],
@@ -395,7 +395,8 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
                 values = {
                     r: value
                     for r, value in values.items()
-                    if begins(r, kept) or adds(r, stories, tables[r.table])
+                    if begins(r, kept)
+                    or (adds(r, stories, tables[r.table]) and not any(repeats(r, k) for k in kept))
                 }
             # Rounding decides ties, which are not what is compared here.
             distinct([least * first, *values.values()])
@@ -411,6 +412,15 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
             stories += [taken] if begins(taken, kept) else []
             kept.append(taken)
     return kept
+
+
+def repeats(found: Candidate, entry: Candidate) -> bool:
+    """Return whether a candidate says the same as an entry of its table, word by word."""
+    return found.table == entry.table and all(
+        set(attributes(mine)) == set(attributes(theirs))
+        and ("|" in to_text(mine)) == ("|" in to_text(theirs))
+        for mine, theirs in ((found.left, entry.left), (found.right, entry.right))
+    )
 
 
 def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> bool:
@@ -473,7 +483,7 @@ def values_now(
         assume(not math.isclose(new, 0.1, rel_tol=1e-9) or r in kept)
         if r not in kept and new >= 0.1:
             joined = to_text(r.left).count("|") + to_text(r.right).count("|")
-            plain = 0.6**joined * (0.75 if r.half > 0.5 else 1.0)
+            plain = 0.3**joined * (0.75 if r.half > 0.5 else 1.0)
             values[r] = r.value * plain * new
     return values
 

@@ -119,13 +119,15 @@ def _guide(teller: Teller) -> Html:
 def finding(teller: Teller, number: int) -> Html:
     """Return one redescription, counted from 1."""
     one = teller.document.redescriptions[number - 1]
-    # What matters most comes first and largest.
-    sentences = teller.sentences(one)
+    # What matters most comes first and largest; on paper there is room for two or three.
+    first, *others = teller.sentences(one)
+    shown = 2 if teller.addition(one) else 1
     body = element(
         "div",
         _detail(one),
-        element("p", spoken(sentences[0]), class_="sentence"),
-        *(element("p", spoken(each), class_="again") for each in sentences[1:]),
+        element("p", spoken(first), class_="sentence"),
+        *(element("p", spoken(each), class_="again") for each in others[:shown]),
+        *(element("p", spoken(each), class_="again screen") for each in others[shown:]),
         _bar(teller, one),
         element("p", ADJUSTED, class_="adjusted") if Counts.of(one.support).adjusted else None,
         element(
