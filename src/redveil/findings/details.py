@@ -64,7 +64,7 @@ class Details:
 
     def mention(self, place: int) -> None:
         """Take note of an entry: the same with other cut points is no detail any more."""
-        same = [outline == self._outlines[place] for outline in self._outlines]
+        same = [mine == self._outlines[place] for mine in self._outlines]
         self.adds &= ~np.array(same, np.bool_)
 
     def tell(self, place: int) -> None:

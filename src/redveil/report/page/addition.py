@@ -43,11 +43,6 @@ class Addition:
     share: float
     others: float
 
-    @property
-    def second(self) -> Side:
-        """The side whose new query may follow."""
-        return Side.RIGHT if self.first is Side.LEFT else Side.LEFT
-
 
 def addition_of(
     document: ResultDocument, tables: Sequence[ReleasedTable], one: RedescriptionPart
@@ -134,7 +129,7 @@ def _shares(
             return None
         narrower[side] = found[-1].covered
         part[side] = found[0].covered if side in about else np.ones_like(narrower[side])
-    second = Side.RIGHT if first is Side.LEFT else Side.LEFT
+    second = first.other
     cells = cells if first is Side.LEFT else cells.T
     those = cells[narrower[first]]
     others = cells[part[first] & ~narrower[first]]

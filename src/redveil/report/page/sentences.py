@@ -173,7 +173,7 @@ class Teller:
             Words(f", about {_percent(found.share)} of those with "),
             new[found.first],
             Words(" have "),
-            new[found.second],
+            new[found.first.other],
             Words(f", compared with about {_percent(found.others)} of the others."),
         ]
 
