@@ -23,7 +23,7 @@ from redveil.findings.discovery import (
 from redveil.findings.estimate import Estimate, estimate
 from redveil.findings.extraction import Candidate, Extractor
 from redveil.findings.paper_extraction import PaperExtractor
-from redveil.findings.pruning import pruned_by_support
+from redveil.findings.pruning import Pruned, is_kept, pruned_by_support
 from redveil.findings.ranking import ranked, ranked_by_novelty
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, SplitCounts
@@ -37,6 +37,7 @@ from redveil.findings.required_budget import (
     good_match,
     required_budget,
 )
+from redveil.findings.selection import Selection
 from redveil.findings.statistics import Interval
 from redveil.findings.taste import ANY_TASTE
 from redveil.privacy.loss import Loss
@@ -44,9 +45,7 @@ from redveil.query.coverage import coverage
 from redveil.query.formula import Query
 from redveil.schema import Side
 
-_Extracted: TypeAlias = tuple[
-    tuple[Estimate, ...], Sequence[Redescription], Sequence[Redescription]
-]
+_Extracted: TypeAlias = tuple[tuple[Estimate, ...], Sequence[Redescription], Sequence[Pruned]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class Findings:
     tables: tuple[ReleasedTable, ...]
     estimates: tuple[Estimate, ...]
     redescriptions: tuple[Redescription, ...]
-    pruned: tuple[Redescription, ...]
+    pruned: tuple[Pruned, ...]
     discovery: Discovery | None
     nothing: NothingFound | None
     is_listed: bool = True
@@ -217,13 +216,25 @@ def _published(
     tables: Sequence[ReleasedTable], _splits: SplitCounts, reporting: Reporting, _choices: float
 ) -> _Extracted:
     """Return estimates, what is reported, and what is pruned, all as in the paper."""
-    extractors = [PaperExtractor(table, reporting.constraints, reporting.taste) for table in tables]
-    found = [
-        one for number, extractor in enumerate(extractors) for one in extractor.extract(number)
-    ]
-    # The paper knows no selection, so its search does not either.
-    selected = [one for one in found if reporting.selection.allows(one)]
-    kept, pruned = pruned_by_support(selected, reporting.prune)
+    taste, selection = reporting.taste, reporting.selection
+    # Where nothing else is asked for, what is pruned is never put into words.
+    asked = not taste.allows_all or selection != Selection()
+    extractors = [PaperExtractor(table, reporting.constraints, taste) for table in tables]
+    kept: list[Redescription] = []
+    pruned: list[Pruned] = []
+    for number, extractor in enumerate(extractors):
+        for candidate in extractor.candidates():
+            both = extractor.support(candidate)
+            keep = is_kept(both.estimate, both.low, reporting.prune)
+            if keep or asked:
+                one = extractor.describe(candidate, number)
+                # The paper knows no selection, so its search does not either.
+                if not (taste.allows(one.left, one.right) and selection.allows(one)):
+                    continue
+                if keep:
+                    kept.append(one)
+                    continue
+            pruned.append(Pruned(both.estimate, candidate.jaccard))
     return tuple(one.estimate for one in extractors), ranked(kept), pruned
 
 

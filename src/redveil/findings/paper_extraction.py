@@ -25,9 +25,11 @@ from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.findings.statistics import (
     CriticalValues,
+    Interval,
     SignificanceTest,
     jaccard_bounds,
     statistics_of,
+    support_interval,
 )
 from redveil.findings.taste import ANY_TASTE, Taste
 from redveil.query.formula import Query
@@ -73,6 +75,29 @@ class _Candidates:
     right_terms: list[tuple[int, ...]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """How some pairs were judged, each [pairs]."""
+
+    moments: Moments
+    jaccard: Floats
+    satisfied: Flags
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperCandidate:
+    """A pair of coverages that satisfies the constraints, not yet in words: a place in a batch."""
+
+    batch: _Candidates
+    found: _Judged
+    place: int
+
+    @property
+    def jaccard(self) -> float:
+        """The estimated Jaccard index."""
+        return float(self.found.jaccard[self.place])
+
+
 class PaperExtractor:
     """Extracts redescriptions from one leaf table as the paper does."""
 
@@ -106,7 +131,15 @@ class PaperExtractor:
 
         number: the table's number, counted from 0
         """
-        seen: dict[tuple[bytes, bytes], tuple[int, _Candidates, _Judged, int]] = {}
+        said = (self.describe(one, number) for one in self.candidates())
+        return [one for one in said if self._taste.allows(one.left, one.right)]
+
+    def candidates(self) -> list[PaperCandidate]:
+        """Return the pairs of coverages that satisfy the constraints, each in its shortest words.
+
+        Taste is a matter of words, which most of them never get.
+        """
+        seen: dict[tuple[bytes, bytes], tuple[int, PaperCandidate]] = {}
         for batch in self._simple():
             self._grow(batch)
             found = self._judge(batch.left, batch.right)
@@ -115,9 +148,15 @@ class PaperExtractor:
                 length = self._length(batch, i)
                 # The same coverage in other words: the shorter wording wins.
                 if key not in seen or length < seen[key][0]:
-                    seen[key] = length, batch, found, i
-        said = (self._describe(batch, found, i, number) for _, batch, found, i in seen.values())
-        return [one for one in said if self._taste.allows(one.left, one.right)]
+                    seen[key] = length, PaperCandidate(batch, found, i)
+        return [one for _, one in seen.values()]
+
+    def support(self, one: PaperCandidate) -> Interval:
+        """Return the noisy support of a candidate."""
+        moments = one.found.moments
+        return support_interval(
+            moments.both[one.place], moments.both_both[one.place], self._critical
+        )
 
     def _length(self, batch: _Candidates, i: int) -> int:
         """Return how many literals a pair takes, before anything is simplified."""
@@ -202,14 +241,17 @@ class PaperExtractor:
         satisfied[rest] = p <= wanted.max_p_value
         return _Judged(moments, jaccard, satisfied)
 
-    def _describe(self, batch: _Candidates, found: _Judged, i: int, number: int) -> Redescription:
-        """Return one pair with its queries and statistics."""
-        moments = found.moments.of(np.array([i]))
+    def describe(self, one: PaperCandidate, number: int) -> Redescription:
+        """Return a candidate with its queries and statistics; number: the table's, from 0."""
+        batch, i = one.batch, one.place
         return Redescription(
             left=self._query(0, batch.left_terms[i]),
             right=self._query(1, batch.right_terms[i]),
             statistics=statistics_of(
-                moments, self._estimate, self._critical, SignificanceTest.BINOMIAL
+                one.found.moments.of(np.array([i])),
+                self._estimate,
+                self._critical,
+                SignificanceTest.BINOMIAL,
             ),
             table=number,
             left_ends=tuple(np.flatnonzero(batch.left[i]).tolist()),
@@ -228,12 +270,3 @@ class PaperExtractor:
 def describes(covered: Flags, leaves: int) -> Flags:
     """Return which coverages are neither empty nor all leaves, bool[pairs]."""
     return np.asarray(covered.any(axis=1) & ~covered[:, :leaves].all(axis=1), dtype=np.bool_)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Judged:
-    """How some pairs were judged, each [pairs]."""
-
-    moments: Moments
-    jaccard: Floats
-    satisfied: Flags

@@ -106,9 +106,9 @@ def statistics_of(
         jaccard=Interval(jaccard, low, high),
         expected_jaccard=expected,
         corrected=_corrected(m, jaccard, expected, critical),
-        support_left=_support(left, m.left_left[0], critical),
-        support_right=_support(right, m.right_right[0], critical),
-        support_both=_support(m.both[0], m.both_both[0], critical),
+        support_left=support_interval(left, m.left_left[0], critical),
+        support_right=support_interval(right, m.right_right[0], critical),
+        support_both=support_interval(m.both[0], m.both_both[0], critical),
         p_value=largest,
         p_value_confirming=confirming,
         p_value_estimate=likely,
@@ -148,7 +148,7 @@ def p_values_at(
     )
 
 
-def _support(estimate: float, variance: float, critical: CriticalValues) -> Interval:
+def support_interval(estimate: float, variance: float, critical: CriticalValues) -> Interval:
     """Return the interval of a support, which is never negative."""
     width = critical.intervals * float(np.sqrt(variance))
     return Interval(*(max(0.0, float(estimate) + x) for x in (0.0, -width, width)))

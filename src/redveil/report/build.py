@@ -9,6 +9,7 @@ from typing import Any
 from redveil.findings.discovery import Discovery
 from redveil.findings.estimate import Estimate
 from redveil.findings.findings import Findings
+from redveil.findings.pruning import Pruned
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval
@@ -100,9 +101,9 @@ def _with_known(one: RedescriptionPart, listed: RedescriptionPart | None) -> Red
     return one.model_copy(update={"true": listed.true, "before": listed.before})
 
 
-def pruned_points(pruned: Iterable[Redescription]) -> tuple[PointPart, ...]:
+def pruned_points(pruned: Iterable[Pruned]) -> tuple[PointPart, ...]:
     """Return where pruned redescriptions stood in the scatter plot."""
-    return tuple(map(_point, pruned))
+    return tuple(PointPart(support=one.support, jaccard=one.jaccard) for one in pruned)
 
 
 def certificate(promise: Promise) -> CertificatePart:
@@ -171,11 +172,6 @@ def _redescription(one: Redescription) -> RedescriptionPart:
         detail=one.detail,
         source=SourcePart(tree_pair=one.table, left_ends=one.left_ends, right_ends=one.right_ends),
     )
-
-
-def _point(one: Redescription) -> PointPart:
-    statistics = one.statistics
-    return PointPart(support=statistics.support_both.estimate, jaccard=statistics.jaccard.estimate)
 
 
 def _discovery(known: Discovery | None) -> DiscoveryPart | None:

@@ -34,6 +34,7 @@ from redveil.findings.required_budget import (
     good_match,
     required_budget,
 )
+from redveil.findings.selection import Selection
 from redveil.findings.statistics import Interval
 from redveil.privacy.loss import Loss, Price
 from redveil.schema import Schema
@@ -138,6 +139,19 @@ def test_without_noise_awareness_everything_is_as_in_the_paper_and_nothing_is_cl
     ]
     assert findings.redescriptions == ranked(everything)
     assert findings.discovery is None
+    # What is pruned stands where it would have been listed, whether it was put into words or not.
+    threshold = float(np.median([one.statistics.support_both.estimate for one in everything]))
+    kept, pruned = pruned_by_support(everything, threshold)
+    assert kept
+    assert pruned
+    for selection in (Selection(), Selection(min_corrected=1e-9)):
+        reporting = Reporting(prune=threshold, noise_aware=False, selection=selection)
+        findings = found(released, reporting)
+        chosen, others = pruned_by_support(
+            [r for r in everything if selection.allows(r)], threshold
+        )
+        assert findings.redescriptions == ranked(chosen)
+        assert findings.pruned == tuple(others)
     assert {one.confirmed for one in findings.redescriptions} == {None}
 
 

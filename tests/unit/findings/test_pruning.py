@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from redveil.findings.pruning import pruned_by_support
+from redveil.findings.pruning import Pruned, pruned_by_support
 from redveil.findings.redescription import Redescription
 from redveil.findings.statistics import Interval, Statistics
 from redveil.query.formula import Literal
@@ -34,7 +34,7 @@ def test_small_supports_are_pruned(threshold: float | str | None, kept: str) -> 
     found = {name: supported(name, interval) for name, interval in INTERVALS.items()}
     remain, pruned = pruned_by_support(found.values(), threshold)
     assert remain == [found[name] for name in kept]
-    assert pruned == [found[name] for name in "abcd" if name not in kept]
+    assert pruned == [Pruned(INTERVALS[name].estimate, 0.5) for name in "abcd" if name not in kept]
 
 
 def test_nothing_in_nothing_out() -> None:
