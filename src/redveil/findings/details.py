@@ -63,21 +63,22 @@ class Details:
         self.adds &= ~self.riders
 
     def mention(self, place: int) -> None:
-        """Take note of an entry: the same with other cut points is no detail any more."""
-        same = [mine == self._outlines[place] for mine in self._outlines]
-        self.adds &= ~np.array(same, np.bool_)
+        """Take note of an entry: the same with other cut points, or less, is no detail any more."""
+        told = [
+            mine == self._outlines[place] or self._says_less(number, place)
+            for number, mine in enumerate(self._outlines)
+        ]
+        self.adds &= ~np.array(told, np.bool_)
 
     def tell(self, place: int) -> None:
-        """Take note of a story: what only says less, or the same, is no detail any more."""
+        """Take note of a story: what only says the same of a part of it is no detail any more."""
         left, right = self._left[place], self._right[place]
-        says_less = [self._says_less(number, place) for number in range(len(self._names))]
-        self.adds &= ~np.array(says_less, np.bool_)
         self._compare(left, right, LEAST_WITHIN_STORY)
         self._compare(*self._complement(left, right), LEAST_WITHIN_COMPLEMENT)
 
-    def _says_less(self, number: int, story: int) -> bool:
-        """Return whether a candidate is about some of a story's attributes, and no others."""
-        mine, told = self._names[number], self._names[story]
+    def _says_less(self, number: int, entry: int) -> bool:
+        """Return whether a candidate is about some of an entry's attributes, and no others."""
+        mine, told = self._names[number], self._names[entry]
         return mine[0] <= told[0] and mine[1] <= told[1] and mine != told
 
     def _compare(self, left: Flags, right: Flags, least: float) -> None:

@@ -25,6 +25,7 @@ def pair(
 def adds(story: Candidate, other: Candidate, cells: np.ndarray = DIAGONAL) -> bool:
     """Return whether a pair adds something to a story."""
     details = Details([story, other], cells, None)
+    details.mention(0)
     details.tell(0)
     return bool(details.adds[1])
 

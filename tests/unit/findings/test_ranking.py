@@ -415,12 +415,13 @@ def greedily(found: Sequence[Candidate], tables: Sequence[np.ndarray]) -> list[C
 
 
 def repeats(found: Candidate, entry: Candidate) -> bool:
-    """Return whether a candidate says the same as an entry of its table, word by word."""
-    return found.table == entry.table and all(
-        set(attributes(mine)) == set(attributes(theirs))
-        and ("|" in to_text(mine)) == ("|" in to_text(theirs))
-        for mine, theirs in ((found.left, entry.left), (found.right, entry.right))
-    )
+    """Return whether a candidate says the same as an entry of its table, or less of the same."""
+    sides = ((found.left, entry.left), (found.right, entry.right))
+    names = [(set(attributes(mine)), set(attributes(theirs))) for mine, theirs in sides]
+    same = all(mine == theirs for mine, theirs in names)
+    alike = all(("|" in to_text(mine)) == ("|" in to_text(theirs)) for mine, theirs in sides)
+    fewer = not same and all(mine <= theirs for mine, theirs in names)
+    return found.table == entry.table and (fewer or (same and alike))
 
 
 def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> bool:
@@ -430,12 +431,6 @@ def adds(found: Candidate, stories: Sequence[Candidate], cells: np.ndarray) -> b
     for story in stories:
         if story.table != found.table:
             continue
-        fewer = [
-            (set(attributes(a)), set(attributes(b)))
-            for a, b in ((found.left, story.left), (found.right, story.right))
-        ]
-        if all(a <= b for a, b in fewer) and any(a < b for a, b in fewer):
-            return False
         told = frozenset(story.left_ends), frozenset(story.right_ends)
         turned = everything[0] - told[0], everything[1] - told[1]
         for base, least in ((told, 0.1), (turned, 0.25)):
