@@ -129,7 +129,9 @@ def grow_twins(
         matches, base = _open_matches(now, pairing, earlier)
         if not matches:
             continue
-        matching = BY_CORRESPONDENCE if grown else root
+        # A candidate that always scores 0 fits the width of correspondence (its proof), and is
+        # offered below the roots only.
+        matching = root if matches == [ROOTS] else BY_CORRESPONDENCE
         counts = data.joint(now.left, now.right, matches)
         units = within(partial(_scores, matching, base.shape), counts)
         chosen = choose(units, matching.score, base, receipt, randomness)

@@ -91,3 +91,12 @@ def test_entities_elsewhere_cannot_be_walked_on() -> None:
     data = PreparedData.asking(Elsewhere(), schema, splits_of(schema))  # type: ignore[arg-type]
     with pytest.raises(PlanError, match="walks need the entities on this machine"):
         data.sets(Side.LEFT)
+
+
+def test_short_counts_of_blocks_add_up_to_long_ones() -> None:
+    # Each fits into two bytes, their sum does not.
+    many = np.array([[40_000, 1]], dtype=np.uint16)
+    total = Size().add(many, many)
+    assert total.dtype == np.int64
+    assert total.tolist() == [[80_000, 2]]
+    assert Size().add(total, many).tolist() == [[120_000, 3]]

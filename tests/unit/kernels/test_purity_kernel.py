@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,8 +37,14 @@ def scored(
     return table, draw(st.lists(st.sampled_from(runs), max_size=6)), classes
 
 
-def score(tables: list[list[Table]], runs: list[Run], classes: int, bits: int) -> NDArray[np.int64]:
-    """Call the kernel on tables[attribute][node]."""
+def score(
+    tables: list[list[Table]],
+    runs: list[Run],
+    classes: int,
+    bits: int,
+    kind: type[np.integer[Any]] = np.int64,
+) -> NDArray[np.int64]:
+    """Call the kernel on tables[attribute][node], with counts of some type."""
     nodes = len(tables[0])
     rows = [
         [n for node in range(nodes) for n in of[node][b]]
@@ -46,7 +53,7 @@ def score(tables: list[list[Table]], runs: list[Run], classes: int, bits: int) -
     ]
     attribute, low, high = (np.array([run[i] for run in runs], np.int32) for i in range(3))
     return purity_units(
-        np.array(rows, np.int64).reshape(len(rows), nodes * classes),
+        np.array(rows, kind).reshape(len(rows), nodes * classes),
         np.cumsum([0, *(len(of[0]) for of in tables)], dtype=np.int64),
         low,
         high,
@@ -107,6 +114,20 @@ def test_a_hair_below_a_grid_line_is_rounded_down(few: int) -> None:
     tables = [[[[few, n - few], [0, 0]]]]
     assert score(tables, [(0, 0, 0)], 2, 12).tolist() == [[2**12 * (n - 2 * few)]]
     assert expect(tables, [(0, 0, 0)], 12) == [[2**12 * (n - 2 * few)]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(scored(big_counts))
+def test_short_counts_score_as_long_ones_do(
+    case: tuple[list[list[Table]], list[Run], int],
+) -> None:
+    tables, runs, classes = case
+    wide = score(tables, runs, classes, SPLIT_GINI.grid_bits)
+    for kind in (np.uint32, np.uint64):
+        assert (score(tables, runs, classes, SPLIT_GINI.grid_bits, kind) == wide).all()
+    few = [[[[n % 2**16 for n in row] for row in table] for table in of] for of in tables]
+    short = score(few, runs, classes, SPLIT_GINI.grid_bits, np.uint16)
+    assert short.tolist() == expect(few, runs, SPLIT_GINI.grid_bits)
 
 
 def test_an_empty_node_scores_nothing() -> None:
