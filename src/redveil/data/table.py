@@ -52,6 +52,8 @@ class NumericColumn:
         the bounds come out the same.
         """
         low, high = self.attribute.minimum, self.attribute.maximum
+        if not ((self.values < low) | (self.values > high)).any():
+            return self
         return NumericColumn(self.attribute, np.clip(self.values, low, high))
 
     def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
