@@ -32,7 +32,7 @@ def load(
                  queries of databases (`clinic.sqlite#visits`, `postgresql://host/clinic#visits`);
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
-    strict:      raise a LoadError for what is otherwise left out or unreadable
+    strict:      raise a LoadError for what is otherwise left out, unreadable or outside its bounds
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
                  with cut points only, and cut points cannot be bought
@@ -40,11 +40,11 @@ def load(
                  the rows, packed. Needs `redveil[cluster]`
     progress:    called with the stage and the completed share of the work
 
-    The schema is applied to each entity alone. Numbers out of bounds are clamped. Values that
-    cannot be read and undeclared categories become missing. Entities that lack a required value,
-    have several rows in a view or are in one view only are left out. The sealed load report counts
-    all of this for the data owner (`redveil.load_report`). Only what cannot be parsed as a
-    table with the declared columns raises a LoadError.
+    The schema is applied to each entity alone. Values outside their bounds are compared as they
+    are. Values that cannot be read and undeclared categories become missing. Entities that lack a
+    required value, have several rows in a view or are in one view only are left out. The sealed
+    load report counts all of this for the data owner (`redveil.load_report`). Only what cannot be
+    parsed as a table with the declared columns raises a LoadError.
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind, View

@@ -30,7 +30,7 @@ WARNING = (
 
 
 def load_report(dataset: Dataset) -> LoadReport:
-    """Return the load report: clamped, undeclared and missing values, and unmatched entities.
+    """Return the load report: missing, outside and undeclared values, and unmatched entities.
 
     >>> import redveil
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema

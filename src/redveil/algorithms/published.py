@@ -233,8 +233,9 @@ class ObservedTargets:
             return Target(AttributeLabels(side, number, attribute.bins), attribute.bins)
         column = open_for_owner(self._table).view(side)[attribute.name]
         assert isinstance(column, NumericColumn)
-        bins = freedman_diaconis_bins(column.values)
-        classes = within(lambda _: _equal_width(column.values, bins), self._table)
+        values = column.bounded().values
+        bins = freedman_diaconis_bins(values)
+        classes = within(lambda _: _equal_width(values, bins), self._table)
         return Target(data.here.give(classes), bins)
 
 
@@ -272,6 +273,7 @@ def _observed_view(view: View, table: Table, side: Side) -> list[Column]:
 def _observed(attribute: Attribute, column: Column) -> Column:
     """Return a column whose cut points, or categories, are the values that occur."""
     if isinstance(column, NumericColumn):
+        column = column.bounded()
         known = column.values[column.known]
         # value <= largest holds for every entity, so the largest is no cut.
         cuts = tuple(np.unique(known)[:-1].tolist())

@@ -81,7 +81,7 @@ def features_of(columns: Mapping[str, Column], rows: int) -> Features:
 def _features(column: Column) -> Iterator[tuple[Feature, NDArray[Any]]]:
     attribute, known = column.attribute, column.known
     if isinstance(column, NumericColumn):
-        values, ranks = np.unique(column.values[known], return_inverse=True)
+        values, ranks = np.unique(column.bounded().values[known], return_inverse=True)
         yield Feature(attribute, values=values), _with_gaps(ranks, known)
     elif isinstance(column, CodedColumn) and attribute.kind is Kind.CATEGORICAL:
         # Of two categories, one says everything.

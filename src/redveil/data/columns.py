@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from redveil.data.distinct import TRIMMED, Value, distinct, label
 from redveil.data.markers import Markers
 from redveil.data.numbers import PLAIN, read_number
 from redveil.data.raw import RawTable, quietly, shown
+from redveil.data.reading import MOST_NAMED, Reading, Readings
 from redveil.data.table import (
     MISSING,
     BoolArray,
@@ -42,47 +42,34 @@ _UNDECLARED: Final = -1
 _UNREADABLE: Final = -2
 # Integers that differ by less than this are told apart without hashing.
 _CLOSE: Final = 256
-# Added to the codes of dates that are clamped to a bound.
-_CLAMPED: Final = 1000
+# Added to the codes of dates outside their bounds.
+_OUTSIDE: Final = 1000
 
 # The code of a value, given the value and its text.
 Coder: TypeAlias = Callable[[Value, str], int]
 
 
-class Reading(IntEnum):
-    """How a value was read.
-
-    >>> Reading(0)
-    <Reading.AS_DECLARED: 0>
-    """
-
-    AS_DECLARED = 0
-    CLAMPED = 1
-    UNDECLARED = 2
-    UNREADABLE = 3
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Converted:
-    """A converted column of a whole file, and how each value was read, uint8[rows].
+    """A converted column of a whole file, and how each value was read.
 
-    A number may be clamped to a bound. A category that is not declared, and a value that is not of
-    the declared type, are missing.
+    A number outside its bounds stays as it is. A category that is not declared, and a value that is
+    not of the declared type, are missing.
 
     >>> sick = CodedColumn(Attribute("sick", Kind.BOOLEAN), np.array([0, 1, 255], np.uint8))
-    >>> Converted(sick, np.zeros(3, np.uint8)).missing.tolist()
+    >>> Converted(sick, Readings(np.zeros(3, np.uint8))).missing.tolist()
     [False, False, True]
     """
 
     column: Column
-    reading: ByteArray
+    reading: Readings
 
     def otherwise(self, other: Converted, where: BoolArray) -> Converted:
         """Return this column with the values of another one in some rows, bool[rows].
 
         >>> sick = Attribute("sick", Kind.BOOLEAN)
         >>> no, yes = (CodedColumn(sick, np.array([x, x], np.uint8)) for x in (0, 1))
-        >>> reading = np.zeros(2, np.uint8)
+        >>> reading = Readings(np.zeros(2, np.uint8))
         >>> where = np.array([False, True])
         >>> Converted(no, reading).otherwise(Converted(yes, reading), where).column.codes.tolist()
         [0, 1]
@@ -95,7 +82,7 @@ class Converted:
                 column = CodedColumn(attribute, np.where(where, more, codes))
             case _:  # pragma: no cover - both are of one attribute
                 raise TypeError
-        return Converted(column, np.where(where, other.reading, self.reading))
+        return Converted(column, self.reading.otherwise(other.reading, where))
 
     @property
     def missing(self) -> BoolArray:
@@ -110,8 +97,8 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
 
     >>> raw = RawTable("a.csv", 4, {"age": pa.chunked_array([["30", "", "200", "old"]])}, list)
     >>> age = convert(raw, Attribute("age", Kind.NUMERIC, minimum=0, maximum=120), [""])
-    >>> age.column.values.tolist(), age.reading.tolist()
-    ([30.0, nan, 120.0, nan], [0, 0, 1, 3])
+    >>> age.column.values.tolist(), age.reading.times(), age.reading.named
+    ([30.0, nan, 200.0, nan], [2, 1, 0, 1], ('200',))
     """
     name = attribute.name
     markers = Markers.of((*missing_values, *raw.markers))
@@ -136,16 +123,16 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
 
 def read_bins(
     raw: RawTable, attribute: Attribute, missing_values: Collection[str], dtype: np.dtype[Any]
-) -> tuple[Codes, ByteArray]:
-    """Return the bin of each value of a column, dtype[rows], and how it was read, uint8[rows].
+) -> tuple[Codes, Readings]:
+    """Return the bin of each value of a column, dtype[rows], and how it was read.
 
     The same as binning what `convert` returns, without a number for each value on the way.
 
     >>> raw = RawTable("a.csv", 4, {"age": pa.chunked_array([["30", "", "200", "old"]])}, list)
     >>> age = Attribute("age", Kind.NUMERIC, minimum=0, maximum=120, cuts=(18.0, 65.0))
     >>> codes, reading = read_bins(raw, age, [""], np.dtype(np.uint8))
-    >>> codes.tolist(), reading.tolist()
-    ([1, 255, 2, 255], [0, 0, 1, 3])
+    >>> codes.tolist(), reading.times(), reading.named
+    ([1, 255, 2, 255], [2, 1, 0, 1], ('200',))
     """
     name = attribute.name
     if attribute.kind is not Kind.NUMERIC or name in raw.mixed:
@@ -153,7 +140,7 @@ def read_bins(
         return bin_codes(converted.column, attribute, dtype), converted.reading
     markers = Markers.of((*missing_values, *raw.markers))
 
-    def binned() -> tuple[Codes, ByteArray]:
+    def binned() -> tuple[Codes, Readings]:
         numbers, unreadable = _read_numbers(
             raw.columns[name], attribute, markers, typed=name in raw.typed
         )
@@ -163,7 +150,7 @@ def read_bins(
         bin_numbers(numbers, attribute.minimum, attribute.maximum, cuts, codes, reading)
         if unreadable is not None:
             reading[unreadable] = Reading.UNREADABLE
-        return codes, reading
+        return codes, Readings.of_numbers(numbers, reading)
 
     return quietly(
         binned, f"{raw.place}, column {shown(name)}: cannot be converted; check the values"
@@ -174,14 +161,15 @@ def _convert_numeric(
     column: pa.ChunkedArray, attribute: Attribute, markers: Markers, *, typed: bool
 ) -> Converted:
     numbers, unreadable = _read_numbers(column, attribute, markers, typed=typed)
-    numbers = numbers.astype(np.float64, copy=False)
+    # A copy: Arrow may lend the memory of a frame, which its owner can change.
+    numbers = np.array(numbers, dtype=np.float64)
     outside = (numbers < attribute.minimum) | (numbers > attribute.maximum)
     reading = np.zeros(len(numbers), dtype=np.uint8)
-    reading[outside] = Reading.CLAMPED
+    reading[outside] = Reading.OUTSIDE
     if unreadable is not None:
         reading[unreadable] = Reading.UNREADABLE
-    clamped = np.clip(numbers, attribute.minimum, attribute.maximum)
-    return Converted(NumericColumn(attribute, clamped), reading)
+    readings = Readings.of_numbers(numbers, reading)
+    return Converted(NumericColumn(attribute, numbers), readings)
 
 
 def _read_numbers(
@@ -256,13 +244,51 @@ def _convert_coded(
     # With no rows there are no values, but an array of codes all the same.
     codes: NDArray[np.int16] = np.array([*map(code, values), 0], dtype=np.int16)
     reading = np.zeros(len(codes), dtype=np.uint8)
-    reading[codes >= _CLAMPED] = Reading.CLAMPED
-    codes[codes >= _CLAMPED] -= _CLAMPED
+    reading[codes >= _OUTSIDE] = Reading.OUTSIDE
+    codes[codes >= _OUTSIDE] -= _OUTSIDE
     reading[codes == _UNDECLARED] = Reading.UNDECLARED
     reading[codes == _UNREADABLE] = Reading.UNREADABLE
     codes[codes < 0] = MISSING
+    named = _numbered(attribute, values, index, reading, typed=typed)
     column_of = CodedColumn(attribute, _looked_up(codes.astype(np.uint8), index))
-    return Converted(column_of, _looked_up(reading, index))
+    return Converted(column_of, Readings(_looked_up(reading, index), named))
+
+
+def _numbered(
+    attribute: Attribute,
+    values: Sequence[Value],
+    index: NDArray[Any],
+    reading: ByteArray,
+    *,
+    typed: bool,
+) -> tuple[str, ...]:
+    """Return the numbers and dates that were not read as declared, and number them in place.
+
+    reading: uint8[values + 1], where the number of a value is added to how it was read
+    """
+    odd = np.flatnonzero(reading)
+    if len(odd) > MOST_NAMED:
+        times = np.bincount(index, minlength=len(reading))
+        odd = odd[np.argsort(-times[odd], kind="stable")]
+    names: dict[str, int] = {}
+    for place in odd[:MOST_NAMED].tolist():
+        name = _name(attribute, values[place], typed=typed)
+        if name is not None:
+            number = names.setdefault(name, len(names) + 1)
+            reading[place] = Readings.numbered(Reading(reading[place]), number)
+    return tuple(names)
+
+
+def _name(attribute: Attribute, value: Value, *, typed: bool) -> str | None:
+    """Return a date or number as text, however it is written; None for another text."""
+    text = label(value) or ""
+    if attribute.date is not None:
+        written = DateFormat() if typed else attribute.date.lexical
+        day = written.read(text)
+        if day is not None:
+            return day.isoformat()
+    number = read_number(text)
+    return None if number is None else label(number)
 
 
 def _looked_up(table: ByteArray, index: NDArray[Any]) -> ByteArray:
@@ -351,7 +377,7 @@ def _date_coder(rule: DateRule, categories: Sequence[str], *, typed: bool) -> Co
         day = written.read(text)
         if day is None:
             return _UNREADABLE
-        return bin_of(day, categories) + (0 if rule.is_within(day) else _CLAMPED)
+        return bin_of(day, categories) + (0 if rule.is_within(day) else _OUTSIDE)
 
     return code
 

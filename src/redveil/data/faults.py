@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from redveil.data.columns import Reading
+from redveil.data.reading import Reading
 from redveil.data.report import Slip
 from redveil.schema import Attribute, Kind
 
@@ -19,6 +19,12 @@ NOT_THERE: Final = Slip(
     "no value in a required attribute",
     _LEFT_OUT,
     "correct the row, or remove required if values may be missing whatever the rows say",
+    0,
+)
+_OUTSIDE: Final = Slip(
+    "outside the bounds",
+    "compared as it is",
+    "correct it, list it in missingValues if it means missing, or widen the bounds",
     0,
 )
 _NOT_A_NUMBER: Final = Slip(
@@ -51,9 +57,9 @@ def faults(attribute: Attribute) -> list[tuple[Reading, Slip]]:
     [('UNREADABLE', 'neither true nor false')]
     """
     if attribute.kind is Kind.NUMERIC:
-        return [(Reading.UNREADABLE, _NOT_A_NUMBER)]
+        return [(Reading.OUTSIDE, _OUTSIDE), (Reading.UNREADABLE, _NOT_A_NUMBER)]
     if attribute.kind is Kind.BOOLEAN:
         return [(Reading.UNREADABLE, _NOT_A_BOOLEAN)]
     if attribute.date is not None:
-        return [(Reading.UNREADABLE, _NOT_A_DATE)]
+        return [(Reading.OUTSIDE, _OUTSIDE), (Reading.UNREADABLE, _NOT_A_DATE)]
     return [(Reading.UNDECLARED, _NOT_A_CATEGORY)]

@@ -26,7 +26,7 @@ _DAYS: Final = (
 _TIMES: Final = ("", " %H:%M", " %H:%M:%S")
 FORMATS: Final = (DEFAULT, *(day + time for time in _TIMES for day in _DAYS))
 _MIDNIGHT: Final = re.compile(r".*[T ]00:00(:00(\.0+)?)?Z?")
-# Dates outside are not bounds, but clamped: 9999-12-31 often stands for "never".
+# Dates beyond are no bounds, but outside: 9999-12-31 often stands for "never".
 _EARLIEST: Final = date(1800, 1, 1)
 _LATEST: Final = date(2199, 12, 31)
 _MOST_YEARS: Final = 250

@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from redveil.data.binning import BinnedTable
-from redveil.data.columns import Reading
 from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
@@ -31,9 +30,10 @@ from redveil.data.packing import (
     valued_column,
 )
 from redveil.data.raw import caught, shown
+from redveil.data.reading import Reading
 from redveil.data.report import AttributeCounts, LoadReport, Slip
 from redveil.data.source import open_stream
-from redveil.data.table import BoolArray, ByteArray, Column, Table
+from redveil.data.table import BoolArray, Column, Table
 from redveil.errors import LoadError
 from redveil.privacy.score import MOST_ENTITIES
 from redveil.schema import Schema, Side
@@ -64,17 +64,17 @@ def load(
                  queries of databases (`clinic.sqlite#visits`, `postgresql://host/clinic#visits`);
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
-    strict:      raise a LoadError for what is otherwise left out or unreadable
+    strict:      raise a LoadError for what is otherwise left out, unreadable or outside its bounds
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
                  with cut points only, and cut points cannot be bought
     progress:    called with the stage and the completed share of the work
 
-    The schema is applied to each entity alone. Numbers out of bounds are clamped. Values that
-    cannot be read and undeclared categories become missing. Entities that lack a required value,
-    have several rows in a view or are in one view only are left out. The sealed load report counts
-    all of this for the data owner (`redveil.load_report`). Only what cannot be parsed as a
-    table with the declared columns raises a LoadError.
+    The schema is applied to each entity alone. Values outside their bounds are compared as they
+    are. Values that cannot be read and undeclared categories become missing. Entities that lack a
+    required value, have several rows in a view or are in one view only are left out. The sealed
+    load report counts all of this for the data owner (`redveil.load_report`). Only what cannot be
+    parsed as a table with the declared columns raises a LoadError.
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind, View
@@ -272,15 +272,16 @@ class _JoinedView:
 
     def _convert(self, number: int, taken: Taken) -> None:
         attribute, missing = taken.attribute, taken.missing
-        times, lacking = _times(taken.reading), int(np.count_nonzero(missing))
+        times, lacking = taken.reading.times(), int(np.count_nonzero(missing))
         self._counts[number] = AttributeCounts(
             self._file.side,
             attribute.name,
             lacking - times[Reading.UNDECLARED] - times[Reading.UNREADABLE],
-            times[Reading.CLAMPED],
+            times[Reading.OUTSIDE],
             times[Reading.UNDECLARED],
             times[Reading.UNREADABLE],
             lacking if attribute.required else 0,
+            tuple(taken.reading.values()),
         )
         if attribute.required and lacking:
             self._lacking[number] = missing
@@ -295,7 +296,7 @@ class _JoinedView:
         """Return the rows that do not fit the schema, for every way in which they do not."""
         attribute = taken.attribute
         found = [
-            (fault, attribute.name, np.sort(self._rows[taken.reading == reading]))
+            (fault, attribute.name, np.sort(self._rows[taken.reading.is_(reading)]))
             for reading, fault in faults(attribute)
         ]
         if attribute.required:
@@ -350,15 +351,6 @@ class _JoinedView:
             )
             for fault, name, where in found
         ]
-
-
-def _times(reading: ByteArray) -> list[int]:
-    """Return how many values were read in each way."""
-    # Counting bytes takes much longer than finding that there is nothing to count.
-    odd = reading[np.flatnonzero(reading)]
-    times = np.bincount(odd, minlength=len(Reading))
-    times[Reading.AS_DECLARED] = len(reading) - len(odd)
-    return [int(one) for one in times]
 
 
 def _table(left: _JoinedView, right: _JoinedView, complete: BoolArray) -> Table:

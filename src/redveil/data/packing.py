@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from redveil.data.binning import BinnedView, Codes, code_type
 from redveil.data.columns import Converted, convert, read_bins
 from redveil.data.raw import RawTable
+from redveil.data.reading import Readings
 from redveil.data.table import (
     MISSING,
     BinnedColumn,
@@ -68,7 +69,7 @@ class FileColumn:
         everything = self.take(None)
         is_flag = self.attribute.kind is Kind.BOOLEAN
         return [
-            _Packed.of(everything.values[some], everything.reading[some], is_flag=is_flag)
+            _Packed.of(everything.values[some], everything.reading.take(some), is_flag=is_flag)
             for some in rows
         ]
 
@@ -76,12 +77,10 @@ class FileColumn:
         """Return the values of some rows, and forget the file's; None for all in their order."""
         pieces, self._pieces = self._pieces, []
         values = _joined([_values(piece) for piece in pieces], self._empty)
-        reading = _joined([_reading(piece) for piece in pieces], np.uint8)
+        reading = Readings.joined([_reading(piece) for piece in pieces])
         del pieces
         if rows is not None:
-            values = values[rows]
-            # Nearly always, all values are read as declared.
-            reading = reading[rows] if reading.any() else np.zeros(len(rows), dtype=np.uint8)
+            values, reading = values[rows], reading.take(rows)
         return Taken(self.attribute, values, reading, is_packed=self._dtype is not None)
 
     @property
@@ -97,7 +96,7 @@ class Taken:
 
     attribute: Attribute
     values: NDArray[Any]
-    reading: ByteArray
+    reading: Readings
     is_packed: bool
 
     @property
@@ -118,9 +117,11 @@ class _Packed:
     codes: Codes | FlagColumn
     odd: Rows | None
     reading: ByteArray
+    named: tuple[str, ...]
 
     @classmethod
-    def of(cls, codes: Codes, reading: ByteArray, *, is_flag: bool) -> _Packed:
+    def of(cls, codes: Codes, readings: Readings, *, is_flag: bool) -> _Packed:
+        reading = readings.codes
         odd = np.flatnonzero(reading)
         is_rare = len(odd) * _RARE < len(reading)
         kept: Codes | FlagColumn = codes
@@ -128,7 +129,9 @@ class _Packed:
             missing = codes == MISSING
             absent = pack(missing) if missing.any() else None
             kept = FlagColumn(Attribute("", Kind.BOOLEAN), len(codes), pack(codes == 1), absent)
-        return cls(len(codes), kept, odd if is_rare else None, reading[odd] if is_rare else reading)
+        if is_rare:
+            return cls(len(codes), kept, odd, reading[odd], readings.named)
+        return cls(len(codes), kept, None, reading, readings.named)
 
 
 # A piece of a column, packed or with all values.
@@ -143,12 +146,14 @@ def _values(piece: FilePiece) -> NDArray[Any]:
     return values
 
 
-def _reading(piece: FilePiece) -> ByteArray:
-    if isinstance(piece, Converted) or piece.odd is None:
+def _reading(piece: FilePiece) -> Readings:
+    if isinstance(piece, Converted):
         return piece.reading
+    if piece.odd is None:
+        return Readings(piece.reading, piece.named)
     reading = np.zeros(piece.rows, dtype=np.uint8)
     reading[piece.odd] = piece.reading
-    return reading
+    return Readings(reading, piece.named)
 
 
 def _joined(pieces: list[NDArray[Any]], empty: Any) -> NDArray[Any]:

@@ -274,7 +274,7 @@ def _dated(column: Column, guess: DateGuess) -> Proposal:
     rows = sum(int(n) for day, n in zip(guess.days, column.counts, strict=True) if day is None)
     what = f"dates{_date_words(guess)}, cut at {period}{_except(odd, rows)}"
     if len(days) < len(known):
-        what += "; dates far away are clamped"
+        what += "; dates far away are outside the bounds"
     unit = "years" if years else "months"
     what += f"; minimum and maximum taken from the data, rounded to whole {unit}"
     return _proposal(what, column, attribute, period, "minimum", "maximum", "cuts", odd=odd)

@@ -2,54 +2,93 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from redveil.data.reading import Reading, ValueCount, in_order
 from redveil.display import Block, Displayed, Listing, Note
 from redveil.schema import Side
 from redveil.schema.view import plural
 
 _MOST_LISTED: Final = 20
-_COUNTED: Final = ("missing", "clamped", "undeclared", "unreadable", "lacking")
+# So many values are few: they may be codes.
+_FEW: Final = 5
+_AS_MISSING: Final = "count as missing"
+_AS_THEY_ARE: Final = (
+    "are compared as they are; list those that mean no answer in missingValues, or widen the bounds"
+)
 # The owner is warned if more than this share of the entities is affected.
 ALARMING_SHARE: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeCounts:
-    """How many values of one attribute are missing, or were not read as they are.
+    """How many values of one attribute are missing, or are not as declared.
 
-    Unreadable and undeclared values become missing, but are not counted as missing. `lacking`
-    counts entities without a value that the schema requires, whatever the reason.
+    Unreadable and undeclared values become missing, but are not counted as missing. Values outside
+    the bounds are compared as they are. `lacking` counts entities without a value that the schema
+    requires, whatever the reason.
 
-    >>> AttributeCounts(Side.LEFT, "age", missing=2, clamped=1).line()
-    'left, age: 2 missing, 1 clamped to a bound'
+    values: how often the most frequent numbers and dates that are not as declared were there
+
+    >>> nine = ValueCount(Reading.OUTSIDE, "-9", 3)
+    >>> AttributeCounts(Side.LEFT, "age", missing=2, outside=3, values=(nine,)).line()
+    'left, age: 2 missing, 3 outside the bounds (3 times -9)'
     """
 
     side: Side
     attribute: str
     missing: int = 0
-    clamped: int = 0
+    outside: int = 0
     undeclared: int = 0
     unreadable: int = 0
     lacking: int = 0
+    values: tuple[ValueCount, ...] = ()
 
     def line(self) -> str | None:
         """Return the counts as a line of text, or None if they are all zero."""
         parts = [
-            f"{count:,} {what}"
-            for count, what in (
-                (self.missing, "missing"),
-                (self.clamped, "clamped to a bound"),
-                (self.undeclared, "in undeclared categories, now missing"),
-                (self.unreadable, "unreadable, now missing"),
+            f"{count:,} {what}{then}"
+            for count, what, then in (
+                (self.missing, "missing", ""),
+                (self.outside, f"outside the bounds{self.codes(Reading.OUTSIDE)}", ""),
+                (
+                    self.undeclared,
+                    f"in undeclared categories{self.codes(Reading.UNDECLARED)}",
+                    ", now missing",
+                ),
+                (
+                    self.unreadable,
+                    f"unreadable{self.codes(Reading.UNREADABLE)}",
+                    ", now missing",
+                ),
             )
             if count
         ]
         if self.lacking:
             parts.append("required, so left out")
         return f"{self.side}, {self.attribute}: {', '.join(parts)}" if parts else None
+
+    def codes(self, reading: Reading) -> str:
+        """Return in brackets how often each value was there, if few values hold most.
+
+        >>> age = AttributeCounts(Side.LEFT, "age", outside=9)
+        >>> age.codes(Reading.OUTSIDE)
+        ''
+        """
+        total = {
+            Reading.OUTSIDE: self.outside,
+            Reading.UNDECLARED: self.undeclared,
+            Reading.UNREADABLE: self.unreadable,
+        }[reading]
+        few = [one for one in self.values if one.reading is reading][:_FEW]
+        held = sum(one.count for one in few)
+        if 2 * held <= total:
+            return ""
+        listed = [f"{one.count:,} time{'s' * (one.count > 1)} {one.value}" for one in few]
+        return f" ({', '.join([*listed, '…'] if held < total else listed)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +176,7 @@ class LoadReport(Displayed):
             return ViewCounts(only, repeated, keyless, parts[0].ignored)
 
         attributes = tuple(
-            AttributeCounts(
-                one[0].side,
-                one[0].attribute,
-                *(sum(getattr(each, name) for each in one) for name in _COUNTED),
-            )
-            for one in zip(*(report.attributes for report in reports), strict=True)
+            _together(one) for one in zip(*(report.attributes for report in reports), strict=True)
         )
         return cls(
             sum(one.joined for one in reports),
@@ -163,16 +197,19 @@ class LoadReport(Displayed):
         yield from self._overall()
         counted = [one for one in self.attributes if one.line() is not None]
         if counted:
-            heads = ("view", "attribute", "missing", "clamped", "undeclared", "unreadable")
+            heads = ("view", "attribute", "missing", "outside", "undeclared", "unreadable")
             rows = [
                 (
                     one.side.value,
                     one.attribute,
-                    *(f"{n:,}" for n in (one.missing, one.clamped, one.undeclared, one.unreadable)),
+                    *(f"{n:,}" for n in (one.missing, one.outside, one.undeclared, one.unreadable)),
                 )
                 for one in counted
             ]
             yield Listing(heads, rows, right=range(2, 6))
+            for one in counted:
+                if any(one.codes(reading) for reading in tuple(Reading)[1:]):
+                    yield Note(one.line() or "")
         yield from self.details()
 
     def lines(self) -> list[str]:
@@ -224,13 +261,14 @@ class LoadReport(Displayed):
             share = _percent(self.incomplete, common)
             found.append(f"{share} of the {plural(self.unit)} lack a required value")
         for one in self.attributes:
-            for count, what in (
-                (one.unreadable, "unreadable"),
-                (one.undeclared, "undeclared categories"),
+            for count, reading, what, then in (
+                (one.outside, Reading.OUTSIDE, "outside the bounds", _AS_THEY_ARE),
+                (one.unreadable, Reading.UNREADABLE, "unreadable", _AS_MISSING),
+                (one.undeclared, Reading.UNDECLARED, "undeclared categories", _AS_MISSING),
             ):
                 if _is_alarming(count, common):
                     where = f"{one.side}, {one.attribute}: {_percent(count, common)}"
-                    found.append(f"{where} of the values are {what} and count as missing")
+                    found.append(f"{where} of the values are {what}{one.codes(reading)} and {then}")
         return found
 
     def details(self) -> list[str]:
@@ -239,6 +277,24 @@ class LoadReport(Displayed):
 
     def _counted(self, count: int) -> str:
         return f"{count:,} {self.unit if count == 1 else plural(self.unit)}"
+
+
+def _together(counts: Sequence[AttributeCounts]) -> AttributeCounts:
+    """Return the counts of an attribute in several groups of entities as one."""
+    values = Counter[tuple[Reading, str]]()
+    for one in counts:
+        for each in one.values:
+            values[each.reading, each.value] += each.count
+    return AttributeCounts(
+        counts[0].side,
+        counts[0].attribute,
+        missing=sum(one.missing for one in counts),
+        outside=sum(one.outside for one in counts),
+        undeclared=sum(one.undeclared for one in counts),
+        unreadable=sum(one.unreadable for one in counts),
+        lacking=sum(one.lacking for one in counts),
+        values=tuple(in_order(values)),
+    )
 
 
 def _is_alarming(count: int, total: int) -> bool:

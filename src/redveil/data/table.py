@@ -25,7 +25,7 @@ MISSING = 255
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericColumn:
-    """Numbers within the declared bounds, float64[N]; NaN is missing.
+    """Numbers, float64[N], also those outside the declared bounds; NaN is missing.
 
     >>> column = NumericColumn(Attribute("age", Kind.NUMERIC), np.array([1.0, np.nan, 3.0]))
     >>> holds, known = column.test("<=", 2.0)
@@ -44,6 +44,17 @@ class NumericColumn:
     def only(self, keep: BoolArray) -> NumericColumn:
         """Return the values of some entities."""
         return NumericColumn(self.attribute, self.values[keep])
+
+    def bounded(self) -> NumericColumn:
+        """Return the numbers with those outside the declared bounds moved to them.
+
+        For methods that take cut points or ranges from the values. Comparisons with numbers between
+        the bounds come out the same.
+        """
+        low, high = self.attribute.minimum, self.attribute.maximum
+        if not ((self.values < low) | (self.values > high)).any():
+            return self
+        return NumericColumn(self.attribute, np.clip(self.values, low, high))
 
     def test(self, op: str, value: Value) -> tuple[BoolArray, BoolArray]:
         """Return where a literal holds and where it is known, both bool[N]."""

@@ -1,8 +1,8 @@
 """Public data sets, each with a schema declared from public knowledge of its domain.
 
 Every experiment takes the folder that contains them as an argument. Schemas come from common
-knowledge and from code books; only the headers of the files are read for them. Loading clamps
-numbers that are out of bounds.
+knowledge and from code books; only the headers of the files are read for them. Numbers
+outside their bounds are compared as they are.
 """
 
 from __future__ import annotations

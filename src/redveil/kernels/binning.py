@@ -23,25 +23,23 @@ def bin_numbers(
     codes: NDArray[np.uint8],
     outside: NDArray[np.uint8],
 ) -> None:
-    """Write each number's bin, how many cuts lie below it, after clamping it to its bounds.
+    """Write each number's bin, how many cuts lie below it, and mark those outside their bounds.
 
     values:  float64 or float32[N]; NaN is missing.
     cuts:    float64[cuts], increasing.
     codes:   uint8 or wider[N], written; the largest number of the type is missing.
-    outside: uint8[N], set to 1 where a number was clamped.
+    outside: uint8[N], set to 1 where a number is outside.
     """
     if len(cuts) > MOST_COMPARED:
         _search(values, minimum, maximum, cuts, codes, outside)
         return
     kind = values.dtype.type
-    # A clamped number has the bin of its bound, and bins never decrease: so bins are clamped.
-    lowest, highest = np.searchsorted(cuts, [minimum, maximum], side="left").tolist()
     least, most = (
         -_rounded_down(np.array([-minimum]), kind),
         _rounded_down(np.array([maximum]), kind),
     )
     bounds = np.concatenate([least, most])
-    _compare(values, bounds, _rounded_down(cuts, kind), lowest, highest, codes, outside)
+    _compare(values, bounds, _rounded_down(cuts, kind), codes, outside)
 
 
 def _rounded_down(numbers: NDArray[np.float64], kind: type[np.floating]) -> NDArray[np.floating]:
@@ -63,15 +61,12 @@ def _compare(
     values: NDArray[np.floating],
     bounds: NDArray[np.floating],
     cuts: NDArray[np.floating],
-    lowest: int,
-    highest: int,
     codes: NDArray[np.uint8],
     outside: NDArray[np.uint8],
 ) -> None:
     """Write bins by comparing all numbers with all cuts, many numbers at a time.
 
-    bounds: float[2], the least and the greatest number that is not clamped.
-    lowest, highest: the bins of the bounds.
+    bounds: float[2], the least and the greatest number that is not outside.
     """
     missing = np.iinfo(codes.dtype).max
     least, most = bounds[0], bounds[1]
@@ -87,8 +82,7 @@ def _compare(
             for i in range(some.shape[0]):
                 bins[i] += cut < some[i]
         for i in range(some.shape[0]):
-            clamped = min(max(int(bins[i]), lowest), highest)
-            bins[i] = missing if np.isnan(some[i]) else clamped
+            bins[i] = missing if np.isnan(some[i]) else bins[i]
         for i in range(some.shape[0]):
             marks[i] |= (some[i] < least) | (some[i] > most)
 
@@ -111,7 +105,6 @@ def _search(
             continue
         if value < minimum or value > maximum:
             outside[i] = 1
-            value = min(max(value, minimum), maximum)
         low, high = 0, cuts.shape[0]
         while low < high:
             middle = (low + high) >> 1

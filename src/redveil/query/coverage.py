@@ -373,14 +373,14 @@ def suggestion(name: str, names: Mapping[str, object] | Sequence[str]) -> str:
 def _values(attribute: Attribute, mentioned: Mapping[AnyLiteral, None]) -> Iterator[float | None]:
     """Yield representatives of all values that the literals distinguish; None is missing.
 
-    Booleans and categories are represented by their index. Numbers: the minimum, every number in a
-    literal, and the next float above it; in between nothing changes.
+    Booleans and categories are represented by their index. Numbers: one below all, every number in
+    a literal, and the next float above it; in between nothing changes. Bounds are none of them,
+    because a number outside is compared as it is.
     """
     if attribute.kind is Kind.NUMERIC:
         numbers = {float(one.value) for one in mentioned if isinstance(one, Literal)}
         after = {math.nextafter(number, math.inf) for number in numbers}
-        low, high = attribute.minimum, attribute.maximum
-        yield from sorted(x for x in {low, *numbers, *after} if low <= x <= high)
+        yield from sorted({-math.inf, *numbers, *after})
     else:
         yield from range(attribute.bins)
     if not attribute.required:

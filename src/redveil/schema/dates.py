@@ -34,7 +34,7 @@ _MONTHS: Final = 3 * 31
 class DateRule:
     """How the values of a date attribute are read: type, bounds and format.
 
-    Dates beyond a bound are clamped to it.
+    Dates outside the bounds are in the first or the last bin.
 
     >>> rule = DateRule(date(2010, 1, 1), date(2019, 12, 31), format="%d.%m.%Y")
     >>> rule.lexical.read("24.12.2018")

@@ -122,7 +122,7 @@ class Schema(Displayed):
         side:             left or right; needed if both views have the attribute, or to add it
         kind:             boolean, categorical, ordinal, numeric or date; by default as before, or
             as what is given implies
-        minimum, maximum: the bounds of a number or date; values beyond them are moved to them
+        minimum, maximum: the bounds of a number or date; values outside are counted for the owner
         cuts:             where a number or date may be split: a list; for numbers also
             `"equal-width"`, `"decades"` or `"symmetric-decades"`, or a method with its options as
             in the schema file; for dates also `"years"`, `"months"` or `"days"`; new bounds

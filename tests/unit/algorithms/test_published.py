@@ -49,6 +49,22 @@ def test_cut_points_are_the_values_that_occur() -> None:
     assert after.right["n1"].values is before.right["n1"].values  # type: ignore[union-attr]
 
 
+def test_values_outside_the_bounds_are_moved_to_them_and_make_no_cut_points() -> None:
+    schema = clinic_schema().with_attribute("age", side="left", minimum=20, maximum=60, cuts=[40])
+    ages = [-np.inf, np.inf, -9.0, 20.0, 35.0, 60.0, 1e308]
+    left, right = clinic_frames(len(ages))
+    frame = pl.DataFrame(left).with_columns(age=pl.Series(ages))
+    dataset = redveil.load(frame, right, schema)
+    observed = observed_dataset(dataset)
+    age = next(one for one in observed.schema.left.attributes if one.name == "age")
+    assert age.cuts == (20.0, 35.0)
+    column = open_for_owner(observed.table).left["age"]
+    np.testing.assert_array_equal(
+        column.values,  # type: ignore[union-attr]
+        [20, 60, 20, 20, 35, 60, 60],
+    )
+
+
 def test_categories_are_those_that_occur_and_constants_are_left_out() -> None:
     def attribute(name: str, *categories: str) -> Attribute:
         return Attribute(name, Kind.CATEGORICAL, categories=categories)

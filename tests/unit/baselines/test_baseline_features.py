@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.baselines.features import between, features_of
-from redveil.query.formula import evaluate
-from redveil.schema import Side
+from redveil.data.table import NumericColumn
+from redveil.query.formula import Literal, evaluate
+from redveil.schema import Attribute, Kind, Side
 from support.mixed import mixed_table
 
 
@@ -30,9 +31,6 @@ def test_a_comparison_of_codes_is_its_literal(side: Side) -> None:
 
 
 def test_numbers_that_single_precision_cannot_tell_apart_stay_apart() -> None:
-    from redveil.data.table import NumericColumn
-    from redveil.schema import Attribute, Kind
-
     attribute = Attribute("x", Kind.NUMERIC, minimum=0, maximum=1e12)
     column = NumericColumn(attribute, np.array([1e11, 1e11 + 1, 1e11 + 2]))
     features = features_of({"x": column}, 3)
@@ -45,3 +43,11 @@ def test_what_is_between_is_between(first: float, second: float) -> None:
     low, high = sorted((first, second))
     if low < high:
         assert low <= between(low, high) < high
+
+
+def test_numbers_outside_the_bounds_are_moved_to_them() -> None:
+    attribute = Attribute("x", Kind.NUMERIC, minimum=0, maximum=9)
+    column = NumericColumn(attribute, np.array([-np.inf, 4.0, np.inf, np.nan, -9.0]))
+    features = features_of({"x": column}, 5)
+    assert features.columns[0].up_to(0.5) == Literal("x", "<=", 2)
+    np.testing.assert_array_equal(features.matrix[:, 0], [0, 1, 2, np.nan, 0])

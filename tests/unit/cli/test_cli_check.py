@@ -72,12 +72,14 @@ def test_everything_that_does_not_fit_is_listed_with_its_place(
         "1 patient with several rows in the left view: left out",
         "1 row without an entity key in the left view: left out",
         "2 patients without a required value: left out",
-        "left, age: 1 clamped to a bound, 1 unreadable, now missing",
+        "left, age: 1 outside the bounds (1 time 200), 1 unreadable, now missing",
         "left, sick: 1 unreadable, now missing",
         "left, ward: 1 missing, 1 in undeclared categories, now missing, required, so left out",
         "left.csv, line 9, column id: no entity key; give every row a key",
         "left.csv, line 7, column id: one of several rows of an entity; keep one row per entity",
         "left.csv, line 8, column id: one of several rows of an entity; keep one row per entity",
+        "left.csv, line 10, column age: outside the bounds; correct it, list it in missingValues "
+        "if it means missing, or widen the bounds",
         "left.csv, line 3, column age: not a number; correct it, or list it in missingValues if it "
         "means missing",
         "left.csv, line 4, column sick: neither true nor false; correct it, or list it in "

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from redveil.data.columns import convert
 from redveil.data.raw import RawTable
+from redveil.data.reading import Reading
 from redveil.data.table import CodedColumn
 from redveil.schema import Attribute, Kind
 
@@ -28,4 +29,6 @@ def test_texts_of_one_character_are_read_like_others(chunks: list[list[str]], sk
     ]
     codes = [one.column.codes.tolist() for one in read if isinstance(one.column, CodedColumn)]
     assert codes[0] == codes[1]
-    assert read[0].reading.tolist() == read[1].reading.tolist()
+    assert read[0].reading.values() == read[1].reading.values()
+    for reading in Reading:
+        assert (read[0].reading.is_(reading) == read[1].reading.is_(reading)).all()

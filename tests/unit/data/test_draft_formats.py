@@ -104,7 +104,7 @@ def test_numbers_as_they_are_written(
     attribute, remark = proposed(found)
     assert (attribute.decimal_char, attribute.group_char) == characters
     assert remark == (f"numbers with {words}; " if words else "") + READ + SURE
-    # Bounds are rounded outwards, so no value is clamped.
+    # Bounds are rounded outwards, so no value is outside.
     assert values_of(tmp_path, found) == numbers
 
 
@@ -263,7 +263,7 @@ def test_short_spans_are_cut_finely_and_far_dates_are_no_bounds(
 ) -> None:
     attribute, remark = proposed(drafted(tmp_path, values))
     assert [attribute.categories[0], attribute.categories[-1]] == categories
-    assert ("dates far away are clamped" in remark) == (len(values) > 2)
+    assert ("dates far away are outside the bounds" in remark) == (len(values) > 2)
 
 
 DAYS = [date(2015, 3, 1), date(2016, 12, 31), date(2019, 6, 1), None]

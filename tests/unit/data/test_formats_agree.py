@@ -140,7 +140,7 @@ WAYS: dict[str, Callable[[Plain, Path], Any]] = {
 def expected(attribute: Attribute, values: Values) -> list[float]:
     """Return the expected values of a column, computed one by one."""
     if attribute.kind is Kind.NUMERIC:
-        return [float("nan") if v is None else min(max(v, -1e6), 1e6) for v in values]
+        return [float("nan") if v is None else v for v in values]
     codes: dict[Any, float] = {True: 1, False: 0}
     if attribute.kind is not Kind.BOOLEAN:
         codes = {label: i for i, label in enumerate(attribute.categories)}

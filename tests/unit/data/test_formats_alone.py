@@ -210,10 +210,10 @@ def test_texts_are_compared_with_markers_by_text_and_by_value() -> None:
     assert found == ["nan", "nan", "1.234"]
 
 
-def test_dates_beyond_a_bound_are_clamped_and_counted() -> None:
+def test_dates_outside_their_bounds_are_in_the_outer_bins_and_counted() -> None:
     table = pa.table({"id": list("abc"), "seen": ["1.1.2014", "1.1.2021", "1.1.2018"]})
     schema = Schema("toy", View("left", "id", (SEEN,)), SCHEMA.right)
     dataset = load(table, pa.table({"id": list("abc"), "sick": [True] * 3}), schema)
     assert open_for_owner(dataset.table).left["seen"].codes.tolist() == [0, 3, 1]  # type: ignore[union-attr]
     (counts,) = open_for_owner(dataset.report).attributes[:1]
-    assert (counts.clamped, counts.unreadable, counts.missing) == (2, 0, 0)
+    assert (counts.outside, counts.unreadable, counts.missing) == (2, 0, 0)

@@ -28,7 +28,7 @@ def test_all_counts_are_reported() -> None:
         left=ViewCounts(only=1, repeated=2, keyless=1, ignored=("note", "when")),
         right=ViewCounts(only=3, keyless=5, ignored=("x",)),
         attributes=(
-            AttributeCounts(Side.LEFT, "age", missing=2, clamped=1),
+            AttributeCounts(Side.LEFT, "age", missing=2, outside=1),
             AttributeCounts(Side.LEFT, "size"),
             AttributeCounts(Side.RIGHT, "sex", undeclared=4, unreadable=7, lacking=4),
         ),
@@ -43,7 +43,7 @@ def test_all_counts_are_reported() -> None:
         "4 entities without a required value: left out",
         "left, columns not in the schema: note, when",
         "right, columns not in the schema: x",
-        "left, age: 2 missing, 1 clamped to a bound",
+        "left, age: 2 missing, 1 outside the bounds",
         "right, sex: 4 in undeclared categories, now missing, 7 unreadable, now missing, "
         "required, so left out",
     ]

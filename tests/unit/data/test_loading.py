@@ -22,6 +22,7 @@ from pyarrow import parquet
 from redveil.data.dataset import Dataset
 from redveil.data.draft import draft
 from redveil.data.loading import load
+from redveil.data.reading import Reading, ValueCount
 from redveil.data.report import AttributeCounts, LoadReport, ViewCounts
 from redveil.data.table import CodedColumn, NumericColumn, Table
 from redveil.errors import LoadError
@@ -81,13 +82,22 @@ def test_numbers_in_text(tmp_path: Path) -> None:
     assert counts_of(dataset) == AttributeCounts(Side.LEFT, "age", missing=3)
 
 
-def test_numbers_out_of_bounds_are_clamped_and_counted(tmp_path: Path) -> None:
+def test_numbers_outside_their_bounds_stay_and_are_counted(tmp_path: Path) -> None:
     texts = ["120", "120.5", "-1", "inf", "-Infinity", "1e308", "1e400", "NaN", "0"]
     dataset = load_csv(tmp_path, AGE, texts)
     np.testing.assert_array_equal(
-        values_of(dataset, "age"), [120, 120, 0, 120, 0, 120, 120, np.nan, 0]
+        values_of(dataset, "age"),
+        [120, 120.5, -1, np.inf, -np.inf, 1e308, np.inf, np.nan, 0],
     )
-    assert counts_of(dataset) == AttributeCounts(Side.LEFT, "age", missing=1, clamped=6)
+    times = {"120.5": 1, "-1": 1, "inf": 2, "-inf": 1, str(int(1e308)): 1}
+    values = sorted((-count, value) for value, count in times.items())
+    assert counts_of(dataset) == AttributeCounts(
+        Side.LEFT,
+        "age",
+        missing=1,
+        outside=6,
+        values=tuple(ValueCount(Reading.OUTSIDE, value, -count) for count, value in values),
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,7 +255,13 @@ def test_only_joined_entities_are_counted() -> None:
         left=ViewCounts(only=1, ignored=("note",)),
         right=ViewCounts(only=1),
         attributes=(
-            AttributeCounts(Side.LEFT, "age", missing=1, clamped=1),
+            AttributeCounts(
+                Side.LEFT,
+                "age",
+                missing=1,
+                outside=1,
+                values=(ValueCount(Reading.OUTSIDE, "200", 1),),
+            ),
             AttributeCounts(Side.RIGHT, "one"),
         ),
     )

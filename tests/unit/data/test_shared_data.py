@@ -54,7 +54,7 @@ def test_a_draft_loads_its_data(
     assert (report.joined, report.left.only, report.right.only) == (rows, 0, 0)
     assert report.left.ignored == report.right.ignored == ()
     assert len(report.attributes) == columns
-    assert sum(a.clamped + a.undeclared for a in report.attributes) == 0
+    assert sum(a.outside + a.undeclared for a in report.attributes) == 0
 
 
 @pytest.mark.parametrize(("folder", "left", "right", "rows", "columns"), PAIRS)

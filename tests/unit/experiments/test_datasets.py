@@ -47,7 +47,7 @@ def test_a_data_set_fits_its_declared_schema(name: str, rows: int, lefts: int, r
     assert report.left.ignored == report.right.ignored == ()
     # The code books are complete, and few values are out of bounds.
     assert sum(a.undeclared for a in report.attributes) == 0
-    assert all(a.clamped <= max(0.01 * rows, 1) for a in report.attributes)
+    assert all(a.outside <= max(0.01 * rows, 1) for a in report.attributes)
 
 
 @pytest.mark.parametrize("name", ["MAMMAL", "NPAS", "RWAS"])

@@ -234,11 +234,12 @@ def covered(text: str, split: int, required: tuple[bool, ...] = REQUIRED) -> lis
         ("[depth <= 2]", DEPTH_2, [True, False]),
         ("[0.5 < depth <= 2] | [depth <= 0.5]", DEPTH_2, [True, False]),
         ("[depth <= 2.2]", DEPTH_2, None),
-        ("[depth <= 4]", DEPTH_2, [True, True]),
-        ("[depth > 4]", DEPTH_2, [False, False]),
-        ("[depth <= 2] & [depth > -1]", DEPTH_2, [True, False]),
+        # Numbers outside the bounds, 0 and 4, are compared as they are.
+        ("[depth <= 4]", DEPTH_2, None),
+        ("[depth > 4]", DEPTH_2, None),
+        ("[depth <= 2] & [depth > -1]", DEPTH_2, None),
         ("[depth = 2]", DEPTH_2, None),
-        ("[depth = 9]", DEPTH_2, [False, False]),
+        ("[depth = 9]", DEPTH_2, None),
         ('[grade <= "high"] & [depth > 2]', DEPTH_2, [False, True]),
         ('[grade > "low"] & [depth > 2]', DEPTH_2, None),
         # What is never missing is known, asked about or not.

@@ -25,6 +25,7 @@ from redveil.store.accounts import Role
 from redveil.workers.dummy_data import dummy_tables
 from redveil.workers.packed import pack, unpack
 from redveil.workers.registration import Registration
+from support import wall
 
 KEY = "ab" * 32
 BUDGET = Loss(Fraction(5))
@@ -52,6 +53,19 @@ def test_tables_are_checked_packed_and_registered(desk: tuple[Registration, str]
     # Analysts see no budget in the schema: what they may spend is in the ledger.
     assert registration.store.datasets.get(CLINIC_ID).name == "clinic"
     assert registration.store.datasets.limits(CLINIC_ID).budget == BUDGET
+
+
+def test_codes_are_reported_to_the_owner_and_stay_out_of_the_server(
+    desk: tuple[Registration, str],
+) -> None:
+    registration, owner = desk
+    schema = replace(wall.marked_schema(), id="7e57")
+    made = registration.add(wall.marked_frames(), schema, owner, BUDGET)
+    assert any(f"times {wall.OUTSIDE}" in line for line in made.report.warnings())
+    files = [path for path in registration.settings.folder.rglob("*") if path.is_file()]
+    assert len(files) > 2
+    for path in files:
+        assert not wall.MARKS.search(path.read_bytes().decode("latin-1"))
 
 
 def test_versions_share_schema_and_budget(desk: tuple[Registration, str]) -> None:
@@ -161,6 +175,6 @@ def test_dummy_data_fits_the_schema(tmp_path: Path) -> None:
         paths[-1].write_text(text, encoding="utf-8")
     report = load_report(redveil.load(paths[0], paths[1], schema))
     assert (report.joined, report.incomplete) == (200, 0)
-    counts = [(one.clamped, one.undeclared, one.unreadable) for one in report.attributes]
+    counts = [(one.outside, one.undeclared, one.unreadable) for one in report.attributes]
     assert set(counts) == {(0, 0, 0)}
     assert np.ndim(counts) == 2
