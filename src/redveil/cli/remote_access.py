@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from redveil.cli.console import say
+from redveil.cli.console import agrees, can_be_asked, say
 from redveil.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,10 +106,8 @@ def _login(where: str | None, token: str | None) -> Login:
 
 def _must_be_meant(address: str) -> None:
     """Refuse to charge a server that nobody named, unless somebody at the terminal means it."""
-    if sys.stdin is not None and sys.stdin.isatty():
-        # Whatever goes to standard output is the answer.
-        say("You named no server. Let this charge the one of your last login? [y/N]", "bold")
-        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+    if can_be_asked():
+        if agrees("You named no server. Let this charge the one of your last login?"):
             return
         raise InputError("nothing was asked; name the server with --server")
     raise InputError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from redveil.client.talk import Talk
 from redveil.data.synthetic import CLINIC_ID
 from redveil.privacy.loss import parse_loss
 from redveil.report.result import Result
-from support.command_line import Command, caller
+from support.command_line import Command, Typist, caller
 from support.relays import Liar, http, listening
 from support.served import Served
 
@@ -172,13 +171,6 @@ def test_on_a_terminal_a_server_that_was_not_named_is_asked_for(
         assert refused.err.splitlines()[0] == f"server: {place.url}, of your last login"
         assert "Let this charge" in refused.err
     assert analyst(*call).code == 0
-
-
-class Typist(io.StringIO):
-    """A terminal at which somebody types."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_given_token_goes_only_where_it_is_said_to_go(
