@@ -204,24 +204,28 @@ def confirm(
     epsilon: str | float | Fraction,
     *,
     delta: str | float | Fraction | None = None,
+    others: bool = False,
     result_name: str | None = None,
     ledger: Charged = None,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
-    """Measure the list of a result again, on other entities, with differential privacy.
+    """Measure the list of a result again, with differential privacy.
 
     Nothing is searched for, so all of ε goes to counts: one table for each table that the list was
     read from. The new result has the same list, in the same order, with new numbers. `before` of
     each redescription has the old Jaccard index and the difference; all these intervals hold
     together with probability 95 %. They are about these entities and the earlier ones, not about
     populations that both are samples of. A redescription is confirmed if its p-value is below 1 %
-    when multiplied by the length of the list. That holds if the list was found without looking at
-    these entities: a new cohort, or a part that was set aside.
+    when multiplied by the length of the list. That holds only if the list was found without looking
+    at these entities: a new cohort, or a part that was set aside. The ids of the schemas tell
+    whether it is another data set; that its entities are others is for the owner to vouch for.
 
     result:  the result whose list is to be confirmed
     dataset: what `load` returned for the new tables; the schema must allow the listed queries
     epsilon: the privacy loss ε for the new entities
+    others:  True if you vouch that none of these entities are among those that the list was found
+        on; the certificate says so. Otherwise they are called possibly the same
     delta:   the δ of (ε, δ)-privacy; 0, pure ε, by default
     result_name, ledger, progress, keep: as for `mine`
 
@@ -229,6 +233,8 @@ def confirm(
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> first = mine(load(*clinic_frames(2000), clinic_schema()), epsilon=5)
     >>> again = confirm(first, load(*clinic_frames(1000), clinic_schema()), epsilon=2)
+    >>> again.certificate.measured_on()
+    'the same data set, by its id; possibly the same patients'
     >>> [one.left.text for one in again] == [one.left.text for one in first]
     True
     """
@@ -243,6 +249,8 @@ def confirm(
 
     must_be_a_result(result)
     mining.must_be_minable(dataset, CONFIRM)
+    if not isinstance(others, bool):
+        raise InputError("others must be True or False")
     told, handover = mining.reporter(progress), Handover(keep)
     arranged = retest(result.document)
     wanted = Confirm.measuring(arranged.pairs)
@@ -261,7 +269,7 @@ def confirm(
     before = said_before(result.document)
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
-    source = source_of(result.document)
+    source = replace(source_of(result.document), others=others)
     charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True

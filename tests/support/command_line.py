@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -66,6 +67,14 @@ class Clinic:
     def names(self) -> list[str]:
         """Return the names of the files in the folder."""
         return sorted(path.name for path in self.folder.iterdir())
+
+
+class Typist(io.StringIO):
+    """A terminal at which somebody types."""
+
+    def isatty(self) -> bool:
+        """Say that it is one."""
+        return True
 
 
 def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:

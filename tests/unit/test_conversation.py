@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import redveil
 from redveil.budget.ledger import Ledger
-from redveil.data.synthetic import clinic_frames, wide_dataset
+from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema, wide_dataset
 from redveil.errors import InputError, PlanError
 from redveil.privacy.loss import Loss, total
 from redveil.query.formula import attributes, literal_count
@@ -467,6 +468,62 @@ def test_a_p_value_is_multiplied_by_the_length_of_the_list() -> None:
     assert known.bound == pytest.approx(min(1 - sum(expected) / len(again) + 0.02, 1))
 
 
+def cohort(identifier: str | None) -> redveil.Dataset:
+    """Return a clinic whose schema has some id."""
+    return redveil.load(*clinic_frames(500), replace(clinic_schema(), id=identifier))
+
+
+VOUCHED = "the patients are others than those that the list was found on, or nothing is confirmed"
+SAME = "the same data set, by its id"
+ANOTHER = "another data set, by its id"
+PERHAPS = "perhaps the same data set, as an id is missing"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "known", "unvouched"),
+    [
+        (CLINIC_ID, SAME, "possibly the same patients"),
+        (None, PERHAPS, "possibly the same patients"),
+        ("  ", PERHAPS, "possibly the same patients"),
+        ("next year's", ANOTHER, "nobody vouches that its patients are others"),
+    ],
+)
+def test_a_confirmation_says_what_is_known_of_its_entities(
+    identifier: str | None, known: str, unvouched: str
+) -> None:
+    first = few_of(many())
+    again = redveil.confirm(first, cohort(identifier), 1)
+    vouched = redveil.confirm(first, cohort(identifier), 1, others=True)
+    assert f"measured on  {known}; {unvouched}\n" in str(again.certificate)
+    assert f"measured on  {known}\n" in str(vouched.certificate)
+    assert VOUCHED not in again.certificate.conditions
+    assert VOUCHED in vouched.certificate.conditions
+    assert "if these are other patients" in str(again)
+    assert "if these are other patients" not in str(vouched)
+    assert "measured on" not in str(first.certificate)
+
+
+def test_the_data_of_every_earlier_result_counts() -> None:
+    # Found on the clinic, measured elsewhere, and now on the clinic again.
+    elsewhere = redveil.confirm(few_of(many()), cohort("elsewhere"), 1)
+    again = redveil.confirm(elsewhere, cohort(CLINIC_ID), 1)
+    assert SAME in str(again.certificate)
+    assert ANOTHER in str(redveil.confirm(elsewhere, cohort("third"), 1).certificate)
+    refined = redveil.refine(few_of(many()), cohort("elsewhere"), 1).certificate
+    assert (refined.schema_id, refined.earlier) == ("elsewhere", (CLINIC_ID,))
+    # An id that somebody took out is not another one.
+    plain = many().document
+    unknown = plain.certificate.model_copy(update={"schema_id": None})
+    shortened = few_of(redveil.Result(plain.model_copy(update={"certificate": unknown})))
+    assert PERHAPS in str(redveil.confirm(shortened, cohort("elsewhere"), 1).certificate)
+
+
+def few_of(result: redveil.Result) -> redveil.Result:
+    """Return the beginning of a list."""
+    listed = result.document.redescriptions[:1]
+    return redveil.Result(result.document.model_copy(update={"redescriptions": listed}))
+
+
 def test_a_confirmation_is_sorted_and_cut_but_no_other_pair_is_sought_in_it() -> None:
     again = redveil.confirm(many(), clinic(1500), 5)
     known = again.document.false_discoveries
@@ -520,6 +577,8 @@ def test_what_cannot_be_confirmed_is_refused_before_anything_is_charged(tmp_path
         redveil.confirm("result.json", clinic(), 1, ledger=ledger)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^progress: give a function"):
         redveil.confirm(many(), clinic(), 1, ledger=ledger, progress=5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="others must be True or False"):
+        redveil.confirm(many(), clinic(), 1, ledger=ledger, others="yes")  # type: ignore[arg-type]
     damaged = redveil.Result(many().document.model_copy(update={"tree_pairs": ()}))
     with pytest.raises(InputError, match=r"^redescriptions.0: its source is not in tree_pairs"):
         redveil.confirm(damaged, clinic(), 1, ledger=ledger)

@@ -198,6 +198,17 @@ def say(text: str, style: str = "") -> None:
         messages().print(Text(text, style=style), soft_wrap=True)
 
 
+def can_be_asked() -> bool:
+    """Return whether somebody sits at a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def agrees(question: str) -> bool:
+    """Return whether somebody at the terminal says yes; standard output is left to the answer."""
+    say(f"{question} [y/N]", "bold")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 @contextmanager
 def _as_far_as_possible() -> Iterator[None]:
     """Write to standard error, or give up on it.

@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.arguments import JsonOutput, Output, Quiet
+from redveil.cli.arguments import JsonOutput, Output
 from redveil.cli.console import display, say, write, write_json
 from redveil.cli.help import ReadableCommand, ReadableGroup
 from redveil.cli.outputs import STANDARD_OUTPUT, check_output, save
-from redveil.cli.remote_access import DatasetName, JobId, TokenFile, Where, access, given_token
+from redveil.cli.remote_access import (
+    DatasetName,
+    JobId,
+    TokenFile,
+    Where,
+    access,
+    given_token,
+    named,
+)
 from redveil.cli.remote_audit import add_audit
 from redveil.cli.remote_questions import add_questions
-from redveil.cli.remote_run import Wanted, collect
+from redveil.cli.remote_run import Quiet, Wanted, collect
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
 
@@ -48,7 +56,8 @@ def login(
 ) -> None:
     """Keep a token for a server, where only you can read it, and the server's public key.
 
-    The token comes from a file, from the environment (REDVEIL_TOKEN), or is asked for.
+    From now on it is the server that is meant in this folder if none is named. The token comes from
+    a file, from the environment (REDVEIL_TOKEN), or is asked for.
     """
     from redveil.client.address import Address
     from redveil.client.connecting import connect
@@ -57,6 +66,7 @@ def login(
     from redveil.signing.keys import PublicKey
 
     where = Address.parse(address)
+    say(named(where.text))
     secret = given_token(token_file) or typer.prompt("Token", hide_input=True)
     trusted = None if authorities is None else str(authorities.resolve())
     with connect(where.text, secret, authorities=trusted) as server:

@@ -84,7 +84,7 @@ def requests(
 
 def approve(job: JobId, server: Where = None, token_file: TokenFile = None) -> None:
     """Let a job that waits for your approval be run, and charged."""
-    with access(server, token_file) as there:
+    with access(server, token_file, charges=True) as there:
         found = there.decide(job, approve=True)
     say(f"job {found.id} is {found.state.value}")
 

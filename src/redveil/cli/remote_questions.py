@@ -31,7 +31,6 @@ from redveil.cli.arguments import (
     PairScoreName,
     Prune,
     Query,
-    Quiet,
     Require,
     ResultFile,
     RootScoreName,
@@ -47,7 +46,7 @@ from redveil.cli.arguments import (
 from redveil.cli.console import display, write, write_json
 from redveil.cli.help import ReadableCommand
 from redveil.cli.remote_access import DatasetName, TokenFile, Where, access
-from redveil.cli.remote_run import Key, NoWait, Wanted, answer
+from redveil.cli.remote_run import Key, NoWait, Quiet, Wanted, answer
 from redveil.cli.steering import attribute_wishes
 
 if TYPE_CHECKING:
@@ -273,7 +272,7 @@ def _ask(
     *inputs: Path,
 ) -> None:
     wanted.check(inputs)
-    with access(server, token_file) as there, naming_options():
+    with access(server, token_file, charges=True) as there, naming_options():
         answer(there, there.dataset(dataset).id, asked, wanted)
 
 

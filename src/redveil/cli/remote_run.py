@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from redveil.cli.arguments import FILES
 from redveil.cli.console import display, output, progress, say
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.cli.paid_output import PaidOutput
+from redveil.cli.remote_access import suggested
 from redveil.errors import UnfinishedError
 from redveil.file_kind import FileKind
 
@@ -26,6 +28,15 @@ Key = Annotated[
         "--key",
         metavar="<text>",
         help="Name of this question; with the same one it is the same job, and charged once.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Write the file and print only warnings, and which server was asked.",
+        rich_help_panel=FILES,
     ),
 ]
 NoWait = Annotated[
@@ -82,8 +93,8 @@ def collect(server: Server, job: Job, wanted: Wanted) -> None:
         found = server.result(done)
     except KeyboardInterrupt as stopped:
         raise UnfinishedError(
-            f"stopped; job {job.id} goes on at the server; `redveil remote fetch {job.id}` gets "
-            "its result at no further charge"
+            f"stopped; job {job.id} goes on at the server; "
+            f"{suggested(f'fetch {job.id}', server.address)} gets its result at no further charge"
         ) from stopped
     kept = PaidOutput(wanted.path).finish(found.to_json())
     if wanted.quiet or is_standard_output(wanted.path):

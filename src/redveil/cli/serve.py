@@ -172,13 +172,11 @@ def _tell(settings: Settings) -> None:
         return
     try:
         Logins().find(address)
-        is_usual = Logins().find().address.text == address
     except InputError:
         say("You are not logged in; `redveil server issue-token demo` prints another token.")
         return
-    where = "" if is_usual else f" --server {address}"
     say("You are logged in. In a second terminal, run:")
-    say(f"  redveil remote mine clinic --epsilon 1{where}", "bold")
+    say(f"  redveil remote mine clinic --epsilon 1 --server {address}", "bold")
 
 
 def _local_address(settings: Settings) -> str | None:

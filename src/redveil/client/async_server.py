@@ -43,6 +43,11 @@ class AsyncServer:
         self._talk = talk
         self._connection = AsyncConnection(link)
 
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._talk.place
+
     async def datasets(self) -> list[AsyncDataset]:
         """Return the data sets that you may ask about."""
         found = await self._connection.run(self._talk.get(answers.Datasets, paths.DATASETS))
@@ -265,4 +270,5 @@ class AsyncDataset:
         return await self._server._answered(self.id, asked, key, progress)
 
     def __repr__(self) -> str:
-        return f"<AsyncDataset {self.name}: {in_words(self._known.left)} left>"
+        left = in_words(self._known.left)
+        return f"<AsyncDataset {self.name} at {self._server.address}: {left} left>"

@@ -31,7 +31,9 @@ def connect(
     Without a token, the login of `redveil remote login` is used, so that notebooks need not hold
     one. Requests that are lost are sent again, and are never charged twice.
 
-    url:         the server's address: https, or http on this machine
+    url:         the server's address: https, or http on this machine. Without one, it is the server
+        that was last logged in to in this folder, else the last one anywhere, which answers what is
+        free, and is not charged
     token:       the token that the operator gave you
     key:         the server's public key, or a PEM file with it; results that it has not signed are
         refused
@@ -46,7 +48,7 @@ use https
     """
     from redveil.client.server import Server
 
-    return Server(*_prepared(_login(url, token, authorities), key, patience))
+    return Server(*_prepared(url, token, authorities, key, patience))
 
 
 def connect_async(
@@ -66,7 +68,7 @@ def connect_async(
     """
     from redveil.client.async_server import AsyncServer
 
-    return AsyncServer(*_prepared(_login(url, token, authorities), key, patience))
+    return AsyncServer(*_prepared(url, token, authorities, key, patience))
 
 
 def _login(url: str | None, token: str | None, authorities: str | Path | None) -> Login:
@@ -82,11 +84,18 @@ def _login(url: str | None, token: str | None, authorities: str | Path | None) -
 
 
 def _prepared(
-    login: Login, key: str | Path | PublicKey | None, patience: float
+    url: str | None,
+    token: str | None,
+    authorities: str | Path | None,
+    key: str | Path | PublicKey | None,
+    patience: float,
 ) -> tuple[Link, Talk]:
+    login = _login(url, token, authorities)
     trusted = None if login.authorities is None else Path(login.authorities)
     public = _key(login.key if key is None else key)
-    return Link(login.address, login.token, trusted), Talk(login.address.text, patience, public)
+    is_meant = url is not None or login.is_of_this_folder
+    talk = Talk(login.address.text, patience, public, is_meant)
+    return Link(login.address, login.token, trusted), talk
 
 
 def _key(given: str | Path | PublicKey | None) -> PublicKey | None:

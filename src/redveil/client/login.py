@@ -23,42 +23,67 @@ class Login:
 
     key:         its public key, PEM, as it was when you logged in; None if results go unchecked
     authorities: the file of certificates to trust, None for the system's
+    folders:     the folders that mean this server if none is named, because it is the one that was
+        last logged in to there; kept by `Logins`
     """
 
     address: Address
     token: Token
     key: str | None = None
     authorities: str | None = None
+    folders: tuple[str, ...] = ()
+
+    @property
+    def is_of_this_folder(self) -> bool:
+        """Whether the folder that the program is in means this server."""
+        return _here() in self.folders
 
 
 class Logins:
-    """The file of logins, which only its owner can read. The last login is the usual one."""
+    """The file of logins, which only its owner can read.
+
+    If no server is named, it is the one that was last logged in to in this folder, else the last
+    one anywhere. The latter is a guess, and nothing is charged on a guess.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or Path.home() / ".config" / "redveil" / "logins.json"
 
     def find(self, address: str | None = None) -> Login:
-        """Return the login of a server, the last one if none is named."""
-        known = self._read()
+        """Return the login of a server; if none is named, that of this folder, or the last one."""
+        known = self._read()[::-1]
         if not known:
             raise InputError(f"no server is known; {_HOW}")
-        wanted = None if address is None else Address.parse(address).text
-        for one in reversed(known):
-            if wanted is None or one.get("address") == wanted:
+        if address is None:
+            here = (one for one in known if _here() in _folders(one))
+            return _login(next(here, known[0]), self.path)
+        wanted = Address.parse(address).text
+        for one in known:
+            if one.get("address") == wanted:
                 return _login(one, self.path)
         raise InputError(f"{wanted}: no login for this server; {_HOW}")
 
     def keep(self, login: Login, *, as_usual: bool = True) -> None:
-        """Keep a login, in the place of an earlier one for the same server.
+        """Keep a login made in this folder, in the place of an earlier one for the same server.
 
-        as_usual: whether it is the one that is used if no server is named; the only one always is
+        as_usual: whether it is the one that is used if no server is named; the only one always is.
+            If not, and another one was meant in this folder, nobody knows any more which is
         """
-        others = [one for one in self._read() if one.get("address") != login.address.text]
+        known, here, address = self._read(), _here(), login.address.text
+        folders = {path for one in known if one.get("address") == address for path in _folders(one)}
+        others = [one for one in known if one.get("address") != address]
+        if here is not None and (as_usual or not any(here in _folders(one) for one in others)):
+            folders.add(here)
+        # A folder means one server at most.
+        others = [
+            one | {"folders": [path for path in _folders(one) if path != here]} for one in others
+        ]
         made = {
-            "address": login.address.text,
+            "address": address,
             "token": login.token.reveal(),
             "key": login.key,
             "authorities": login.authorities,
+            "folders": sorted(folders),
         }
         self._write([*others, made] if as_usual else [made, *others])
 
@@ -102,9 +127,21 @@ class Logins:
 
 def _login(known: dict[str, Any], path: Path) -> Login:
     try:
-        token = Token(known["token"])
-        return Login(
-            Address.parse(known["address"]), token, known.get("key"), known.get("authorities")
-        )
+        address, token = Address.parse(known["address"]), Token(known["token"])
+        return Login(address, token, known.get("key"), known.get("authorities"), _folders(known))
     except (KeyError, InputError, TypeError):
         raise InputError(f"{path}: a login in it is damaged; {_HOW} again") from None
+
+
+def _folders(known: dict[str, Any]) -> tuple[str, ...]:
+    """Return the folders that mean a server; none if what is kept of them is damaged."""
+    kept = known.get("folders")
+    return tuple(one for one in kept if isinstance(one, str)) if isinstance(kept, list) else ()
+
+
+def _here() -> str | None:
+    """Return the folder that the program is in, None if that was removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None

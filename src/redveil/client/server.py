@@ -36,6 +36,11 @@ class Server:
         self._talk = talk
         self._connection = Connection(link)
 
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._talk.place
+
     def datasets(self) -> list[RemoteDataset]:
         """Return the data sets that you may ask about."""
         found = self._connection.run(self._talk.get(answers.Datasets, paths.DATASETS))
@@ -429,11 +434,12 @@ class RemoteDataset(Displayed):
         return self._server._answered(self.id, question("confirm", given), key, progress)
 
     def __repr__(self) -> str:
-        return f"<RemoteDataset {self.name}: {in_words(self._known.left)} left>"
+        left = in_words(self._known.left)
+        return f"<RemoteDataset {self.name} at {self._server.address}: {left} left>"
 
     def _shown(self) -> Iterator[Block]:
         known = self._known
-        yield f"data set {known.name}: its rows stay on the server"
+        yield f"data set {known.name}: its rows stay on the server, {self._server.address}"
         yield f"{in_words(known.left)} left of {in_words(known.cap)} for you"
         if known.needs_approval:
             yield "its owner looks at every question first"

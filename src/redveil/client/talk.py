@@ -44,11 +44,13 @@ class Talk:
     place:    its address, for errors
     patience: how long to go on trying, in seconds
     key:      the public key that must have signed results; None to leave them unchecked
+    is_meant: whether somebody said that it is this server; one that was guessed is not charged
     """
 
     place: str
     patience: float = PATIENCE
     key: PublicKey | None = None
+    is_meant: bool = True
 
     def get(self, model: type[Model], path: str, **query: str | int | None) -> Steps[Model]:
         """Ask for something that can be asked for again."""
@@ -81,6 +83,7 @@ class Talk:
 
     def submit(self, dataset: str, question: Question, key: str) -> Steps[Job]:
         """Submit a question; the same key again is the same job, and is charged once."""
+        self._must_be_meant()
         path = paths.SUBMIT.format(dataset=identifier(dataset))
         body = {"question": question.model_dump(mode="json", exclude_unset=True)}
         try:
@@ -198,9 +201,18 @@ class Talk:
         return found
 
     def decide(self, job: str, *, approve: bool) -> Steps[answers.OwnedJob]:
-        """Approve or decline a job."""
+        """Approve or decline a job. One that is approved will be charged."""
+        if approve:
+            self._must_be_meant()
         path = (paths.APPROVE if approve else paths.DECLINE).format(job=identifier(job))
         return (yield from self.post(answers.OwnedJob, path, {}))
+
+    def _must_be_meant(self) -> None:
+        if not self.is_meant:
+            raise InputError(
+                f"{self.place} is only the server of your last login, and would be charged; if you "
+                f'mean it, say redveil.connect("{self.place}")'
+            )
 
     def _exchange(self, send: Send, patience: float) -> Steps[Reply]:
         """Return the answer to a request, after as many tries as patience allows."""

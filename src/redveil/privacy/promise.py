@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from redveil.privacy.loss import Loss, legible
 from redveil.privacy.plan import Plan
 from redveil.schema import Schema, Side, Status
+from redveil.schema.view import plural
 
 if TYPE_CHECKING:
     from redveil.query.condition import Condition
@@ -50,7 +51,9 @@ class Source:
     A run takes queries for released. If they were not released with privacy, what it says of them
     repeats that.
 
-    unmet: why its promise is not met, if it is not
+    unmet:    why its promise is not met, if it is not
+    datasets: the ids of all data sets that the queries come from, None for one that is not known
+    others:   whether the owner vouches that the run is about none of the entities in these
 
     >>> Source("exact", ("the schema is a draft",)).conditions
     ('NOT MET: the queries come from a result whose promise is not met: the schema is a draft',)
@@ -60,6 +63,8 @@ class Source:
 
     guarantee: Guarantee
     unmet: tuple[str, ...] = ()
+    datasets: tuple[str | None, ...] = ()
+    others: bool = False
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -123,6 +128,11 @@ class Promise:
         conditions += self.method.conditions
         if self.source is not None:
             conditions += self.source.conditions
+            if self.source.others:
+                conditions.append(
+                    f"the {plural(schema.unit)} are others than those that the list was found on, "
+                    "or nothing is confirmed"
+                )
         if schema.status is Status.DRAFT:
             conditions.append(
                 f"{NOT_MET}: the schema is a draft whose bounds or categories were taken from "

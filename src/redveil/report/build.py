@@ -109,6 +109,7 @@ def pruned_points(pruned: Iterable[Pruned]) -> tuple[PointPart, ...]:
 def certificate(promise: Promise) -> CertificatePart:
     """Return what a run promises."""
     schema, loss, method = promise.schema, promise.loss, promise.method
+    source = promise.source
     return CertificatePart(
         unit=schema.unit,
         protects=f"one {schema.unit}: its row in both views",
@@ -126,6 +127,9 @@ def certificate(promise: Promise) -> CertificatePart:
         schema_status=schema.status.value,
         conditions=promise.conditions,
         software=software(),
+        schema_id=(schema.id or "").strip() or None,
+        earlier=() if source is None else source.datasets,
+        others=source is not None and source.others,
         given=_given(promise.given),
         within=_given(promise.part),
     )

@@ -30,8 +30,9 @@ from redveil.report.steering import steering_lines
 from redveil.schema.view import plural
 
 FORMAT_VERSION: Final = 1
+CONFIRM: Final = "confirm"
 # The algorithms that start from queries of an earlier result.
-DERIVED: Final = ("refine", "confirm")
+DERIVED: Final = ("refine", CONFIRM)
 
 # A positive fraction in digits. Python reads whole numbers of up to 4300 digits.
 Price = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3999}(/[1-9][0-9]{0,3999})?$")]
@@ -101,6 +102,17 @@ class CertificatePart(Displayed, Part):
     schema_status: Literal["declared", "draft"]
     conditions: tuple[str, ...] = Field(description="what the promise rests on")
     software: str
+    schema_id: str | None = Field(
+        default=None, description="the data set's id; null if its schema has none"
+    )
+    earlier: tuple[str | None, ...] = Field(
+        default=(),
+        description="the ids of all data sets that given queries were found or measured on before",
+    )
+    others: bool = Field(
+        default=False,
+        description="whether the owner vouches that a list was measured again on other entities",
+    )
     given: GivenPart | None = Field(
         default=None,
         description="the queries that a person gave, if any; nothing was paid for them",
@@ -149,6 +161,31 @@ class CertificatePart(Displayed, Part):
         return tuple(one for one in self.conditions if one.startswith(NOT_MET))
 
     @property
+    def is_another_dataset(self) -> bool | None:
+        """Whether its data set is another one than all earlier ones, by its id; None if unknown."""
+        if self.schema_id is not None and self.schema_id in self.earlier:
+            return False
+        if self.schema_id is None or None in self.earlier or not self.earlier:
+            return None
+        return True
+
+    def measured_on(self) -> str | None:
+        """Return what is known of the entities that a list was measured on again."""
+        if self.algorithm != CONFIRM:
+            return None
+        known = {
+            True: "another data set, by its id",
+            False: "the same data set, by its id",
+            None: "perhaps the same data set, as an id is missing",
+        }[self.is_another_dataset]
+        units = plural(self.unit)
+        if self.others:
+            return known
+        if self.is_another_dataset:
+            return f"{known}; nobody vouches that its {units} are others"
+        return f"{known}; possibly the same {units}"
+
+    @property
     def promise(self) -> str:
         """The loss as text; δ is mentioned if there is one."""
         return str(loss.Loss(Fraction(self.epsilon), Fraction(self.delta)))
@@ -176,6 +213,8 @@ class CertificatePart(Displayed, Part):
             facts.append(("given", " and ".join(one.text for one in self.given.queries)))
         if self.within is not None:
             facts.append(("within", " and ".join(one.text for one in self.within.queries)))
+        if (where := self.measured_on()) is not None:
+            facts.append(("measured on", where))
         if entities is not None:
             facts.append((plural(self.unit), f"{interval_text(entities, 0)} (noisy)"))
         facts += [

@@ -75,12 +75,11 @@ def _fill_list(sheet: Any, document: ResultDocument) -> None:
 
 def _fill_certificate(sheet: Any, document: ResultDocument) -> None:
     """Write the certificate's facts, after everything that must not be overlooked."""
-    known, found = document.false_discoveries, len(document.redescriptions)
     notes = [
         ("warning", document.warning),
         ("message", document.message),
         ("list", listing_text(document)),
-        ("confirmed", None if known is None else confirmation_text(known, found)),
+        ("confirmed", confirmation_text(document)),
     ]
     facts: Listing = document.certificate.listing(document.entities)
     rows = [(name, note) for name, note in notes if note] + [(n, f) for n, f in facts.rows]

@@ -68,10 +68,9 @@ def full_fragment(document: ResultDocument) -> str:
 
 
 def _notes(document: ResultDocument) -> Iterable[str]:
-    known, found = document.false_discoveries, len(document.redescriptions)
     notes = (
         Note(document.message) if document.message else None,
-        None if known is None else confirmation_text(known, found),
+        confirmation_text(document),
         listing_text(document),
     )
     return [note for note in notes if note]

@@ -49,8 +49,8 @@ def _notes(document: ResultDocument) -> Iterator[Block]:
 def _below(document: ResultDocument) -> Iterator[Block]:
     """Yield what stands below the list: how it was made, and what was promised."""
     promise = document.certificate
-    if document.false_discoveries:
-        yield confirmation_text(document.false_discoveries, len(document.redescriptions))
+    if (confirmed := confirmation_text(document)) is not None:
+        yield confirmed
     if (how := listing_text(document)) is not None:
         yield how
     summary = (

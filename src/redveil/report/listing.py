@@ -25,9 +25,8 @@ from redveil.privacy.loss import read_count
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json
 from redveil.report.build import pruned_points, with_list
-from redveil.report.document import ListingPart, ResultDocument
+from redveil.report.document import CONFIRM, ListingPart, ResultDocument
 from redveil.report.released import (
-    CONFIRM,
     DESCRIBE,
     earlier_choices,
     released_list,

@@ -36,7 +36,6 @@ Currency = Callable[[Fraction], Price]
 # The algorithms that begin with given queries.
 DESCRIBE: Final = "describe"
 REFINE: Final = "refine"
-CONFIRM: Final = "confirm"
 # Heap numbers grow as 2^depth; no tree that fits a table is deeper.
 MOST_NODES = 2**16
 # No count is as large and no price as small, whatever the parameters. Beyond, doubles overflow.

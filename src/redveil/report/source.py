@@ -13,8 +13,8 @@ def source_of(document: ResultDocument) -> Source:
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
     >>> clinic = redveil.load(*clinic_frames(500), clinic_schema())
     >>> result = redveil.mine(clinic, epsilon=1)
-    >>> source_of(result.document)
-    Source(guarantee='exact', unmet=())
+    >>> source_of(result.document).guarantee
+    'exact'
     >>> source_of(redveil.truth(result, clinic).document).unmet
     ('it has true values, or is marked as not private',)
     """
@@ -22,7 +22,8 @@ def source_of(document: ResultDocument) -> Source:
     unmet = _unmet(promise)
     if document.warning is not None or any(one.true for one in document.redescriptions):
         unmet.append("it has true values, or is marked as not private")
-    return Source(promise.guarantee, tuple(dict.fromkeys(unmet)))
+    datasets = dict.fromkeys((*promise.earlier, promise.schema_id))
+    return Source(promise.guarantee, tuple(dict.fromkeys(unmet)), tuple(datasets))
 
 
 def _unmet(promise: CertificatePart) -> list[str]:

@@ -58,9 +58,8 @@ def result_view(
         parts.append(Text(details))
     if document.message:
         parts.append(Text(document.message, style="yellow"))
-    if document.false_discoveries:
-        found = len(document.redescriptions)
-        parts.append(Text(confirmation_text(document.false_discoveries, found)))
+    if (confirmed := confirmation_text(document)) is not None:
+        parts.append(Text(confirmed))
     if (how := listing_text(document)) is not None:
         parts.append(Text(how))
     parts.append(certificate_view(document.certificate, document.entities, narrow=narrow))

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from redveil.findings.selection import Selection
-from redveil.report.document import DiscoveryPart, RedescriptionPart, ResultDocument
+from redveil.report.document import CONFIRM, CertificatePart, RedescriptionPart, ResultDocument
+from redveil.schema.view import plural
 
 #: Stands before a redescription that adds detail to another.
 DETAIL: Final = "↳"
@@ -42,10 +43,23 @@ def detail_text(document: ResultDocument) -> str | None:
     return f"{DETAIL}1 adds detail to entry 1"
 
 
-def confirmation_text(known: DiscoveryPart, reported: int) -> str:
-    """Return how many of the redescriptions are confirmed, in a line."""
+def is_unvouched(certificate: CertificatePart) -> bool:
+    """Return whether a list was measured again on entities that nobody vouches are others.
+
+    What is confirmed then is so only if they are.
+    """
+    return certificate.algorithm == CONFIRM and not certificate.others
+
+
+def confirmation_text(document: ResultDocument) -> str | None:
+    """Return how many of the redescriptions are confirmed, in a line; None if nobody asked."""
+    known, reported = document.false_discoveries, len(document.redescriptions)
+    if known is None:
+        return None
     pairs = f"up to 10^{known.comparable:.0f} comparable pairs"
-    text = f"{known.confirmed} of {reported} confirmed after correcting for {pairs}"
+    units = plural(document.certificate.unit)
+    only = f", if these are other {units}," if is_unvouched(document.certificate) else ""
+    text = f"{known.confirmed} of {reported} confirmed{only} after correcting for {pairs}"
     if known.confirmed < reported:
         return f"{text}; the others are not confirmed, and may still be real"
     return f"{text}; at most {100 * known.bound:.0f} % false discoveries expected"

@@ -8,7 +8,7 @@ import pytest
 
 from redveil.budget.ledger import Ledger
 from redveil.report.result import Result
-from support.command_line import Clinic, Command
+from support.command_line import Clinic, Command, Typist
 
 THREE_FILES = ["datapackage.json", "diagnoses.csv", "laboratory.csv"]
 
@@ -88,6 +88,44 @@ def test_a_list_is_confirmed(mined: Path, clinic_files: Clinic, command: Command
     assert "difference" in command("show", out).out
     assert "difference_low" in command("show", out, "--format", "csv").out
     assert "difference" not in command("show", str(mined)).out
+
+
+VOUCHED = "the patients are others than those that the list was found on, or nothing is confirmed"
+
+
+@pytest.mark.parametrize(
+    ("options", "typed", "is_asked", "vouched"),
+    [
+        ((), None, False, False),
+        (("--others",), None, False, True),
+        (("--perhaps-same",), "", False, False),
+        ((), "y\n", True, True),
+        ((), "\n", True, False),
+        ((), "", True, False),
+    ],
+)
+def test_the_owner_is_asked_whether_the_entities_are_others(
+    options: tuple[str, ...],
+    typed: str | None,
+    is_asked: bool,  # noqa: FBT001 - what is expected
+    vouched: bool,  # noqa: FBT001
+    mined: Path,
+    clinic_files: Clinic,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if typed is not None:
+        monkeypatch.setattr("sys.stdin", Typist(typed))
+    out = str(clinic_files.folder / "again.json")
+    call = ("confirm", str(mined), *tables(clinic_files), "-e", "1", "-q", "-o", out)
+    done = command(*call, *options)
+    assert (done.code, done.out) == (0, "")
+    assert ("found on, without exception?" in done.err) is is_asked
+    again = Result.read(out)
+    assert (VOUCHED in again.certificate.conditions) is vouched
+    shown = command("show", out).out
+    assert ("possibly the same patients" in shown) is not vouched
+    assert ("confirmed, if these are other patients" in shown) is not vouched
 
 
 @pytest.mark.parametrize("name", ["refine", "confirm"])

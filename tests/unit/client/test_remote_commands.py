@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import redveil
+from redveil.cli.remote import remote
 from redveil.client.talk import Talk
 from redveil.data.synthetic import CLINIC_ID
 from redveil.privacy.loss import parse_loss
 from redveil.report.result import Result
-from support.command_line import Command, caller
+from support.command_line import Command, Typist, caller
 from support.relays import Liar, http, listening
 from support.served import Served
 
@@ -41,6 +43,13 @@ def analyst(command: Command, place: Served) -> Command:
     return command
 
 
+@pytest.fixture(scope="module")
+def mined(place: Served) -> Result:
+    """A result of the server, with a list."""
+    with redveil.connect(place.url, place.people.secrets["ana"]) as server:
+        return server.dataset("clinic").mine(5, depth=1, trials=1)
+
+
 def log_in(command: Command, place: Served, name: str) -> None:
     Path("token").write_text(f"{place.people.secrets[name]}\n")
     done = command("login", place.url, "--token-file", "token")
@@ -60,7 +69,7 @@ def test_a_session(analyst: Command) -> None:
     assert (mined.code, "Privacy certificate" in mined.out) == (0, True)
     assert "written to result.json" in mined.err
     refined = analyst("refine", "result.json", "clinic", "-e", "1", "--quiet")
-    assert (refined.code, refined.out, refined.err) == (0, "", "")
+    assert (refined.code, refined.out, refined.err.count("\n")) == (0, "", 1)
     assert Result.read("refined.json").certificate.algorithm == "refine"
     assert analyst("confirm", "result.json", "clinic", "-e", "1", "-o", "-").code == 0
     asked = analyst("describe", "[gout]", "clinic", "-e", "1", "--no-wait")
@@ -88,7 +97,90 @@ def test_what_is_refused_is_one_line(analyst: Command) -> None:
     ):
         done = analyst(*arguments)
         assert (done.code, said in done.err, done.out) == (code, True, ""), done
-        assert done.err.count("\n") == 1
+        (_,) = (line for line in done.err.splitlines() if not line.startswith("server: "))
+
+
+CHARGING = (
+    ("mine", "clinic", "-e", "1", *SMALL, "--no-wait"),
+    ("mine", "clinic", "-e", "1", *SMALL, "--no-wait", "--quiet"),
+    ("describe", "[gout]", "clinic", "-e", "1", "--no-wait"),
+    ("refine", "mined.json", "clinic", "-e", "1", "--no-wait"),
+    ("confirm", "mined.json", "clinic", "-e", "1", "--no-wait"),
+    ("approve", "7e57"),
+)
+FREE = (
+    *(("datasets",), ("datasets", "--json"), ("budget", "clinic"), ("schema", "clinic")),
+    *(("dummy", "clinic", "new"), ("plan", "clinic", "-e", "1"), ("key",), ("jobs", "--json")),
+    *(("fetch", "7e57"), ("cancel", "7e57"), ("decline", "7e57")),
+    *(("log", "clinic"), ("requests", "clinic")),
+)
+
+
+@pytest.mark.slow
+def test_every_command_names_the_server(analyst: Command, place: Served, mined: Result) -> None:
+    assert f"server: {place.url}\n" in analyst("login", place.url, "--token-file", "token").err
+    mined.save("mined.json")
+    called = set()
+    for arguments in (*CHARGING, *FREE):
+        # Also if it fails: perhaps because another server was meant.
+        assert analyst(*arguments).err.splitlines()[0] == f"server: {place.url}", arguments
+        called.add(arguments[0])
+    assert place.url in analyst("logout").err
+    assert called | {"login", "logout"} == {
+        one.name or one.callback.__name__
+        for one in remote.registered_commands
+        if one.callback is not None
+    }
+
+
+@pytest.mark.parametrize("arguments", CHARGING, ids=lambda one: one[0])
+def test_no_server_is_charged_that_was_not_meant(
+    arguments: tuple[str, ...],
+    analyst: Command,
+    place: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    mined: Result,
+) -> None:
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    mined.save("mined.json")
+    asked = len(place.store.jobs.of_analyst(place.people.ids["ana"]))
+    done = analyst(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert f"--server {place.url}" in done.err
+    assert f"{place.url}, of your last login" in done.err
+    assert len(place.store.jobs.of_analyst(place.people.ids["ana"])) == asked
+    # What is free goes on, and says whom it asked.
+    assert f"{place.url}, of your last login" in analyst("budget", "clinic").err
+    if arguments[0] == "approve":
+        return
+    assert analyst(*arguments, "--server", place.url).code == 0
+    assert len(place.store.jobs.of_analyst(place.people.ids["ana"])) == asked + 1
+
+
+def test_on_a_terminal_a_server_that_was_not_named_is_asked_for(
+    analyst: Command, place: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    monkeypatch.setattr("sys.stdin", Typist("n\n\ny\n"))
+    call = ("mine", "clinic", "-e", "1", *SMALL, "--no-wait")
+    for _ in range(2):
+        refused = analyst(*call)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.splitlines()[0] == f"server: {place.url}, of your last login"
+        assert "Let this charge" in refused.err
+    assert analyst(*call).code == 0
+
+
+def test_a_given_token_goes_only_where_it_is_said_to_go(
+    analyst: Command, place: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    monkeypatch.setenv("REDVEIL_TOKEN", place.people.secrets["bob"])
+    assert "say where the server is" in analyst("datasets").err
+    assert analyst("datasets", "--server", place.url).code == 0
 
 
 def test_over_budget_has_an_exit_code_of_its_own(analyst: Command, place: Served) -> None:
@@ -172,7 +264,7 @@ def test_an_owner_decides_and_exports_the_log(command: Command, place: Served) -
 
 
 def test_stopping_says_how_to_get_the_result(
-    analyst: Command, monkeypatch: pytest.MonkeyPatch
+    analyst: Command, place: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -181,6 +273,7 @@ def test_stopping_says_how_to_get_the_result(
     done = analyst("mine", "clinic", "-e", "1", *SMALL)
     assert done.code == 130
     assert "`redveil remote fetch" in done.err
+    assert f" --server {place.url}`" in done.err
     assert not Path("result.json").exists()
 
 

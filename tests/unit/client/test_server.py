@@ -24,8 +24,9 @@ from support.connecting import Connect
 from support.served import Served
 
 SMALL: dict[str, Any] = {"depth": 1, "trials": 1}
-# What a server does not take: the ledger is its own, it keeps results, it has one profile.
-LOCAL_ONLY = {"profile", "variance_threshold", "ledger", "keep", "result_name", "schema"}
+# What a server does not take: the ledger is its own, it keeps results, it has one profile, and only
+# owners know whether entities are others.
+LOCAL_ONLY = {"profile", "variance_threshold", "ledger", "keep", "result_name", "schema", "others"}
 REMOTE_ONLY = {"key"}
 
 
@@ -45,7 +46,10 @@ def test_a_data_set_is_mined_as_if_it_were_here(connect: Connect) -> None:
     assert result.ask(left.text, right.text).cost == 0
     refined = dataset.refine(result, 2, of=1)
     assert refined.certificate.algorithm == "refine"
-    assert dataset.confirm(result, "1").certificate.algorithm == "confirm"
+    again = dataset.confirm(result, "1").certificate
+    # Analysts cannot vouch for what only the owner knows.
+    assert (again.algorithm, again.others) == ("confirm", False)
+    assert "the same data set, by its id; possibly the same" in str(again)
     jobs = server.jobs(3)
     assert [one.question.kind for one in jobs] == ["confirm", "refine", "mine"]
     assert server.result(jobs[2].id) == result

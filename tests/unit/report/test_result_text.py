@@ -194,7 +194,9 @@ def test_where_all_are_confirmed_nothing_is_marked(width: int) -> None:
 def test_false_discoveries_are_bounded_and_never_said_to_be_all(
     known: DiscoveryPart, text: str
 ) -> None:
-    assert confirmation_text(known, 3) == text
+    made = document(*[redescription()] * 3)
+    assert confirmation_text(made) is None
+    assert confirmation_text(made.model_copy(update={"false_discoveries": known})) == text
     assert "100" not in text
 
 

@@ -14,7 +14,7 @@ ADAPTER: TypeAdapter[Mine | Describe | Refine | Confirm] = TypeAdapter(Question)
 # What a server decides, or does not offer: the profile that is not private, and what is local.
 LOCAL = {
     *("dataset", "result", "profile", "variance_threshold"),
-    *("result_name", "ledger", "progress", "keep"),
+    *("result_name", "ledger", "progress", "keep", "others"),
 }
 
 

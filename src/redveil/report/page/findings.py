@@ -8,6 +8,7 @@ from typing import Final
 
 from redveil.findings.wording import interval_text, p_text
 from redveil.report.document import (
+    CONFIRM,
     DiscoveryPart,
     IntervalPart,
     RedescriptionPart,
@@ -19,9 +20,9 @@ from redveil.report.page.markup import Html, element, joined
 from redveil.report.page.sentences import Sentence, Teller, Words
 from redveil.report.page.stories import DETAILS, DOUBTS, is_ranked, parts
 from redveil.report.page.strength import is_doubtful, likeness
-from redveil.report.released import CONFIRM
-from redveil.report.wording import DETAIL, listing_text
+from redveil.report.wording import DETAIL, is_unvouched, listing_text
 from redveil.schema import Side
+from redveil.schema.view import plural
 
 # Longer lists are drawn only where one looks.
 MANY: Final = 30
@@ -100,7 +101,7 @@ def _guide(teller: Teller) -> Html:
     """Return what the numbers beside the findings mean, in a few words each."""
     units, found = teller.units, teller.document.redescriptions
     again = teller.document.certificate.algorithm == CONFIRM
-    whom = f"on {units} of whom the search knew nothing" if again else f"on these same {units}"
+    whom = f"on {teller.measured_again()}" if again else f"on these same {units}"
     said = {
         "Jaccard index": f"of the {units} that fit either description, the share that fits both",
         "if unrelated": "what the index would be by chance, for two descriptions of these sizes",
@@ -192,6 +193,12 @@ def range_text(interval: IntervalPart, digits: int = 2) -> str:
 def _notes(document: ResultDocument) -> Iterator[str]:
     if document.false_discoveries:
         yield _confirmation(document.false_discoveries, len(document.redescriptions))
+    if is_unvouched(document.certificate) and any(one.confirmed for one in document.redescriptions):
+        units = plural(document.certificate.unit)
+        yield (
+            f"What is said to be confirmed holds only if these {units} are others than those that "
+            "the list was found on, and nobody has vouched for that."
+        )
     if (how := listing_text(document)) is not None:
         yield f"{how}."
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from redveil.report.document import CONFIRM
 from redveil.report.page.markup import Html, element
 from redveil.report.page.sentences import Teller
-from redveil.report.released import CONFIRM
+from redveil.report.wording import is_unvouched
 
 #: By the name that links use: the word, and what it means.
 GLOSSARY: Final = {
@@ -83,9 +84,7 @@ _SEARCHED: Final = (
     "even though it was picked from very many pairs that could have been found instead. This was "
     "tested on the same {units}, not on others"
 )
-_MEASURED_AGAIN: Final = (
-    "even though several findings were measured, on {units} of whom the search knew nothing"
-)
+_MEASURED_AGAIN: Final = "even though several findings were measured, on {measured_again}"
 
 
 def term(name: str, shown: str) -> Html:
@@ -101,6 +100,9 @@ def term(name: str, shown: str) -> Html:
 def glossary_section(teller: Teller) -> Html:
     """Return all words, for print and for those who follow a link."""
     names = {"unit": teller.unit, "units": teller.units}
+    names["measured_again"] = teller.measured_again()
+    if is_unvouched(teller.document.certificate):
+        names["measured_again"] += ". All of this holds only if they are others"
     again = teller.document.certificate.algorithm == CONFIRM
     although = (_MEASURED_AGAIN if again else _SEARCHED).format(**names)
     entries: list[Html] = []

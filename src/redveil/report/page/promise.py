@@ -54,6 +54,10 @@ _PLAIN_CONDITIONS: Final = {
         r"the run would have finished without an error whoever is in the data, its random numbers "
         r"cannot be guessed, and nobody outside saw its messages or how long it took"
     ),
+    r"the (.+) are others than those that the list was found on, .*": (
+        r"none of the \1 here are among those that the list was found on; otherwise, nothing is "
+        r"confirmed"
+    ),
     r"(an ε above .+ protects hardly anyone)": r"and even then, \1",
     r"the Markov chains have converged after (.+) steps; .*": (
         r"the random walks that chose the trees ran long enough, with \1 steps; nobody can prove it"

@@ -14,6 +14,7 @@ from redveil.findings.released_table import ReleasedTable
 from redveil.privacy.promise import AS_PUBLISHED
 from redveil.query.json_form import from_json
 from redveil.report.document import (
+    CONFIRM,
     GivenPart,
     IntervalPart,
     QueryPart,
@@ -24,7 +25,7 @@ from redveil.report.page.addition import Addition, addition_of, contributions
 from redveil.report.page.counts import Counts, rounded_count
 from redveil.report.page.phrases import Phrases
 from redveil.report.page.strength import is_doubtful, likeness, strength
-from redveil.report.released import CONFIRM, DESCRIBE, REFINE, released_tables
+from redveil.report.released import DESCRIBE, REFINE, released_tables
 from redveil.schema import Side
 from redveil.schema.view import plural
 
@@ -254,7 +255,12 @@ class Teller:
         both = [left, Words(" and "), right]
         if certificate.algorithm == CONFIRM:
             start = "Findings of an earlier result were measured again, on "
-            return [Words(f"{start}{self._crowd('other ')}, in "), *both, Words(".")]
+            other, beyond = "", ", possibly the same ones"
+            if certificate.others:
+                other, beyond = "other ", ""
+            elif certificate.is_another_dataset:
+                beyond = " of another data set"
+            return [Words(f"{start}{self._crowd(other)}{beyond}, in "), *both, Words(".")]
         if certificate.algorithm == DESCRIBE and certificate.given is not None:
             side = Side.RIGHT if certificate.given.left is not None else Side.LEFT
             searched = Words(self.views[side], side)
@@ -271,6 +277,15 @@ class Teller:
                 f"{self.units} as nearly as possible.{self._in_all()}"
             ),
         ]
+
+    def measured_again(self) -> str:
+        """Return whom a list was measured on again, as far as that is known."""
+        certificate = self.document.certificate
+        if certificate.others:
+            return f"{self.units} who are others, as the owner vouches"
+        if certificate.is_another_dataset:
+            return f"{self.units} of another data set, who may be the same"
+        return f"possibly the same {self.units}"
 
     def _in_all(self) -> str:
         return f" There are {self._crowd()} in all." if self.crowd else ""

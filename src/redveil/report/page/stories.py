@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from redveil.privacy.promise import AS_PUBLISHED
-from redveil.report.document import RedescriptionPart, ResultDocument
-from redveil.report.released import CONFIRM
+from redveil.report.document import CONFIRM, RedescriptionPart, ResultDocument
 
 #: The headings of the parts of a list; the first part has none.
 DETAILS: Final = "Details of the findings above"

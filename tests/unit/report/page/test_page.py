@@ -238,7 +238,7 @@ def test_what_was_asked_is_told() -> None:
     described = told(algorithm="describe", given=gout)
     assert "about 1,000 patients was searched for what best describes those with gout" in described
     assert "were looked at more closely" in told(algorithm="refine", given=gout)
-    assert "measured again, on about 1,000 other patients" in told(algorithm="confirm")
+    assert "measured again, on about 1,000 patients, possibly the same" in told(algorithm="confirm")
     within = told(within=gout)
     assert "It is only about patients with gout ." in within
 
@@ -460,4 +460,34 @@ def test_words_beside_the_list_are_explained_beside_the_list() -> None:
     assert "confirmed : too strong for a coincidence, as tested on these same patients" in text
     assert "may end higher than that of the index" in text
     assert "confirmed : too strong" not in plain
-    assert "of whom the search knew nothing" in told(algorithm="confirm")
+
+
+def test_a_confirmation_tells_of_other_entities_only_if_the_owner_vouches_for_them() -> None:
+    ids = {"schema_id": "new", "earlier": ("old",)}
+    vouched = "the patients are others than those that the list was found on, or nothing is …"
+    same = confirmation()
+    another = confirmation(**ids)
+    sure = confirmation(**ids, others=True, conditions=(vouched,))
+    assert "measured again, on about 1,000 patients, possibly the same ones, in" in same
+    assert "measured again, on about 1,000 patients of another data set, in" in another
+    assert "measured again, on about 1,000 other patients, in" in sure
+    assert "as tested on possibly the same patients" in same
+    assert "as tested on patients of another data set, who may be the same" in another
+    assert "as tested on patients who are others, as the owner vouches" in sure
+    for text in (same, another):
+        assert "holds only if these patients are others than those that the list was found" in text
+        assert "nobody has vouched for that" in text
+        assert "All of this holds only if they are others. In at least 98 of 100 runs" in text
+        assert "about 1,000 other patients" not in text
+    assert "nobody has vouched" not in sure
+    assert "none of the patients here are among those that the list was found on" in sure
+
+
+def confirmation(**certificate: Any) -> str:
+    """Return the text of the page of a confirmed list."""
+    known = DiscoveryPart(comparable=0.3, confirmed=1, bound=0.02)
+    made = document(redescription(confirmed=True))
+    changed = CERTIFICATE.model_copy(update={"algorithm": "confirm", **certificate})
+    return text_of(
+        page(made.model_copy(update={"certificate": changed, "false_discoveries": known}))
+    )
