@@ -127,13 +127,17 @@ def commands() -> str:
     from typer.main import get_command
 
     from redveil.cli.app import app
+    from redveil.cli.commands import LazyGroup
 
     def pages(command: Any, parent: Any, name: str) -> Iterator[str]:
         context = typer.Context(command, info_name=name, parent=parent, max_content_width=80)
         context.terminal_width = 80
         yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context).strip()}\n```\n"
         for inner in getattr(command, "commands", {}):
-            yield from pages(command.commands[inner], context, inner)
+            loaded = (
+                command.loaded(inner) if isinstance(command, LazyGroup) else command.commands[inner]
+            )
+            yield from pages(loaded, context, inner)
 
     return "\n".join(pages(get_command(app), None, "redveil"))
 

@@ -6,7 +6,6 @@ import gc
 import sys
 import traceback
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Never
 
@@ -17,22 +16,13 @@ _OBJECTS_BETWEEN_SEARCHES: Final = 20_000
 
 def main() -> None:
     """Run a command and exit: 0 success, 1 failure, 2 bad usage or input, 3 over budget."""
-    _main("redveil.cli.app")
-
-
-def client_main() -> None:
-    """Run a command of the client alone, as `main` does."""
-    _main("redveil.cli.client_app")
-
-
-def _main(module: str) -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_SEARCHES)
     try:
         from redveil.cli.encoding import adapt
 
         adapt(sys.stdout)
         adapt(sys.stderr)
-        _run(module)
+        _run()
     except KeyboardInterrupt:
         _stop()
     except BrokenPipeError:
@@ -46,7 +36,7 @@ def _main(module: str) -> None:
         gc.freeze()
 
 
-def _run(module: str) -> None:
+def _run() -> None:
     """Run a command of an application; turn expected errors into one line and an exit code."""
     import typer
 
@@ -57,7 +47,8 @@ def _run(module: str) -> None:
     usage_error: type[Exception] = typer.BadParameter.__bases__[0]
     try:
         _must_be_somewhere()
-        app = import_module(module).app_for(sys.argv[1:3])
+        from redveil.cli.app import app
+
         code = app(standalone_mode=False, prog_name=program_name())
     except typer.Abort:
         _stop()

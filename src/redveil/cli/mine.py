@@ -57,13 +57,6 @@ if TYPE_CHECKING:
     from redveil.report.result import Result
     from redveil.schema import Schema
 
-#: Below the options in `redveil mine --help`.
-NOTES: Final = (
-    "A default from the noisy number of entities costs a hundredth of ε, which buys that number. "
-    "The published profile has other defaults: the paper's, and --prune auto. Limits on what to "
-    "report apply to the unfavourable end of each interval (hardened profile)."
-)
-
 LIMITS: Final = ("max_p_value", "min_jaccard", "min_support", "max_support", "max_disjuncts")
 
 
@@ -109,6 +102,10 @@ def mine(
     """Mine redescriptions with ε- or (ε, δ)-differential privacy.
 
     The result file contains released values only, so it can be shared.
+
+    A default from the noisy number of entities costs a hundredth of ε, which buys that number. The
+    published profile has other defaults: the paper's, with pruning. Limits on what to report apply
+    to the unfavourable end of each interval (hardened profile).
     """
     given: dict[str, Any] = {
         "algorithm": algorithm,

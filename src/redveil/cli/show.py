@@ -177,7 +177,6 @@ def _format(given: Format | None, target: Path | None) -> Format:
 
 def _print(read: Result, form: Format, *, plan: bool, full: bool) -> None:
     """Print a result to standard output."""
-    from redveil.report.full import below_view, full_table
     from redveil.report.text import result_view
 
     document = read.document
@@ -185,6 +184,8 @@ def _print(read: Result, form: Format, *, plan: bool, full: bool) -> None:
         _warn(document)
         write_file(_text(read, form, full=full).removesuffix("\n"))
     elif full:
+        from redveil.report.full import below_view, full_table
+
         _warn(document)
         if document.redescriptions:
             display_table(full_table(document))

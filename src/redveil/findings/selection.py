@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from redveil.errors import InputError
-from redveil.findings.redescription import Redescription
 from redveil.privacy.loss import read_fraction
+
+if TYPE_CHECKING:
+    from redveil.findings.redescription import Redescription
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from redveil.errors import QueryError, ResultError
-from redveil.findings.discovery import given_choices
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
-from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, SplitCounts
-from redveil.findings.statistics import Interval, SignificanceTest, Statistics
 from redveil.privacy.loss import LARGEST_EPSILON, Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
 from redveil.query.formula import Query, literals
@@ -30,6 +27,11 @@ from redveil.report.document import (
 )
 from redveil.schema import Attribute, Kind, Side
 from redveil.trees.tree import Tree
+
+# To check a file takes no statistics.
+if TYPE_CHECKING:
+    from redveil.findings.redescription import Redescription
+    from redveil.findings.statistics import Interval, SignificanceTest
 
 Currency = Callable[[Fraction], Price]
 
@@ -70,6 +72,8 @@ def released_tables(document: ResultDocument) -> tuple[ReleasedTable, ...]:
 
 def significance_test(document: ResultDocument) -> SignificanceTest:
     """Return the test whose p-values a result has: the published profile uses the paper's."""
+    from redveil.findings.statistics import SignificanceTest
+
     published = document.certificate.profile == "published"
     return SignificanceTest.BINOMIAL if published else SignificanceTest.FISHER
 
@@ -93,6 +97,8 @@ def earlier_choices(document: ResultDocument) -> float:
     """
     if document.certificate.algorithm != REFINE:
         return 0.0
+    from redveil.findings.discovery import given_choices
+
     return given_choices(_given(document), _declared_splits(document))
 
 
@@ -144,6 +150,9 @@ def _has_source(document: ResultDocument, source: SourcePart) -> bool:
 
 
 def _redescription(one: RedescriptionPart) -> Redescription:
+    from redveil.findings.redescription import Redescription
+    from redveil.findings.statistics import Statistics
+
     support = one.support
     return Redescription(
         left=from_json(one.left.tree),
@@ -168,6 +177,8 @@ def _redescription(one: RedescriptionPart) -> Redescription:
 
 
 def _interval(part: IntervalPart) -> Interval:
+    from redveil.findings.statistics import Interval
+
     return Interval(part.estimate, part.low, part.high)
 
 

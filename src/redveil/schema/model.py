@@ -8,18 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from redveil.display import Block, Displayed, Note
-from redveil.schema import editing
 from redveil.schema.attribute import untitled
-from redveil.schema.descriptor import describe
-from redveil.schema.identifier import new_id
-from redveil.schema.listing import view_listing
 from redveil.schema.purchase import Purchase
-from redveil.schema.reader import must_keep, read_schema, schema_of
 from redveil.schema.unmatched import Group
 from redveil.schema.view import Side, Status, View
+
+if TYPE_CHECKING:
+    from redveil.schema import editing
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +72,8 @@ class Schema(Displayed):
         >>> [r["name"] for r in clinic_schema().to_dict()["resources"]]
         ['diagnoses', 'laboratory']
         """
+        from redveil.schema.descriptor import describe
+
         return describe(self)
 
     @classmethod
@@ -86,6 +86,8 @@ class Schema(Displayed):
         >>> Schema.from_dict(clinic_schema().to_dict()) == clinic_schema()
         True
         """
+        from redveil.schema.reader import schema_of
+
         return schema_of(descriptor, cls)
 
     def accept(self) -> Schema:
@@ -100,6 +102,8 @@ class Schema(Displayed):
         >>> accepted.status, accepted.accept() == accepted
         (<Status.DECLARED: 'declared'>, True)
         """
+        from redveil.schema.identifier import new_id
+
         return replace(self, status=Status.DECLARED, id=self.id or new_id())
 
     def with_attribute(  # noqa: PLR0913 - what can be declared
@@ -141,6 +145,8 @@ class Schema(Displayed):
         redveil.errors.SchemaError: left, attribute age: cut points are not strictly increasing; \
 correct redveil.cuts.values
         """
+        from redveil.schema import editing
+
         declared = {
             "kind": kind,
             "minimum": minimum,
@@ -161,6 +167,8 @@ correct redveil.cuts.values
         >>> len(clinic_schema().without("sex", "HbA1c").right.attributes)
         13
         """
+        from redveil.schema import editing
+
         schema = self
         for name in names:
             schema = editing.without(schema, name, side)
@@ -190,6 +198,8 @@ correct redveil.cuts.values
         >>> clinic_schema().replace(unmatched=[["diabetes type 2", "HbA1c"]]).unmatched
         (Group(left=('diabetes type 2',), right=('HbA1c',)),)
         """
+        from redveil.schema import editing
+
         declared = {"name": name, "unit": unit, "budget": budget, "budget_delta": budget_delta}
         return editing.with_package(self, declared | {"unmatched": unmatched})
 
@@ -198,6 +208,8 @@ correct redveil.cuts.values
         return f"<Schema {self.name} ({self.status}): {left} left and {right} right attributes>"
 
     def _shown(self) -> Iterator[Block]:
+        from redveil.schema.listing import view_listing
+
         if self.status is Status.DRAFT:
             yield Note("draft: NOT private; replace what was taken from the data, then accept it")
         budget = "" if self.budget is None else f", budget ε = {self.budget}"
@@ -222,6 +234,7 @@ correct redveil.cuts.values
         """
         from redveil.file_kind import FileKind
         from redveil.files import must_be_writable, write_text
+        from redveil.schema.reader import must_keep
 
         must_be_writable(Path(path), FileKind.SCHEMA)
         must_keep(Path(path), self.id, self.budget)
@@ -236,4 +249,6 @@ correct redveil.cuts.values
         Traceback (most recent call last):
         redveil.errors.SchemaError: no.json: no such file; name a schema, such as datapackage.json
         """
+        from redveil.schema.reader import read_schema
+
         return read_schema(Path(path), cls)
