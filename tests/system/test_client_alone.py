@@ -120,7 +120,7 @@ def test_its_commands_start(python: Path, place: Served, tmp_path: Path) -> None
     token.write_text(place.people.secrets["ana"])
 
     def run(*arguments: Any) -> str:
-        program = "import sys; from redveil.cli import client_main; client_main()"
+        program = "import sys; from redveil.cli import main; main()"
         return subprocess.run(
             [python, "-I", "-c", program, *map(str, arguments)],
             check=True,
