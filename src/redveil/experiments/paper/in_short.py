@@ -85,11 +85,11 @@ def paper_shares(data: str, epsilon: str) -> str:
     """Return the least and the largest of the paper's shares of significant ones.
 
     >>> paper_shares("MAMMAL", "0.01")
-    '25 to 29 %'
+    '25.4 to 29.3 %'
     """
     found = [numbers.significant(data, variant.name, epsilon) for variant in VARIANTS]
     known = [one for one in found if one is not None]
-    return f"{min(known):.0f} to {max(known):.0f} %" if known else tables.NONE
+    return f"{min(known):.1f} to {max(known):.1f} %" if known else tables.NONE
 
 
 def _shares(
