@@ -78,7 +78,7 @@ class Published(Profile):
 
     @property
     def rules(self) -> Rules:
-        """The paper's rules: exponents ε·q/4 and ε·s/2, all splits, early stopping."""
+        """The paper's rules: exponents ε·q/4 and ε·s/2, early stopping."""
         return published_rules(self.variance_threshold)
 
     def defaults(self, algorithm: type[Algorithm]) -> dict[str, Any]:
@@ -174,7 +174,6 @@ def published_rules(variance_threshold: float) -> Rules:
         tree=gini,
         pair=pair,
         association=replace(pair, grid_bits=GRID_BITS + 1),
-        informative_only=False,
         # Entities that a missing value stops are left out of the score.
         placed_cost=1 << GRID_BITS,
         normalised=True,

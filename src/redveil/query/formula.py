@@ -248,6 +248,8 @@ def negate(query: Query) -> Query:
 def interval_pairs(operands: tuple[Query, ...]) -> list[tuple[Query, ...]]:
     """Group a conjunction's operands: two literals that form an interval together, others alone.
 
+    Bounds that no value is between are no interval.
+
     >>> low, high = Literal("age", ">", 20), Literal("age", "<=", 40)
     >>> [len(group) for group in interval_pairs((high, low, high))]
     [1, 2]
@@ -263,12 +265,24 @@ def interval_pairs(operands: tuple[Query, ...]) -> list[tuple[Query, ...]]:
 
 
 def _is_interval(first: Query, second: Query) -> bool:
-    return (
-        isinstance(first, Literal)
-        and isinstance(second, Literal)
-        and first.attribute == second.attribute
-        and (first.op, second.op) == (">", "<=")
-    )
+    match first, second:
+        case Literal(name, ">", low), Literal(other, "<=", high):
+            return name == other and not is_empty(low, high)
+        case _:
+            return False
+
+
+def is_empty(low: Value, high: Value) -> bool:
+    """Return whether no value is above the one and at most the other.
+
+    Only a schema knows the order of labels, so of these only what is the same is empty.
+
+    >>> is_empty(69.0, 53.0), is_empty(53.0, 69.0), is_empty("mid", "mid")
+    (True, False, True)
+    """
+    if isinstance(low, float) and isinstance(high, float):
+        return low >= high
+    return low == high
 
 
 class Column(Protocol):

@@ -38,6 +38,7 @@ from redveil.query.formula import (
     Query,
     Value,
     interval_pairs,
+    is_empty,
 )
 
 #: The longest text that is parsed.
@@ -323,14 +324,21 @@ class _Parser:
         return word
 
     def _interval(self, start: int, first: str, *, is_quoted: bool) -> tuple[Query, ...]:
-        low = self._as_value(start, ">", first, is_quoted=is_quoted)
+        low, opening = self._as_value(start, ">", first, is_quoted=is_quoted), start
         self._at += 1
         start = self._here()
         word, is_quoted = self._word()
         name = self._as_name(start, word, is_quoted=is_quoted)
         if self._sign() not in ("<=", "≤"):
             raise self._error("expected '<=', as in [x < a <= y]; for one bound write [a > x]")
-        return self._made(start, name, ">", low), self._literal(name, self._sign())
+        lower, upper = self._made(start, name, ">", low), self._literal(name, self._sign())
+        if is_empty(lower.value, upper.value):
+            low_text, high_text = value_text(">", lower.value), value_text("<=", upper.value)
+            raise self._error(
+                f"nothing is above {low_text} and at most {high_text}; the first must be smaller",
+                opening,
+            )
+        return lower, upper
 
     def _literal(self, name: str, sign: str) -> Literal:
         if not sign:

@@ -46,7 +46,7 @@ def grow_levelwise(
     tree, splits = Tree(side, ()), data.splits[side]
     for step in steps:
         receipt = purse.pay(step, "choose")
-        nodes, base = _open_nodes(tree, splits, rules)
+        nodes, base = _open_nodes(tree, splits)
         if not nodes:
             continue
         counts = data.bins(tree, nodes, target, classes)
@@ -60,17 +60,13 @@ def grow_levelwise(
     return grown
 
 
-def _open_nodes(tree: Tree, splits: Splits, rules: Rules) -> tuple[list[int], Integers]:
+def _open_nodes(tree: Tree, splits: Splits) -> tuple[list[int], Integers]:
     """Return the leaves of the lowest level that can still be split, and what may be chosen there.
 
     Public: follows from the released tree and the schema alone.
     """
     lowest = [n for n in tree.leaves if n >= len(tree.splits)]
-    everything = np.ones(len(splits), dtype=np.bool_)
-    allowed = {
-        n: splits.informative(tree.path(n)) if rules.informative_only else everything
-        for n in lowest
-    }
+    allowed = {n: splits.informative(tree.path(n)) for n in lowest}
     nodes = [n for n in lowest if allowed[n].any()]
     base = np.array([allowed[n] for n in nodes], dtype=np.int64).reshape(len(nodes), len(splits))
     return nodes, base

@@ -1,4 +1,4 @@
-"""The rules by which trees are chosen: scores, allowed splits, and when walks stop."""
+"""The rules by which trees are chosen: scores, and when walks stop."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ NO_STOP: Final = -1.0
 class Rules:
     """How trees are chosen.
 
-    `informative_only` leaves out splits whose answer follows from the path. `placed_cost` is what
-    every entity in a leaf takes off a tree's score, in grid units: 0 counts entities that a missing
-    value stops as wholly impure. `normalised` divides
-    the pair score by the number of entities. A walk stops early when the variance of its last
-    `window` scores falls below `threshold` times the length of the range of its scores: 1 for
-    normalised pairs, the number of entities for trees. The data decides when, so hardened walks
-    never do.
+    `placed_cost` is what every entity in a leaf takes off a tree's score, in grid units: 0 counts
+    entities that a missing value stops as wholly impure. `normalised` divides the pair score by the
+    number of entities. A walk stops early when the variance of its last `window` scores falls below
+    `threshold` times the length of the range of its scores: 1 for normalised pairs, the number of
+    entities for trees. The data decides when, so hardened walks never do.
     """
 
     split: Score = SPLIT_GINI
     tree: Score = TREE_GINI
     pair: Score = PAIR_PURITY
     association: Score = ASSOCIATION
-    informative_only: bool = True
     placed_cost: int = 0
     normalised: bool = False
     window: int = 0

@@ -28,8 +28,10 @@ from redveil.errors import InputError
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.kernels.chain import WORDS_PER_STEP
 from redveil.privacy.loss import Loss, total
+from redveil.query.coverage import reachable
 from redveil.query.formula import Literal, literals
 from redveil.query.json_form import from_json
+from redveil.report.released import released_tables
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.rules import HARDENED_RULES, Rules
@@ -140,6 +142,23 @@ def test_a_released_threshold_is_somebodys_value() -> None:
     assert thresholds
     for name, value in thresholds:
         assert value in table.right[name].values  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])
+def test_no_split_follows_from_its_path(algorithm: Any) -> None:
+    # At this ε trees are nearly random, and most candidates are values of one attribute.
+    rng = np.random.default_rng(7)
+    times = pl.DataFrame({"id": range(90), "seconds": rng.permutation(90), "old": rng.random(90)})
+    answers = times.select("id", q=rng.integers(1, 5, 90), r=rng.integers(0, 2, 90) == 1)
+    draft = redveil.draft(answers, times)
+    steps = {} if algorithm == "alt-expm" else {"walk_steps": 600}
+    given: dict[str, Any] = {"algorithm": algorithm, "depth": 4, "trials": 2, **steps}
+    dataset = redveil.load(answers, times, draft.schema.accept())
+    result = redveil.mine(dataset, "0.001", profile="published", prune=0, **given)
+    for table in released_tables(result.document):
+        for side in Side:
+            # Somebody may be at every end, whatever the rows are.
+            assert reachable(table.tree(side)).all()
 
 
 @pytest.mark.parametrize("algorithm", ["alt-expm", "alt-mcmc", "tree-pair"])

@@ -403,6 +403,56 @@ def test_the_page_has_every_table_and_figure(
     assert "versions of the source: `here`" in text
 
 
+def in_short(pool: Pool) -> dict[str, str]:
+    """Return what the page says in short, by table or figure."""
+    lines = page.in_short(pool).splitlines()[2:]
+    return dict(line.strip("| ").split(" | ", 1) for line in lines)
+
+
+def test_what_is_said_in_short_follows_from_the_runs(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(laplace, "DRAWS", 100)
+    said = in_short(pool)
+    assert said.keys() == page.words()["in_short"].keys()
+    successes = "Tables 7 and 8, successful runs"
+    assert "MCMCTreePair 4 of 4 (paper 110 of 110), MCMCTreePair b 4 of 4" in said[successes]
+    # The same line of the page after a run that returns nothing.
+    failed = [
+        replace(run, findings=()) if run.row[1:] == ("tree-pair@3", "0.1") else run
+        for run in pool.runs
+    ]
+    assert (
+        "MCMCTreePair 2 of 4 (paper 110 of 110)" in in_short(replace(pool, runs=failed))[successes]
+    )
+    # Two of three numbers of MAMMAL are the paper's, which has a row more.
+    assert said["Table 1, data sets"].startswith("2 of 3 ")
+    errors = said["Figures 9 to 14, box plots"]
+    assert errors.endswith("0.05 at ε = 1, 0.05 at ε = 0.1, 0.05 at ε = 0.01")
+    # One in five is pruned, with a true J of 0; of the others one has 0.05.
+    scatter = said["Figures 2 and 3, scatter plots"]
+    assert scatter.endswith("MAMMAL 100 %, 20 %, +0.05")
+    medians = said["Figures 4 and 5, histograms"].rpartition("MAMMAL ")[2].split(", ")
+    assert (medians[0], len(medians)) == ("0.00", 4)
+
+
+def test_what_is_said_in_short_does_not_need_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laplace, "DRAWS", 100)
+    assert "{" not in page.in_short(Pool([], KNOWN))
+
+
+def test_no_verdict_on_the_runs_is_fixed() -> None:
+    # Such words are for those who read the numbers beside them.
+    verdicts = re.compile(
+        r"\b(always|never|nearly|hardly|reproduced|partly|yes|agrees?|near|close|little|mostly?|fail)\b"
+    )
+    for line in page.words()["in_short"].values():
+        assert "{" in line
+        assert verdicts.findall(re.sub(r"\{.*?\}", "", line)) == []
+    for name, text in page.words()["sections"].items():
+        assert verdicts.findall(text.replace("near 0", "")) == [], name
+
+
 # The command
 
 

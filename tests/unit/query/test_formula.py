@@ -219,3 +219,11 @@ def test_intervals_pair_a_lower_bound_with_the_upper_bound_right_after_it() -> N
         (Not(low),),
         (high,),
     ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(69, 53), (53, 53), ("mid", "mid"), ("2019-03", "2019-03")]
+)
+def test_ends_that_leave_nothing_between_them_are_no_interval(low: Value, high: Value) -> None:
+    ends = Literal("x", ">", low), Literal("x", "<=", high)
+    assert interval_pairs(ends) == [(ends[0],), (ends[1],)]

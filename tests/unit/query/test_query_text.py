@@ -61,6 +61,10 @@ def test_any_text_gives_a_query_or_a_query_error(text: str) -> None:
         (And((HIGH, LOW)), "[x <= 2.5] & [x > 1]"),
         (Not(And((LOW, HIGH))), "![1 < x <= 2.5]"),
         (And((Literal("g", ">", "lo"), Literal("g", "<=", "hi"))), '["lo" < g <= "hi"]'),
+        # Nothing is in it, so it is no interval.
+        (And((Literal("x", ">", 69), Literal("x", "<=", 53))), "[x > 69] & [x <= 53]"),
+        (Not(And((Literal("x", ">", 69), Literal("x", "<=", 53)))), "!([x > 69] & [x <= 53])"),
+        (And((Literal("g", ">", "lo"), Literal("g", "<=", "lo"))), '[g > "lo"] & [g <= "lo"]'),
         (Not(A), "!([a])"),
         (Not(LOW), "![x > 1]"),
         (Not(Or((A, B))), "!([a] | [b])"),
@@ -145,6 +149,18 @@ def test_other_spellings_are_read(text: str, query: str) -> None:
         ("[a == 5]", "position 4: '==' is not supported; write ="),
         ("[5 < a]", "position 7: expected '<='"),
         ("[5 < a < 7]", "position 8: expected '<='"),
+        (
+            "[69 < a <= 53]",
+            "position 2: nothing is above 69 and at most 53; the first must be smaller",
+        ),
+        (
+            "![b] & ![5 < a <= 5.0]",
+            "position 10: nothing is above 5 and at most 5; the first must be",
+        ),
+        (
+            "[2019-03 < d <= 2019-03]",
+            'position 2: nothing is above "2019-03" and at most "2019-03"',
+        ),
         (
             "[5 < 6 <= 7]",
             "position 6: expected an attribute; quote a name that looks like a number",

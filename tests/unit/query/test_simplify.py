@@ -188,7 +188,7 @@ def test_simplification(query: str, shorter: str) -> None:
         # Where [b] is missing and [a] false, the second disjunct is unknown.
         "!([a] | [b] & [a])",
         "!([b] & [x <= 3] | [b] & [3 < x <= 5])",
-        "!([b] | [5 < x <= 3])",
+        "!([b] | [x > 5] & [x <= 3])",
         # Where x is missing, one is unknown and the other false.
         "!([x <= 3] | [x > 3])",
         "!([x is known] & [x <= 3])",

@@ -68,6 +68,16 @@ def successful(data: str, name: str, epsilon: str) -> str | None:
     return None if found is None else f"{found}/{runs}"
 
 
+def walked(epsilon: str) -> tuple[float, float]:
+    """Return mean and standard deviation of the scores of the paper's walk.
+
+    >>> walked("10")
+    (0.668, 0.06)
+    """
+    mean, deviation = numbers()["convergence"][f"score mean +- sd at epsilon {epsilon}"]
+    return float(mean), float(deviation)
+
+
 def mann_whitney(data: str, epsilon: str, measure: str, *, stable: bool) -> str | None:
     """Return the paper's best variant and the p-values against it.
 

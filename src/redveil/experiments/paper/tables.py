@@ -270,12 +270,10 @@ def successes(pool: Pool) -> Table:
 def convergence(pool: Pool) -> Table:
     """Mean and standard deviation of a walk's scores at two ε, and which are larger."""
     rows = []
-    theirs = numbers.numbers()["convergence"]
     found = walks(pool)
     for run in found:
         mean, deviation = moments(run)
-        key = f"score mean +- sd at epsilon {run.epsilon}"
-        paper = theirs[key]
+        paper = numbers.walked(run.epsilon)
         rows.append(
             (run.epsilon, f"{mean:.3f} ± {deviation:.3f}", f"{paper[0]} ± {paper[1]:.3f}",
              f"{deviation**2:.4f}", *(_larger(*found) if run is found[0] else ("", "")))
