@@ -99,9 +99,7 @@ async def detectable(
     found, _ = await run_sync(granted, here, account, dataset)
     given = asked.model_dump()
     return answers.Detectable(
-        **await here.planners.ask(
-            account.id, "detectable", keep=True, schema=_schema(found), **given
-        )
+        **await here.planners.ask(account.id, "detectable", schema=_schema(found), **given)
     )
 
 
@@ -251,7 +249,6 @@ async def _checked(
     return await here.planners.ask(
         account.id,
         "check",
-        keep=earlier is None,
         schema=_schema(found),
         question=question.model_dump(mode="json", exclude_unset=True),
         earlier=earlier,
