@@ -72,7 +72,7 @@ def dataset(here: Here, account: Reader, dataset: DatasetId) -> answers.DatasetD
     """Return a data set with its schema, which is public. Its rows, and their number, are not."""
     found, grant = granted(here, account, dataset)
     seen = views.dataset(found, grant, here.store.datasets.left(found.id, account.id))
-    return answers.DatasetDetails(**seen.model_dump(), schema=dict(found.description))
+    return answers.DatasetDetails(**seen.model_dump(), schema=views.schema(found.description))
 
 
 @router.post(paths.PLAN, responses=documented(Code.NOT_FOUND))
