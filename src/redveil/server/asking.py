@@ -55,6 +55,9 @@ Key = Annotated[
 ]
 
 
+_LIMITS: Final = {"exact_only", "least_epsilon", "most_trials", "most_walk_steps"}
+
+
 @router.get(paths.DATASETS, responses=documented())
 def datasets(here: Here, account: Reader) -> answers.Datasets:
     """Return the data sets that you may ask about."""
@@ -220,7 +223,7 @@ def receipt(here: Here, account: Reader, job: JobId) -> answers.Receipt:
 
 
 def _seen(here: Context, job: Job) -> answers.Job:
-    return views.job(here.store, job, here.clock(), here.settings.release_every)
+    return views.job(here.store, job, here.clock(), here.settings.releases_every)
 
 
 def _result(here: Context, account: Account, job: str) -> dict[str, Any]:
@@ -245,7 +248,7 @@ async def _checked(
             earlier = await run_sync(_result, here, account, question.job)
         except NotFoundError:
             raise NotFoundError("job: no such job of yours") from None
-    limits = here.settings.model_dump(include={"exact_only", "most_trials", "most_walk_steps"})
+    limits = here.settings.model_dump(mode="json", include=_LIMITS)
     return await here.planners.ask(
         account.id,
         "check",

@@ -110,7 +110,7 @@ class Sight:
     next: datetime | None
 
 
-def sight(store: Store, job: Job, now: datetime, every: float) -> Sight:
+def sight(store: Store, job: Job, now: datetime, every: int) -> Sight:
     """Return what shows of a job. The end of one that was charged shows at a public moment only."""
     started = _started(store, job)
     finished = None if job.finished_at is None else datetime.fromisoformat(job.finished_at)
@@ -133,7 +133,7 @@ def _started(store: Store, job: Job) -> datetime | None:
         return datetime.fromisoformat(entry(transaction, job.charge).charge.made_at)
 
 
-def job(store: Store, found: Job, now: datetime, every: float) -> answers.Job:
+def job(store: Store, found: Job, now: datetime, every: int) -> answers.Job:
     """Return a job as its analyst sees it."""
     seen = sight(store, found, now, every)
     return answers.Job(
@@ -150,7 +150,7 @@ def job(store: Store, found: Job, now: datetime, every: float) -> answers.Job:
     )
 
 
-def owned_job(store: Store, found: Job, now: datetime, every: float) -> answers.OwnedJob:
+def owned_job(store: Store, found: Job, now: datetime, every: int) -> answers.OwnedJob:
     """Return a job as the owner of its data set sees it."""
     return answers.OwnedJob(
         id=found.id,

@@ -111,7 +111,7 @@ def warm() -> None:
     from redveil.data.synthetic import clinic_schema
 
     schema = json.dumps(clinic_schema().to_dict())
-    limits = {"exact_only": True, "most_trials": 1, "most_walk_steps": 1}
+    limits = {"exact_only": True, "least_epsilon": "0", "most_trials": 1, "most_walk_steps": 1}
     about = {"schema": schema, "limits": limits, "epsilon": "1", "entities": 100}
     for question in ({"kind": "mine"}, {"kind": "describe", "query": "[gout]"}):
         respond(about | {"task": "check", "question": question | {"epsilon": "1"}})
