@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from redveil import cache
 from redveil.errors import InputError, RedveilError
+from redveil.server.settings import environment_for_children
 
 #: The module that a planner runs. It reads schemas, and imports what the server must not.
 MODULE: Final = "redveil.workers.planner"
@@ -136,7 +137,7 @@ class _Planner:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_LARGEST_ANSWER,
-            env=os.environ | _ENVIRONMENT,
+            env=environment_for_children() | _ENVIRONMENT,
             # A group of its own, so that the question that it answers ends with it.
             start_new_session=True,
         )
