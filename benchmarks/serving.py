@@ -20,7 +20,7 @@ from http_load import Ask, Connection
 
 REDVEIL = (sys.executable, "-m", "redveil")
 # What one account may do is not what is measured.
-LIMITS = {"requests_per_minute": 10_000_000, "jobs_each": 10_000}
+LIMITS = {"requests_per_minute": 10_000_000, "jobs_each": 10_000, "jobs_a_day": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ def _family(number: int) -> Iterator[int]:
 def serving(folder: Path, database: str | None = None, **settings: Any) -> Iterator[Place]:
     """Start a server in a new folder, and stop it in the end."""
     folder.mkdir(parents=True)
-    chosen = LIMITS | {"folder": str(folder / "server"), "port": _free_port()} | settings
+    chosen = (
+        LIMITS | {"workers": 1, "folder": str(folder / "server"), "port": _free_port()} | settings
+    )
     if database is not None:
         chosen["database"] = database
     file = folder / "settings.toml"

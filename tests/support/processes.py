@@ -91,7 +91,7 @@ def running(
 
     people: those of a server that has run in this folder before
     """
-    chosen = AT_ONCE | {"port": free_port(), "lease_seconds": 5} | options
+    chosen = AT_ONCE | {"port": free_port(), "lease_seconds": 5, "workers": 1} | options
     settings = Settings(folder=folder / "server", database=address, **chosen)
     store, _ = set_up(settings)
     people = people or populate(store, settings, budget=budget, rows=rows)

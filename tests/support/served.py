@@ -37,6 +37,8 @@ AT_ONCE = {
     "requests_per_minute": 100_000,
     "wrong_tokens_per_minute": 100_000,
     "jobs_each": 1000,
+    "jobs_a_day": 100_000,
+    "worker_seconds": 3600,
 }
 
 

@@ -64,13 +64,15 @@ class Place:
         needs_approval: bool = False,
         signer: Signer | None = None,
         most_open: int = 20,
-        release_every: float = 0.0,
+        most_a_day: int | None = None,
+        release_every: int = 0,
     ) -> Place:
         clock, key = SetClock(), signer or Signer.generate()
         store = Store.open(
             *(address, key, witness),
             clock=clock,
             most_open=most_open,
+            most_a_day=most_a_day,
             release_every=release_every,
         )
         owner = store.accounts.create("olga", Role.OWNER, NOBODY)
@@ -112,14 +114,18 @@ class Place:
         question = {"algorithm": "twin", "depth": 2}
         return Request(who.id, CLINIC, "mine", question, loss(epsilon), chosen)
 
-    def reserved(self, epsilon: str = "1", worker: str = "w") -> Job:
-        job = self.submit(epsilon)
+    def reserved(
+        self, epsilon: str = "1", worker: str = "w", *, analyst: Account | None = None
+    ) -> Job:
+        job = self.submit(epsilon, analyst=analyst)
         assert self.store.work.claim(worker) is not None
         self.store.work.reserve(job.id, worker)
         return self.store.jobs.get(job.id)
 
-    def running(self, epsilon: str = "1", worker: str = "w") -> Job:
-        job = self.reserved(epsilon, worker)
+    def running(
+        self, epsilon: str = "1", worker: str = "w", *, analyst: Account | None = None
+    ) -> Job:
+        job = self.reserved(epsilon, worker, analyst=analyst)
         self.store.work.touching(job.id, worker)
         return self.store.jobs.get(job.id)
 

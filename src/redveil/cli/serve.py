@@ -35,7 +35,17 @@ def serve(
         int | None, typer.Option("--port", help="Port to listen at [default: 8750]")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", help="Jobs at the same time [default: 1]")
+        int | None,
+        typer.Option("--workers", help="Jobs at the same time, of an analyst each [default: 4]"),
+    ] = None,
+    release_every: Annotated[
+        int | None,
+        typer.Option(
+            "--release-every",
+            metavar="<seconds>",
+            help="Results show so long after the start of a job, or 2, 4, 8 … times as long "
+            "[default: longer than any job may run, so that the time tells nothing]",
+        ),
     ] = None,
     tls_certificate: Annotated[
         Path | None, typer.Option("--tls-certificate", help="Certificate chain, PEM.")
@@ -75,6 +85,7 @@ def serve(
         host=host,
         port=port,
         workers=workers,
+        release_every=release_every,
         tls_certificate=tls_certificate,
         tls_key=tls_key,
         behind_proxy=behind_proxy or None,
@@ -88,6 +99,8 @@ def serve(
         write(secret)
     if demo:
         _demo(store, known)
+        known = _soon(store, known)
+    _say_when(known)
     say("Ctrl-C stops the server. What it does is logged here, a line of JSON each:")
     supervisor = Supervisor(
         known, store, Log("supervisor"), run_api=not workers_only, run_workers=not api_only
@@ -143,6 +156,41 @@ def _demo(store: Store, settings: Settings) -> None:
     write(secret)
     _log_in(secret, store, settings)
     _tell(settings)
+
+
+def _soon(store: Store, settings: Settings) -> Settings:
+    """Let results about generated data show soon, if there is no other data and no other choice."""
+    from redveil.data.synthetic import CLINIC_ID
+
+    if settings.release_every is not None or [one.id for one in store.datasets.all()] != [
+        CLINIC_ID
+    ]:
+        return settings
+    return settings.model_copy(update={"release_every": 1})
+
+
+def _say_when(settings: Settings) -> None:
+    """Say when results show, and what that tells of the rows."""
+    from math import log2
+
+    from redveil.store.release import moments
+
+    every = settings.releases_every
+    if not every:
+        say(
+            "Results show at once, so they tell how long jobs take, which depends on rows.",
+            "yellow",
+        )
+    elif (count := moments(settings.longest_job, every)) > 1:
+        say(
+            f"Results show {every} s after the start of a job, or 2, 4, 8 … times as long: that is "
+            f"one of {count} moments, and tells up to {log2(count):.1f} bits of how long it took."
+        )
+    else:
+        say(
+            f"Results show {every} s after the start of a job, so the time tells nothing. On data "
+            "to play with, --release-every 5 shows them sooner."
+        )
 
 
 def _log_in(secret: str, store: Store, settings: Settings) -> None:

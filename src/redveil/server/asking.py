@@ -55,6 +55,9 @@ Key = Annotated[
 ]
 
 
+_LIMITS: Final = {"exact_only", "least_epsilon", "most_trials", "most_walk_steps"}
+
+
 @router.get(paths.DATASETS, responses=documented())
 def datasets(here: Here, account: Reader) -> answers.Datasets:
     """Return the data sets that you may ask about."""
@@ -72,7 +75,7 @@ def dataset(here: Here, account: Reader, dataset: DatasetId) -> answers.DatasetD
     """Return a data set with its schema, which is public. Its rows, and their number, are not."""
     found, grant = granted(here, account, dataset)
     seen = views.dataset(found, grant, here.store.datasets.left(found.id, account.id))
-    return answers.DatasetDetails(**seen.model_dump(), schema=dict(found.description))
+    return answers.DatasetDetails(**seen.model_dump(), schema=views.schema(found.description))
 
 
 @router.post(paths.PLAN, responses=documented(Code.NOT_FOUND))
@@ -99,9 +102,7 @@ async def detectable(
     found, _ = await run_sync(granted, here, account, dataset)
     given = asked.model_dump()
     return answers.Detectable(
-        **await here.planners.ask(
-            account.id, "detectable", keep=True, schema=_schema(found), **given
-        )
+        **await here.planners.ask(account.id, "detectable", schema=_schema(found), **given)
     )
 
 
@@ -222,7 +223,7 @@ def receipt(here: Here, account: Reader, job: JobId) -> answers.Receipt:
 
 
 def _seen(here: Context, job: Job) -> answers.Job:
-    return views.job(here.store, job, here.clock(), here.settings.release_every)
+    return views.job(here.store, job, here.clock(), here.settings.releases_every)
 
 
 def _result(here: Context, account: Account, job: str) -> dict[str, Any]:
@@ -247,11 +248,10 @@ async def _checked(
             earlier = await run_sync(_result, here, account, question.job)
         except NotFoundError:
             raise NotFoundError("job: no such job of yours") from None
-    limits = here.settings.model_dump(include={"exact_only", "most_trials", "most_walk_steps"})
+    limits = here.settings.model_dump(mode="json", include=_LIMITS)
     return await here.planners.ask(
         account.id,
         "check",
-        keep=earlier is None,
         schema=_schema(found),
         question=question.model_dump(mode="json", exclude_unset=True),
         earlier=earlier,

@@ -28,8 +28,9 @@ def open_store(settings: Settings) -> Store:
         Signer.read(settings.key_file),
         settings.witness,
         most_open=settings.jobs_each,
+        most_a_day=settings.jobs_a_day,
         lease=timedelta(seconds=settings.lease_seconds),
-        release_every=settings.release_every,
+        release_every=settings.releases_every,
     )
 
 

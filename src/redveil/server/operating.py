@@ -28,7 +28,7 @@ def server(here: Here, account: Reader) -> answers.Server:  # noqa: ARG001 - the
     return answers.Server(
         version=software(),
         public_key=here.store.signer.public.to_pem().decode(),
-        release_every=here.settings.release_every,
+        release_every=here.settings.releases_every,
     )
 
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Final
 
+from redveil import cache
 from redveil.errors import InputError, RedveilError
+from redveil.server.settings import environment_for_children
 
 #: The module that a planner runs. It reads schemas, and imports what the server must not.
 MODULE: Final = "redveil.workers.planner"
 _LARGEST_ANSWER: Final = 64 << 20
-# Answers that are kept take so many characters at most, whatever was asked.
-_MOST_KEPT: Final = 16 << 20
+# Nothing is kept on disk, where the next question would find it. One thread, for planners fork.
+_ENVIRONMENT: Final = {cache.VARIABLE: "", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class PlannerError(RedveilError):
@@ -33,6 +35,8 @@ class Planners:
     """Some planners; a question waits for the next one that is free.
 
     Each account has one at most: whoever asks many questions waits, and others ask in between.
+    No answer is kept for the next who asks the same: she would notice, by the time, that somebody
+    has asked it.
 
     count:   how many processes
     seconds: how long a question may take to be checked
@@ -46,7 +50,6 @@ class Planners:
         self._free: asyncio.Queue[_Planner] = asyncio.Queue()
         self._all: list[_Planner] = []
         self._turns: dict[str, _Turn] = {}
-        self._kept = _Kept(_MOST_KEPT)
 
     async def start(self) -> None:
         """Start the processes."""
@@ -61,32 +64,19 @@ class Planners:
         for planner in self._all:
             await planner.stop()
 
-    async def ask(
-        self, account: str, task: str, *, keep: bool = False, **given: Any
-    ) -> dict[str, Any]:
-        """Return what a planner answers.
-
-        account: who asks
-        keep:    whether the answer to the same question is the same, so that it can be given again
+    async def ask(self, account: str, task: str, **given: Any) -> dict[str, Any]:
+        """Return what a planner answers to an account.
 
         Raises InputError if the question is refused, PlannerError if it could not be checked.
         """
-        request = json.dumps({"task": task, **given}, sort_keys=True)
-        if keep and (known := self._kept.get(request)) is not None:
-            return known
+        request = json.dumps({"task": task, **given})
         async with self._turn(account):
-            # The answer may have come while others of the same account were waited for.
-            if keep and (known := self._kept.get(request)) is not None:
-                return known
             planner = await self._free.get()
             try:
                 answer = await self._asked(planner, request)
             finally:
                 self._free.put_nowait(planner)
-        done = _understood(answer)
-        if keep:
-            self._kept.put(request, done)
-        return done
+        return _understood(answer)
 
     @asynccontextmanager
     async def _turn(self, account: str) -> AsyncIterator[None]:
@@ -135,41 +125,6 @@ def _understood(answer: Mapping[str, Any]) -> dict[str, Any]:
     raise PlannerError(f"a question could not be checked ({answer.get('failed')})")
 
 
-class _Kept:
-    """Answers that can be given again: those used last, as many as have room.
-
-    >>> kept = _Kept(30)
-    >>> for request in ("a", "b", "a", "c"):
-    ...     kept.put(request, {"answer": request})
-    >>> kept.get("b"), kept.get("c")
-    (None, {'answer': 'c'})
-    """
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        # Requests hold whole schemas, so they are known by their hashes.
-        self._texts: OrderedDict[bytes, str] = OrderedDict()
-
-    def get(self, request: str) -> dict[str, Any] | None:
-        name = _hash(request)
-        if name not in self._texts:
-            return None
-        self._texts.move_to_end(name)
-        found: dict[str, Any] = json.loads(self._texts[name])
-        return found
-
-    def put(self, request: str, answer: dict[str, Any]) -> None:
-        text = json.dumps(answer)
-        self._room += len(self._texts.pop(_hash(request), "")) - len(text)
-        self._texts[_hash(request)] = text
-        while self._room < 0:
-            self._room += len(self._texts.popitem(last=False)[1])
-
-
-def _hash(request: str) -> bytes:
-    return sha256(request.encode()).digest()
-
-
 class _Planner:
     """A planner's process."""
 
@@ -182,13 +137,16 @@ class _Planner:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_LARGEST_ANSWER,
+            env=environment_for_children() | _ENVIRONMENT,
+            # A group of its own, so that the question that it answers ends with it.
+            start_new_session=True,
         )
 
     async def stop(self) -> None:
         process = self._process
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
 
     async def ask(self, request: str) -> Mapping[str, Any]:

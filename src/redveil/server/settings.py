@@ -6,6 +6,7 @@ import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from redveil.server.vault import key_in, read_key
 
 #: What the variables of the environment begin with: REDVEIL_SERVER_PORT is `port`.
 PREFIX: Final = "REDVEIL_SERVER_"
+# Until a job is charged and its data opened, and until its process is seen to have ended.
+_SECONDS_TO_NOTICE: Final = 10
 
 
 class Settings(BaseModel):
@@ -31,14 +34,18 @@ class Settings(BaseModel):
     host, port:      where to listen
     tls_certificate, tls_key: PEM files
     behind_proxy:    whether a proxy ends TLS; one on this machine is believed whom it speaks for
-    workers:         how many jobs run at the same time
+    workers:         how many jobs run at the same time, each of another analyst
     planners:        how many questions are checked at the same time
     worker_memory:   MiB of address space that a worker may use
     worker_seconds:  how long a job may run
     lease_seconds:   how long a lost worker keeps its job
     shutdown_seconds: how long jobs may go on when the server is stopped
-    release_every:   seconds; results appear so long after the start, or 2, 4, 8 … times as long
+    release_every:   whole seconds; results appear so long after the start, or 2, 4, 8 … times as
+                     long; by default longer than any job may run
+    least_epsilon:   what a job costs at least
     jobs_each:       how many unfinished jobs an analyst may have
+    jobs_a_day:      how many jobs an analyst may submit in 24 hours
+    uncharged_days:  how long jobs are kept that ended without a charge
     streams_each:    how many event streams an account may have open
     body_kib:        the largest request, in KiB
     body_seconds:    how long a client may take to send one
@@ -64,14 +71,18 @@ class Settings(BaseModel):
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
-    workers: int = Field(default=1, ge=0, le=1000)
+    workers: int = Field(default=4, ge=0, le=1000)
     planners: int = Field(default=1, ge=1, le=100)
     worker_memory: int = Field(default=16_384, ge=512)
-    worker_seconds: int = Field(default=3600, ge=1)
+    worker_seconds: int = Field(default=120, ge=1)
     lease_seconds: int = Field(default=30, ge=2)
     shutdown_seconds: float = Field(default=60.0, ge=0)
-    release_every: float = Field(default=5.0, ge=0, le=3600, allow_inf_nan=False)
+    release_every: int | None = Field(default=None, ge=0, le=7 * 86_400)
+    least_epsilon: Decimal = Field(default=Decimal("0.01"), ge=0, le=1)
     jobs_each: int = Field(default=20, ge=1)
+    jobs_a_day: int = Field(default=50, ge=1)
+    # More than a day, in which they count.
+    uncharged_days: int = Field(default=30, ge=2, le=36_500)
     streams_each: int = Field(default=20, ge=1)
     body_kib: int = Field(default=256, ge=1)
     body_seconds: float = Field(default=20.0, gt=0)
@@ -119,6 +130,16 @@ class Settings(BaseModel):
     def data_folder(self) -> Path:
         """Where the packed tables are."""
         return self.data or self.folder / "data"
+
+    @property
+    def longest_job(self) -> int:
+        """How many seconds it takes at most until a job that runs too long is found to be lost."""
+        return self.worker_seconds + _SECONDS_TO_NOTICE
+
+    @property
+    def releases_every(self) -> int:
+        """After how many seconds results appear: all at the same one, unless something is given."""
+        return self.longest_job if self.release_every is None else self.release_every
 
     def read_data_key(self) -> bytes | None:
         """Return the key for data at rest, None if it is not encrypted."""

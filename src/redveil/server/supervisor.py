@@ -150,11 +150,14 @@ class Supervisor:
             self.log("refused", reason=type(error).__name__)
 
     def forget(self) -> None:
-        """Forget old events of the audit log, if the settings say so."""
-        days, now = self.settings.audit_days, utc_now()
-        if days is not None and now >= self.forgets_at:
-            self.forgets_at = now + _FORGET
-            self.store.audit.forget(now - timedelta(days=days), now, SERVER)
+        """Forget old jobs that cost nothing, and old events if the settings say so."""
+        now = utc_now()
+        if now < self.forgets_at:
+            return
+        self.forgets_at = now + _FORGET
+        self.store.jobs.forget(now - timedelta(days=self.settings.uncharged_days), now, SERVER)
+        if self.settings.audit_days is not None:
+            self.store.audit.forget(now - timedelta(days=self.settings.audit_days), now, SERVER)
 
     def _end(self) -> None:
         """Let processes end what they do, and kill those that take too long."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from redveil.privacy import loss as losses
 from redveil.store.datasets import DataSet
@@ -21,6 +22,22 @@ from redveil.wire import answers
 _DIGITS: Final = 100
 # What analysts see of the states in which a worker has a job.
 _SEEN: Final = {State.CLAIMED: answers.JobState.QUEUED, State.RESERVED: answers.JobState.RUNNING}
+# What of a schema is served, and nothing else: what questions can be asked, and what they mean. Not
+# where the owner's files are, how they are written, or what may be spent.
+_PURCHASE: Final = dict.fromkeys(("epsilon", "columns", "software"))
+_PACKAGE: Final = dict.fromkeys(("version", "status", "unit", "unmatched")) | {"bought": _PURCHASE}
+_ATTRIBUTE: Final = {
+    **dict.fromkeys(("name", "title", "type", "format", "trueValues", "falseValues")),
+    **dict.fromkeys(("categories", "categoriesOrdered", "decimalChar", "groupChar")),
+    "constraints": dict.fromkeys(("minimum", "maximum", "enum", "required")),
+    "redveil": dict.fromkeys(("kind", "cuts")),
+}
+_TABLE: Final = dict.fromkeys(("primaryKey", "missingValues")) | {"fields": _ATTRIBUTE}
+_SCHEMA: Final = {
+    **dict.fromkeys(("name", "id")),
+    "resources": {"name": None, "schema": _TABLE},
+    "redveil": _PACKAGE,
+}
 
 
 def digits(amount: Fraction) -> str:
@@ -56,6 +73,27 @@ def dataset(found: DataSet, grant: Grant, left: losses.Loss) -> answers.Dataset:
     )
 
 
+def schema(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a schema is served.
+
+    >>> schema({"name": "clinic", "resources": [{"name": "visits", "path": "2024/dr meier.csv"}]})
+    {'name': 'clinic', 'resources': [{'name': 'visits'}]}
+    """
+    found: dict[str, Any] = _listed(description, _SCHEMA)
+    return found
+
+
+def _listed(given: Any, fields: Mapping[str, Any] | None) -> Any:
+    """Return what is listed of an object, or of each object in a list; None lists everything."""
+    if fields is None:
+        return given
+    if isinstance(given, list):
+        return [_listed(one, fields) for one in given]
+    if not isinstance(given, Mapping):
+        return None
+    return {name: _listed(given[name], below) for name, below in fields.items() if name in given}
+
+
 @dataclass(frozen=True)
 class Sight:
     """What an analyst may see of a job now.
@@ -72,7 +110,7 @@ class Sight:
     next: datetime | None
 
 
-def sight(store: Store, job: Job, now: datetime, every: float) -> Sight:
+def sight(store: Store, job: Job, now: datetime, every: int) -> Sight:
     """Return what shows of a job. The end of one that was charged shows at a public moment only."""
     started = _started(store, job)
     finished = None if job.finished_at is None else datetime.fromisoformat(job.finished_at)
@@ -95,7 +133,7 @@ def _started(store: Store, job: Job) -> datetime | None:
         return datetime.fromisoformat(entry(transaction, job.charge).charge.made_at)
 
 
-def job(store: Store, found: Job, now: datetime, every: float) -> answers.Job:
+def job(store: Store, found: Job, now: datetime, every: int) -> answers.Job:
     """Return a job as its analyst sees it."""
     seen = sight(store, found, now, every)
     return answers.Job(
@@ -112,7 +150,7 @@ def job(store: Store, found: Job, now: datetime, every: float) -> answers.Job:
     )
 
 
-def owned_job(store: Store, found: Job, now: datetime, every: float) -> answers.OwnedJob:
+def owned_job(store: Store, found: Job, now: datetime, every: int) -> answers.OwnedJob:
     """Return a job as the owner of its data set sees it."""
     return answers.OwnedJob(
         id=found.id,

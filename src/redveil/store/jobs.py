@@ -6,7 +6,7 @@ import json
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from redveil.errors import ConflictError, InputError, NotFoundError, OverBudgetError
@@ -26,6 +26,9 @@ SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM jobs"
 # How many jobs a statement names at most.
 _AT_ONCE: Final = 500
 _OPEN: Final = ", ".join(f"'{one.value}'" for one in OPEN)
+# For how long a job counts among those that an analyst may submit.
+DAY: Final = timedelta(days=1)
+_FORGOTTEN: Final = f"charge IS NULL AND state NOT IN ({_OPEN}) AND finished_at < ?"
 # When jobs that were charged began and ended, latest first.
 _ENDS: Final = (
     "SELECT charges.made_at, jobs.finished_at FROM jobs JOIN charges ON charges.number = "
@@ -57,7 +60,8 @@ class Jobs:
     """The jobs of a server.
 
     most_open:     how many jobs an analyst may have whose end does not show yet
-    release_every: seconds; see `release`
+    most_a_day:    how many she may submit in 24 hours, whatever became of them; None for any number
+    release_every: whole seconds; see `release`
     """
 
     def __init__(
@@ -67,19 +71,22 @@ class Jobs:
         ledger: ServerLedger,
         *,
         most_open: int = 20,
-        release_every: float = 0.0,
+        most_a_day: int | None = None,
+        release_every: int = 0,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ledger = ledger
         self._most_open = most_open
+        self._most_a_day = most_a_day
         self._every = release_every
 
     def submit(self, request: Request) -> Job:
         """Return the job for a request; the same key returns the job that there is.
 
         Raises NotFoundError without a grant, ConflictError if the key was used for another
-        question or too many jobs are open, OverBudgetError if it could not be charged now.
+        question, or too many jobs are open or were submitted in 24 hours, OverBudgetError if it
+        could not be charged now.
         """
         _check(request)
         question = canonical(dict(request.question)).decode()
@@ -166,7 +173,7 @@ class Jobs:
     def shows_at(self, job: str) -> datetime | None:
         """Return when the end of a job shows; None if it goes on, or was not charged."""
         with self._database.reading() as transaction:
-            return next(iter(self._shown(transaction, "jobs.id = ?", job)), None)
+            return next(iter(shown(transaction, self._every, "jobs.id = ?", job)), None)
 
     def result(self, job: str, analyst: str | None = None) -> dict[str, Any]:
         """Return the signed result document of a job that is done."""
@@ -203,10 +210,25 @@ class Jobs:
         count += self._hidden(transaction, "jobs.analyst = ?", request.analyst)
         if count >= self._most_open:
             raise ConflictError(f"{count} jobs are not finished; wait for them, or cancel some")
+        self._must_have_left(transaction, request.analyst)
         over = limits.overdraft(request.analyst, request.price, spent(transaction, request.dataset))
         if over is not None:
             raise OverBudgetError(in_words(over))
         return State.WAITING if grant.needs_approval else State.QUEUED
+
+    def _must_have_left(self, transaction: Transaction, analyst: str) -> None:
+        """Refuse a job more than an analyst may submit in 24 hours."""
+        if self._most_a_day is None:
+            return
+        ((count,),) = transaction.execute(
+            "SELECT COUNT(*) FROM jobs WHERE analyst = ? AND submitted_at > ?",
+            [analyst, moment(self._clock() - DAY)],
+        )
+        if count >= self._most_a_day:
+            raise ConflictError(
+                f"{count} jobs were submitted in the last 24 hours, which is the limit; ask again "
+                "later, or ask the operator for more"
+            )
 
     def _insert(
         self, transaction: Transaction, request: Request, question: str, state: State
@@ -236,19 +258,26 @@ class Jobs:
     def _hidden(self, transaction: Transaction, condition: str, value: str) -> int:
         """Return how many of some jobs have ended without showing it."""
         now = self._clock()
-        return sum(now < shown for shown in self._shown(transaction, condition, value))
+        return sum(now < one for one in shown(transaction, self._every, condition, value))
 
-    def _shown(self, transaction: Transaction, condition: str, value: str) -> list[datetime]:
-        """Return when the ends of some charged jobs show."""
-        rows = transaction.execute(
-            f"{_ENDS}{condition} ORDER BY jobs.number DESC LIMIT {_LATEST}", [value]
-        )
-        return [
-            release_moment(
-                datetime.fromisoformat(began), datetime.fromisoformat(ended), self._every
+    def forget(self, before: datetime, now: datetime, actor: str) -> int:
+        """Delete jobs that ended before a moment without a charge, and events about them.
+
+        What was charged stays, with its answer. The deletion itself is written down.
+        """
+        if now - before < DAY:
+            raise InputError("retention: jobs of the last 24 hours count, so they are kept")
+        with self._database.transaction() as transaction:
+            transaction.execute(
+                f"DELETE FROM events WHERE job IN (SELECT id FROM jobs WHERE {_FORGOTTEN})",
+                [moment(before)],
             )
-            for began, ended in rows
-        ]
+            count = transaction.change(f"DELETE FROM jobs WHERE {_FORGOTTEN}", moment(before))
+            if count:
+                record(
+                    transaction, now, actor, "jobs forgotten", before=moment(before), count=count
+                )
+        return count
 
     def _decide(self, job: str, actor: str, state: State, action: str) -> Job:
         now = self._clock()
@@ -286,6 +315,17 @@ def find_job(
     if row is None or analyst not in (None, row["analyst"]):
         raise NotFoundError("no such job")
     return job_in(row)
+
+
+def shown(transaction: Transaction, every: int, condition: str, value: str) -> list[datetime]:
+    """Return when the ends of some charged jobs show."""
+    rows = transaction.execute(
+        f"{_ENDS}{condition} ORDER BY jobs.number DESC LIMIT {_LATEST}", [value]
+    )
+    return [
+        release_moment(datetime.fromisoformat(began), datetime.fromisoformat(ended), every)
+        for began, ended in rows
+    ]
 
 
 def _check(request: Request) -> None:

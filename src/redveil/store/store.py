@@ -34,8 +34,10 @@ class Store:
     witness:   a file on another disk that keeps the entries of the ledger
     clock:     tells the time
     most_open: how many unfinished jobs an analyst may have
+    most_a_day: how many jobs an analyst may submit in 24 hours; None does not limit them
     lease:     how long a worker keeps a job without a heartbeat
-    release_every: seconds; ends of jobs show so long after their start, or 2, 4, 8 … times as long
+    release_every: whole seconds; ends of jobs show so long after their start, or 2, 4, 8 … times as
+                   long
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,8 +56,9 @@ class Store:
         *,
         clock: Clock = utc_now,
         most_open: int = 20,
+        most_a_day: int | None = None,
         lease: timedelta = timedelta(seconds=60),
-        release_every: float = 0.0,
+        release_every: int = 0,
     ) -> None:
         self.database = database
         self.signer = signer
@@ -63,9 +66,14 @@ class Store:
         self.accounts = Accounts(database, clock)
         self.datasets = DataSets(database, clock, self.ledger)
         self.jobs = Jobs(
-            *(database, clock, self.ledger), most_open=most_open, release_every=release_every
+            *(database, clock, self.ledger),
+            most_open=most_open,
+            most_a_day=most_a_day,
+            release_every=release_every,
         )
-        self.work = Work(database, clock, self.ledger, signer, lease=lease)
+        self.work = Work(
+            *(database, clock, self.ledger, signer), lease=lease, release_every=release_every
+        )
         self.audit = AuditLog(database)
 
     @classmethod
@@ -77,8 +85,9 @@ class Store:
         *,
         clock: Clock = utc_now,
         most_open: int = 20,
+        most_a_day: int | None = None,
         lease: timedelta = timedelta(seconds=60),
-        release_every: float = 0.0,
+        release_every: int = 0,
     ) -> Store:
         """Return the store in a database, which is created or brought up to date.
 
@@ -90,6 +99,7 @@ class Store:
             *(database, signer, kept),
             clock=clock,
             most_open=most_open,
+            most_a_day=most_a_day,
             lease=lease,
             release_every=release_every,
         )

@@ -21,8 +21,8 @@ from redveil.store.accounts import Clock
 from redveil.store.audit import record
 from redveil.store.database import Database, Transaction
 from redveil.store.datasets import find_dataset, find_version, limits_of
-from redveil.store.job import COLUMNS, LEASED, Job, State, job_in
-from redveil.store.jobs import SELECT, find_job
+from redveil.store.job import LEASED, Job, State, job_in
+from redveil.store.jobs import SELECT, find_job, shown
 from redveil.store.ledger import ServerLedger, SignedHead, entry, spent
 from redveil.store.limits import NOTHING, in_words
 from redveil.store.texts import moment
@@ -32,17 +32,18 @@ SERVER: Final = "server"
 MOST_TRIES: Final = 3
 _LEASED: Final = ", ".join(f"'{one.value}'" for one in LEASED)
 _FREE: Final = "worker = NULL, lease_until = NULL"
-# First the analyst whose jobs were taken up longest ago, then the oldest job.
-_NEXT: Final = (
-    f"SELECT {', '.join(COLUMNS)} FROM jobs WHERE state = 'queued' ORDER BY COALESCE("
-    "(SELECT served FROM turns WHERE turns.analyst = jobs.analyst), 0), number LIMIT 1"
+# First the analyst whose jobs were taken up longest ago, or never, then who has the oldest job.
+_ANALYSTS: Final = (
+    "SELECT analyst FROM jobs WHERE state = 'queued' GROUP BY analyst ORDER BY COALESCE("
+    "(SELECT served FROM turns WHERE turns.analyst = jobs.analyst), 0), MIN(number)"
 )
 
 
 class Work:
     """What workers do to jobs. Every method is one transaction.
 
-    lease: how long a job stays a worker's without a heartbeat
+    lease:         how long a job stays a worker's without a heartbeat
+    release_every: whole seconds; see `release`
     """
 
     def __init__(
@@ -53,20 +54,26 @@ class Work:
         signer: Signer,
         *,
         lease: timedelta = timedelta(seconds=60),
+        release_every: int = 0,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ledger = ledger
         self._signer = signer
         self._lease = lease
+        self._every = release_every
 
     def claim(self, worker: str) -> Job | None:
-        """Return a job for a worker, fair between analysts; None if nothing is queued."""
+        """Return a job for a worker, fair between analysts; None if there is none to take up.
+
+        An analyst has one slot: her next job is taken up when the end of the last one shows. So the
+        jobs of one, however many they are, keep nobody waiting as long as there are more workers.
+        """
         with self._database.transaction() as transaction:
-            row = transaction.row(_NEXT + transaction.skip_locked)
-            if row is None:
+            found = (self._next(transaction, one) for (one,) in transaction.execute(_ANALYSTS))
+            job = next((one for one in found if one is not None), None)
+            if job is None:
                 return None
-            job = job_in(row)
             transaction.execute(
                 "INSERT INTO turns (analyst, served) VALUES (?, "
                 "(SELECT COALESCE(MAX(served), 0) + 1 FROM turns)) "
@@ -80,6 +87,24 @@ class Work:
                 [State.CLAIMED, worker, self._until(), version.number, job.id],
             )
             return find_job(transaction, job.id)
+
+    def _next(self, transaction: Transaction, analyst: str) -> Job | None:
+        """Return an analyst's oldest job, locked, if her slot is free."""
+        # Workers that look at the same moment take turns; one that comes second looks again later.
+        account = f"SELECT id FROM accounts WHERE id = ?{transaction.skip_locked}"
+        if transaction.row(account, analyst) is None:
+            return None
+        leased = f"SELECT id FROM jobs WHERE analyst = ? AND state IN ({_LEASED}) LIMIT 1"
+        if transaction.row(leased, analyst) is not None:
+            return None
+        # A job that has ended keeps the slot until that shows: the next one's start would tell.
+        now = self._clock()
+        ends = shown(transaction, self._every, "jobs.analyst = ?", analyst)
+        if any(now < one for one in ends):
+            return None
+        queued = f"{SELECT} WHERE analyst = ? AND state = 'queued' ORDER BY number LIMIT 1"
+        row = transaction.row(queued + transaction.skip_locked, analyst)
+        return None if row is None else job_in(row)
 
     def heartbeat(self, job: str, worker: str, progress: float | None = None) -> bool:
         """Renew a lease, and say how far the job is; False if it is no longer the worker's."""

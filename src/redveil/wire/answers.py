@@ -29,13 +29,13 @@ class Server(Answer):
 
     version:       of the software
     public_key:    PEM; it verifies certificates and heads of the ledger
-    release_every: seconds; a result is released this long after the job has started, or after
+    release_every: whole seconds; a result is released this long after the job has started, or after
                    twice, four times, eight times … as long
     """
 
     version: str
     public_key: str
-    release_every: float
+    release_every: int
 
 
 class Me(Answer):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import redveil
@@ -26,7 +27,7 @@ from redveil.schema import Schema
 from redveil.sealed import Sealed
 
 #: What a question may ask for besides what the functions allow.
-Limits = Mapping[str, int | bool]
+Limits = Mapping[str, int | bool | str]
 Answer = Callable[..., Result]
 
 # The parameters that decide how a run spends its price; the others do not change its plan.
@@ -81,13 +82,13 @@ def check(
 ) -> Checked:
     """Return what a question costs, or refuse it as the functions do. Needs no data.
 
-    limits:   exact_only, most_trials, most_walk_steps
+    limits:   exact_only, least_epsilon, most_trials, most_walk_steps
     earlier:  the result that a question starts from
     entities: about how many entities there are, for the plan
     """
     for name, most in (("trials", "most_trials"), ("walk_steps", "most_walk_steps")):
         given = question.get(name)
-        if given is not None and given > limits[most]:
+        if given is not None and given > int(limits[most]):
             raise InputError(f"{name} must be at most {limits[most]} on this server")
     nobody = Dataset(schema, Sealed(Table(0, {}, {})), Sealed(LoadReport(0)))
     try:
@@ -96,6 +97,8 @@ def check(
         loss, paid_for = enough.loss, enough.paid_for
     else:
         raise PlanError("a question was answered without a charge")
+    if loss.epsilon < Fraction(limits["least_epsilon"]):
+        raise InputError(f"epsilon must be at least {limits['least_epsilon']} on this server")
     plan = _plan(question, schema, earlier, loss, paid_for, entities)
     if limits["exact_only"] and any(step.mechanism == "walk" for step in plan.steps):
         raise InputError(

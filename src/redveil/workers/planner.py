@@ -2,25 +2,64 @@
 
 It reads requests from standard input and writes answers to standard output, a line of JSON each. It
 ends when its input ends, so it does not outlive the server that started it.
+
+Analysts share planners, so each question is answered in a process of its own, which ends with the
+answer. Otherwise what one question has loaded or computed would be there for the next, and whoever
+asks it could tell by the time what others have asked.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import warnings
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, BinaryIO
+from functools import cache
+from typing import Any, BinaryIO, Final, Never
 
 from redveil.errors import InputError, RedveilError, innermost
 from redveil.schema import Schema
+
+# A question that hangs is given up by the server before, and ends with its planner.
+_LONGEST: Final = 60
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until there are no more."""
     for line in iter(requests.readline, b""):
-        answers.write(json.dumps(respond(json.loads(line))).encode() + b"\n")
+        answers.write(_apart(line) + b"\n")
         answers.flush()
+
+
+def _apart(line: bytes) -> bytes:
+    """Answer a request in a process of its own."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        # Other threads are those of libraries, which expect this.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        _answer(line, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as said:
+        answer = said.read()
+    _, status = os.waitpid(child, 0)
+    return json.dumps({"failed": "its process ended"}).encode() if status else answer
+
+
+def _answer(line: bytes, writing: int) -> Never:
+    """Write the answer to a request, and end the process."""
+    status = 1
+    try:
+        signal.alarm(_LONGEST)
+        with os.fdopen(writing, "wb") as answer:
+            answer.write(json.dumps(respond(json.loads(line))).encode())
+        status = 0
+    finally:
+        # Nothing of the parent's is closed or written twice.
+        os._exit(status)
 
 
 def respond(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,7 +79,7 @@ def respond(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _do(request: Mapping[str, Any]) -> dict[str, Any]:
-    schema = _schema(request["schema"])
+    schema = Schema.from_dict(json.loads(request["schema"]))
     match request["task"]:
         case "check":
             from redveil.workers.asking import check
@@ -66,16 +105,18 @@ def _do(request: Mapping[str, Any]) -> dict[str, Any]:
     raise InputError("no such task")
 
 
-@lru_cache(maxsize=100)
-def _schema(text: str) -> Schema:
-    return Schema.from_dict(json.loads(text))
-
-
+@cache
 def warm() -> None:
-    """Import what checking takes, before the first question comes."""
-    import redveil.detecting
-    import redveil.workers.asking
-    import redveil.workers.dummy_data  # noqa: F401
+    """Answer a question of each kind, about generated data, so that everything is loaded."""
+    from redveil.data.synthetic import clinic_schema
+
+    schema = json.dumps(clinic_schema().to_dict())
+    limits = {"exact_only": True, "least_epsilon": "0", "most_trials": 1, "most_walk_steps": 1}
+    about = {"schema": schema, "limits": limits, "epsilon": "1", "entities": 100}
+    for question in ({"kind": "mine"}, {"kind": "describe", "query": "[gout]"}):
+        respond(about | {"task": "check", "question": question | {"epsilon": "1"}})
+    for task in ("detectable", "dummy-data"):
+        respond(about | {"task": task})
 
 
 if __name__ == "__main__":

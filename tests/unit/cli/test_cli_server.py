@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from redveil.cli.serve import _say_when, _soon
 from redveil.client.login import Logins
 from redveil.data.synthetic import CLINIC_ID
 from redveil.privacy.loss import Loss
@@ -24,6 +25,7 @@ from redveil.store.jobs import Request
 from redveil.store.store import Store
 from support.command_line import Clinic, Command, Outcome
 from support.processes import free_port
+from support.stores import Place
 
 Run = Callable[..., Outcome]
 
@@ -163,6 +165,25 @@ def test_serving_refuses_what_is_not_safe(command: Command, tmp_path: Path) -> N
     assert not (tmp_path / "s").exists()
 
 
+def test_serving_says_what_the_moments_of_results_tell(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    known = {"every": None, "five": 5, "none": 0}
+    said = {}
+    for name, every in known.items():
+        _say_when(Settings(release_every=every))
+        said[name] = " ".join(capsys.readouterr().err.split())
+    assert (
+        "Results show 130 s after the start of a job, so the time tells nothing." in said["every"]
+    )
+    assert "one of 6 moments, and tells up to 2.6 bits" in said["five"]
+    assert "Results show at once" in said["none"]
+    # With other data, or another choice, generated data changes nothing.
+    place = Place.make(str(tmp_path / "server.sqlite"))
+    assert _soon(place.store, Settings()).release_every is None
+    place.close()
+
+
 def test_serving_without_set_up_prints_a_token_once_and_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,9 +209,11 @@ def test_serving_without_set_up_prints_a_token_once_and_answers(
         assert (other.returncode, other.stdout) == (2, "")
     finally:
         server.send_signal(signal.SIGTERM)
-        out, _ = server.communicate(timeout=90)
+        out, said = server.communicate(timeout=90)
         client.close()
     assert server.returncode == 0
+    # Nobody's data is served, so results need not wait for the longest of all jobs.
+    assert "Results show 1 s after the start" in said
     tokens = out.split()
     assert len(tokens) == 2
     store, again = set_up(Settings(folder=tmp_path / "redveil-server"))

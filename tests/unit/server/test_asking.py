@@ -107,6 +107,16 @@ def test_over_budget_says_what_is_left(either: Served) -> None:
     assert float(left) > 0
 
 
+@pytest.mark.parametrize("path", [JOBS, PLAN])
+def test_what_costs_next_to_nothing_is_refused(place: Served, path: str) -> None:
+    # A million questions at ε = 0.000001 would tell by their times what ε = 1 must not.
+    question = {"kind": "mine", "epsilon": "0.000001"}
+    with place.client() as client:
+        answer = client.post(path, json={"question": question}, headers={"Idempotency-Key": "tiny"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "refused")
+    assert "at least 0.01" in answer.json()["detail"]
+
+
 def test_plans_cost_nothing_and_add_up(place: Served) -> None:
     with place.client() as client:
         before = client.get(DATASET).json()["left"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import socket
 import subprocess
@@ -10,15 +11,18 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from redveil.data.synthetic import CLINIC_ID
+from redveil.data.synthetic import CLINIC_ID, clinic_schema
+from redveil.schema import Schema
 from redveil.wire import paths
 from redveil.wire.problems import MEDIA_TYPE
 from support.served import JOBS, MINE, Served, served
+from support.stores import loss
 
 NEVER = "0" * 32
 
@@ -325,3 +329,48 @@ def test_metrics_and_probes_tell_nothing_private(place: Served) -> None:
     assert 'redveil_jobs{state="done"}' in text
     for name in (*place.people.ids.values(), CLINIC_ID, "clinic"):
         assert name not in text
+
+
+# What an owner's file may hold besides: where it is, how it is written, notes, a budget.
+UNLISTED: dict[str, Any] = {
+    "package": {"sources": "SECRET", "description": "SECRET", "profile": "SECRET"},
+    "redveil": {"budget": "SECRET", "budget_delta": "SECRET", "note": "SECRET"},
+    "resource": {
+        "path": "../SECRET/visits of Dr. Meier.csv",
+        "encoding": "SECRET",
+        "dialect": {"delimiter": "SECRET", "sheetName": "SECRET"},
+        "sources": ["SECRET"],
+    },
+    "schema": {"foreignKeys": ["SECRET"]},
+    "field": {"description": "SECRET", "example": "SECRET"},
+    "constraints": {"pattern": "SECRET"},
+    "purchase": {"ledger": "SECRET"},
+}
+
+
+def test_of_a_schema_only_listed_fields_are_served(place: Served) -> None:
+    listed: dict[str, Any] = clinic_schema().to_dict() | {"name": "unlisted", "id": "un11"}
+    listed["redveil"]["bought"] = [
+        {"epsilon": "1/10", "columns": {"left": ["age"], "right": []}, "software": "redveil 1"}
+    ]
+    given = copy.deepcopy(listed) | UNLISTED["package"]
+    given["redveil"] |= UNLISTED["redveil"]
+    given["redveil"]["bought"][0] |= UNLISTED["purchase"]
+    for resource in given["resources"]:
+        resource.update(UNLISTED["resource"])
+        resource["schema"] |= UNLISTED["schema"]
+        for field in resource["schema"]["fields"]:
+            field.update(UNLISTED["field"])
+            field["constraints"] = field.get("constraints", {}) | UNLISTED["constraints"]
+            field["redveil"] = field.get("redveil", {}) | UNLISTED["redveil"]
+    ids = place.people.ids
+    place.store.datasets.register("un11", "unlisted", ids["olga"], given, loss("1"))
+    place.store.datasets.new_version("un11", "none.packed", "ab" * 32, ids["olga"])
+    place.store.datasets.grant("un11", ids["ana"], loss("1"), ids["olga"])
+    with place.client("ana") as client:
+        for path in ("/v1/datasets", "/v1/datasets/un11"):
+            found = client.get(path)
+            assert "SECRET" not in found.text
+            assert "Meier" not in found.text
+        assert Schema.from_dict(found.json()["schema"]) == Schema.from_dict(listed)
+    place.store.datasets.close("un11", ids["olga"])

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from math import log2
 from pathlib import Path
 
 import pytest
@@ -9,18 +11,20 @@ from hypothesis import strategies as st
 
 from redveil.errors import ConflictError
 from redveil.server import views
+from redveil.server.settings import Settings
 from redveil.store.checking import check_database
 from redveil.store.job import State
-from redveil.store.release import next_moment, release_moment
+from redveil.store.release import moments, next_moment, release_moment
 from redveil.wire.answers import JobState
 from support.served import Served, served
+from support.source import REPOSITORY
 from support.stores import Place, SetClock
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@given(st.floats(0, 100_000), st.sampled_from([0.5, 1.0, 5.0, 60.0]))
-def test_an_end_shows_at_few_moments_and_never_before_it(seconds: float, every: float) -> None:
+@given(st.floats(0, 100_000), st.sampled_from([1, 5, 7, 60]))
+def test_an_end_shows_at_few_moments_and_never_before_it(seconds: float, every: int) -> None:
     finished = START + timedelta(seconds=seconds)
     # As it is stored.
     shown = release_moment(START, finished.replace(microsecond=0), every)
@@ -30,6 +34,24 @@ def test_an_end_shows_at_few_moments_and_never_before_it(seconds: float, every: 
     assert shown - START <= max(
         timedelta(seconds=every), 2 * (finished - START + timedelta(1e-9, 1))
     )
+
+
+def test_the_arithmetic_of_what_remains_is_that_of_the_program() -> None:
+    page = (REPOSITORY / "docs" / "decisions" / "0043-release-times.md").read_text("utf-8")
+    known, rows = (
+        Settings(),
+        re.findall(r"^\| ([\d,]+) s \| (\d+) s.*? \|(.*)\|$", page, re.MULTILINE),
+    )
+    assert len(rows) == 5
+    for longest, every, rest in rows:
+        count = moments(int(longest.replace(",", "")), int(every))
+        each = log2(2 * count)
+        a_day = round(known.jobs_a_day * each)
+        expected = f" {count} | {log2(count):.1f} | {each:.1f} | {a_day} "
+        assert rest.replace(" 0 ", " 0.0 ") == expected
+    # The default is the first of them, and 300 jobs the most that ε = 3 buys.
+    assert f"| {known.longest_job} s | {known.releases_every} s (default) | 1 |" in page
+    assert 3 / known.least_epsilon == 300
 
 
 def test_the_next_moment_is_in_the_future() -> None:

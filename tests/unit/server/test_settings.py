@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from redveil.errors import InputError
 from redveil.server.child import line_for
 from redveil.server.opening import open_store, set_up
 from redveil.server.settings import Settings
+from redveil.store.release import moments, release_moment
 
 DIGITS = "ab" * 32
 
@@ -28,6 +30,9 @@ def test_a_file_is_overridden_by_the_environment_and_that_by_options(tmp_path: P
         ("port = 'x'", "setting port"),
         ("ports = 1", "setting ports"),
         ("port", "not a settings"),
+        ("release_every = 7.3", "setting release_every: input should be a valid integer"),
+        ("release_every = -1", "setting release_every"),
+        ("uncharged_days = 1", "setting uncharged_days"),
         ("cluster = 'tcp://scheduler:8786'", "setting cluster: .* mine on their own machine"),
     ],
 )
@@ -36,6 +41,28 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str, said: str) -> None:
     path.write_text(text)
     with pytest.raises(InputError, match=said):
         Settings.read(path, {})
+
+
+def test_whatever_a_job_takes_its_end_shows_at_one_moment_unless_the_operator_chooses() -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for given in ({}, {"worker_seconds": 1}, {"worker_seconds": 7200}):
+        known = Settings(**given)
+        every = known.releases_every
+        # From at once to when the process of one that ran too long is seen to have ended.
+        for seconds in (0, 1, known.worker_seconds, known.longest_job - 1):
+            finished = start + timedelta(seconds=seconds)
+            assert release_moment(start, finished, every) == start + timedelta(seconds=every)
+        assert moments(known.longest_job, every) == 1
+    assert Settings(release_every=5).releases_every == 5
+    assert Settings(release_every=0).releases_every == 0
+
+
+def test_what_bounds_time_as_a_channel_has_safe_defaults() -> None:
+    known = Settings()
+    assert (str(known.least_epsilon), known.jobs_a_day, known.uncharged_days) == ("0.01", 50, 30)
+    # As children read them, and as a file writes them.
+    assert Settings.model_validate_json(known.model_dump_json()) == known
+    assert str(Settings.read(None, {"REDVEIL_SERVER_LEAST_EPSILON": "0.1"}).least_epsilon) == "0.1"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

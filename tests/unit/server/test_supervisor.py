@@ -15,6 +15,7 @@ from redveil.server.settings import Settings
 from redveil.server.supervisor import WORKER, Supervisor
 from redveil.store.audit import record
 from redveil.store.store import utc_now
+from support.stores import Place
 
 
 def test_workers_of_two_servers_have_different_names(tmp_path: Path) -> None:
@@ -42,6 +43,16 @@ def test_old_events_are_forgotten_if_the_settings_say_so(tmp_path: Path) -> None
     assert "long ago" not in actions
     assert actions[-1] == "events forgotten"
     store.close()
+
+
+def test_old_jobs_that_cost_nothing_are_forgotten(tmp_path: Path) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"))
+    done, cancelled = place.done(), place.submit()
+    place.store.jobs.cancel(cancelled.id, place.ana.id)
+    # The clock of the place stands far in the past.
+    Supervisor(Settings(folder=tmp_path), place.store, Log("supervisor", StringIO())).forget()
+    assert [one.id for one in place.store.jobs.of_analyst(place.ana.id)] == [done.id]
+    place.close()
 
 
 class Started:

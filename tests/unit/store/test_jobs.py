@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -67,9 +68,10 @@ def test_keys_of_two_analysts_are_two_jobs(make_place: Make) -> None:
 def test_what_exceeds_a_cap_is_refused_and_nothing_is_charged(make_place: Make) -> None:
     place = make_place(budget="10", cap="1.5")
     first, second = place.submit("1"), place.submit("1")
-    for _ in range(2):
-        place.store.work.claim("w")
+    place.store.work.claim("w")
     place.store.work.reserve(first.id, "w")
+    place.store.work.fail(first.id, "w")
+    place.store.work.claim("w")
     with pytest.raises(OverBudgetError, match=r"ε = 1 requested, 1/2 left; spend less"):
         place.store.work.reserve(second.id, "w")
     assert state(place, second) is State.OVER_BUDGET
@@ -163,8 +165,107 @@ def test_workers_take_turns_between_analysts(make_place: Make) -> None:
     first, second, third = place.analysts
     for who in (first, first, first, second, third, second):
         place.submit("1", analyst=who)
-    served = [job.analyst for _ in range(6) if (job := place.store.work.claim("w")) is not None]
+    served = []
+    for _ in range(6):
+        job = place.store.work.claim("w")
+        assert job is not None
+        served.append(job.analyst)
+        place.store.work.fail(job.id, "w")
     assert served == [one.id for one in (first, second, third, first, second, first)]
+
+
+def test_an_analyst_has_one_slot_and_keeps_no_other_waiting(make_place: Make) -> None:
+    place = make_place(analysts=2)
+    ana, bob = place.analysts
+    work = place.store.work
+    first, second = (place.submit("1", analyst=ana) for _ in range(2))
+    claimed = work.claim("w")
+    assert claimed is not None
+    assert claimed.id == first.id
+    # However many workers are idle, and however far her job is.
+    for step in (work.reserve, work.touching):
+        assert work.claim("idle") is None
+        step(first.id, "w")
+    other = place.submit("1", analyst=bob)
+    claimed = work.claim("idle")
+    assert claimed is not None
+    assert claimed.id == other.id
+    assert work.claim("another") is None
+    work.fail(first.id, "w")
+    claimed = work.claim("w")
+    assert claimed is not None
+    assert claimed.id == second.id
+
+
+@pytest.mark.parametrize("ending", ["done", "failed", "cancelled", "lost"])
+def test_an_analysts_next_job_starts_when_the_end_of_the_last_one_shows(
+    ending: str, make_place: Make
+) -> None:
+    # Else its start would tell to the second how long the last one took.
+    place = make_place(release_every=10)
+    job, following = place.running(), place.submit()
+    place.clock.pass_(seconds=3)
+    match ending:
+        case "done":
+            place.store.work.commit(job.id, "w", DOCUMENT)
+        case "failed":
+            place.store.work.fail(job.id, "w")
+        case "cancelled":
+            place.store.jobs.cancel(job.id, place.ana.id)
+        case "lost":
+            place.store.work.lost("w")
+    for _ in range(7):
+        assert place.store.work.claim("idle") is None
+        place.clock.pass_(seconds=1)
+    claimed = place.store.work.claim("idle")
+    assert claimed is not None
+    assert claimed.id == following.id
+
+
+def test_who_cancels_has_submitted_all_the_same(make_place: Make) -> None:
+    place = make_place(analysts=2, most_a_day=3)
+    ana, bob = place.analysts
+    request = place.request("0.1", analyst=ana)
+    for one in (request, place.request("0.1", analyst=ana), place.request("0.1", analyst=ana)):
+        job = place.store.jobs.submit(one)
+        place.store.jobs.cancel(job.id, ana.id)
+    with pytest.raises(ConflictError, match="3 jobs were submitted in the last 24 hours"):
+        place.submit("0.1", analyst=ana)
+    # The same key is the same job, and others are not concerned.
+    assert place.store.jobs.submit(request).state is State.CANCELLED
+    place.submit("0.1", analyst=bob)
+    place.clock.pass_(hours=24)
+    place.submit("0.1", analyst=ana)
+
+
+def test_what_cost_nothing_is_forgotten_and_what_was_charged_is_kept(place: Place) -> None:
+    now = place.clock
+    done, failed = place.done(), place.running()
+    place.store.work.fail(failed.id, "w")
+    cancelled, voided = place.submit(), place.submit()
+    place.store.jobs.cancel(cancelled.id, place.ana.id)
+    for _ in range(3):
+        place.store.work.claim("dead")
+        place.store.work.reserve(voided.id, "dead")
+        place.store.work.lost("dead")
+    assert state(place, voided) is State.FAILED
+    with pytest.raises(InputError, match="24 hours"):
+        place.store.jobs.forget(now(), now(), "server")
+    now.pass_(days=20)
+    late, waiting = place.submit(), place.submit()
+    place.store.jobs.cancel(late.id, place.ana.id)
+    now.pass_(days=15)
+    assert place.store.jobs.forget(now() - timedelta(days=30), now(), "server") == 2
+    assert place.store.jobs.forget(now() - timedelta(days=30), now(), "server") == 0
+    kept = [one.id for one in place.store.jobs.of_analyst(place.ana.id)]
+    assert kept == [waiting.id, late.id, failed.id, done.id]
+    events = place.store.audit.events()
+    assert {one.job for one in events if one.job is not None} == set(kept)
+    (told,) = [one for one in events if one.action == "jobs forgotten"]
+    assert told.details["count"] == 2
+    # The ledger is whole, with the charges that were given back.
+    check_database(place.store.database, place.signer.public)
+    assert place.spent() == 2
 
 
 def test_too_many_open_jobs_are_refused(place: Place) -> None:
@@ -213,8 +314,9 @@ def test_a_job_that_fails_stays_charged(place: Place) -> None:
         place.store.work.commit(job.id, "w", DOCUMENT)
 
 
-def test_a_charge_is_voided_only_if_the_data_was_not_touched(place: Place) -> None:
-    untouched, touched = place.reserved(), place.running()
+def test_a_charge_is_voided_only_if_the_data_was_not_touched(make_place: Make) -> None:
+    place = make_place(analysts=2)
+    untouched, touched = place.reserved(), place.running(analyst=place.analysts[1])
     place.store.work.give_back(untouched.id, "w")
     with pytest.raises(LeaseError):
         place.store.work.give_back(touched.id, "w")
@@ -222,11 +324,14 @@ def test_a_charge_is_voided_only_if_the_data_was_not_touched(place: Place) -> No
     assert place.spent() == 1
 
 
-def test_the_jobs_of_a_dead_worker_are_queued_again_or_have_failed(place: Place) -> None:
-    claimed = place.submit()
+def test_the_jobs_of_a_dead_worker_are_queued_again_or_have_failed(make_place: Make) -> None:
+    place = make_place(analysts=4)
+    first, second, third, fourth = place.analysts
+    claimed = place.submit(analyst=first)
     place.store.work.claim("dead")
-    untouched, touched = place.reserved(worker="dead"), place.running(worker="dead")
-    alive = place.running(worker="alive")
+    untouched = place.reserved(worker="dead", analyst=second)
+    touched = place.running(worker="dead", analyst=third)
+    alive = place.running(worker="alive", analyst=fourth)
     place.clock.pass_(seconds=50)
     assert place.store.work.heartbeat(alive.id, "alive", 0.5)
     assert place.store.work.expire() == []

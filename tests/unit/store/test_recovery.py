@@ -117,12 +117,13 @@ def test_jobs_that_were_run_since_the_backup_have_failed_and_stay_charged(
 ) -> None:
     charged, voided, queued = (place.submit("0.5") for _ in range(3))
     restore = snapshot(place)
-    for job in (charged, voided):
-        place.store.work.claim("w")
-        place.store.work.reserve(job.id, "w")
-    place.store.work.give_back(voided.id, "w")
+    place.store.work.claim("w")
+    place.store.work.reserve(charged.id, "w")
     place.store.work.touching(charged.id, "w")
     place.store.work.commit(charged.id, "w", DOCUMENT)
+    place.store.work.claim("w")
+    place.store.work.reserve(voided.id, "w")
+    place.store.work.give_back(voided.id, "w")
     restore()
     recover(place.store.database, place.signer, place.clock, witnesses=[Witness(witness)])
     store = place.again()
@@ -238,6 +239,7 @@ def test_lines_of_a_witness_may_be_long(place: Place, witness: Path) -> None:
         job = place.store.jobs.submit(replace(place.request("1", key=key), question=question))
         place.store.work.claim("w")
         place.store.work.reserve(job.id, "w")
+        place.store.work.fail(job.id, "w")
     assert len(witness.read_text().splitlines()) == 5
     os.truncate(witness, witness.stat().st_size - 100_000)
     place.again()

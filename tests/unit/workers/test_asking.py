@@ -9,9 +9,14 @@ import pytest
 
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import InputError
-from redveil.workers.asking import Checked, check, result_of
+from redveil.workers.asking import Checked, Limits, check, result_of
 
-LIMITS = {"exact_only": True, "most_trials": 5, "most_walk_steps": 100}
+LIMITS: Limits = {
+    "exact_only": True,
+    "least_epsilon": "0.01",
+    "most_trials": 5,
+    "most_walk_steps": 100,
+}
 
 
 def checked(**question: Any) -> Checked:
@@ -45,11 +50,17 @@ def test_a_question_costs_what_it_asks_for(question: dict[str, Any]) -> None:
         ({"kind": "describe", "query": "[nobody knows]"}, "query"),
         ({"kind": "guess"}, "kind must be"),
         ({"epsilon": "-1"}, "epsilon"),
+        ({"epsilon": "0.009"}, "epsilon must be at least 0.01 on this server"),
+        ({"epsilon": "0.000001", "delta": "0.0001"}, "epsilon must be at least 0.01"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(question: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         checked(**question)
+
+
+def test_the_smallest_price_can_be_paid() -> None:
+    assert checked(epsilon="0.01").loss.epsilon == Fraction(1, 100)
 
 
 def test_a_question_about_an_earlier_result_needs_one() -> None:
