@@ -370,6 +370,19 @@ def _own_descriptor(path: Path) -> int | None:
     return _STANDARD.get(str(path), int(found[1] or found[3] or 0))
 
 
+def located(path: Path) -> Path:
+    """Return a path that still leads to the file when the working folder is another.
+
+    >>> located(Path("/data/../data/a.json")).as_posix()
+    '/data/../data/a.json'
+    """
+    try:
+        return path.absolute()
+    except OSError:
+        # The working folder has been deleted.
+        return path
+
+
 def followed(path: Path) -> Path:
     """Return the file that a path stands for, at the end of all symbolic links.
 

@@ -58,12 +58,14 @@ def load(
     <Dataset clinic: 1 left and 1 right attributes>
     """
     from redveil.data import loading
+    from redveil.data.home import at_home
 
     if cluster is None:
         return loading.load(left, right, schema, strict=strict, packed=packed, progress=progress)
     if strict:
         raise InputError("strict needs the rows on this machine; load the tables without cluster")
     checked = schema if isinstance(schema, Schema) else Schema.read(schema)
+    checked = at_home(checked, left, right)
     tell = progress or (lambda _stage, _share: None)
     tell("loading on the cluster", 0.0)
     dataset = _on_cluster(cluster, left, right, checked)

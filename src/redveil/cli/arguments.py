@@ -17,8 +17,6 @@ from redveil.errors import InputError
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"
 FILES: Final = "Files"
-#: The name of a schema, unless another is given.
-DEFAULT: Final = "datapackage.json"
 
 _FROM_SIZE: Final = "from the noisy number of entities"
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from redveil.budget.charging import must_be_chargeable
+from redveil.budget.place import find_ledger, is_found
 from redveil.cli.arguments import (
     Epsilon,
     LedgerFile,
@@ -18,7 +19,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, say
-from redveil.cli.ledger import announcing, find_ledger, is_found
+from redveil.cli.ledger import announcing
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, rescuing, save
 from redveil.cli.tables import Left, Right, find_schema_file

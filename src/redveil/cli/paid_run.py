@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redveil.budget.place import find_ledger
 from redveil.cli.console import display, output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger
+from redveil.cli.ledger import announcing, chargeable_ledger
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.cli.paid_output import PaidOutput

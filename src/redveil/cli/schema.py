@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.arguments import DEFAULT, SchemaArgument
+from redveil.budget.place import default_schema, find_ledger
+from redveil.cli.arguments import SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.edit import edit
 from redveil.cli.help import ReadableCommand, ReadableGroup
-from redveil.cli.ledger import default_schema, find_ledger
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.cli.tables import Left, Right
 from redveil.data.address import Address
@@ -30,6 +30,7 @@ from redveil.files import (
     sqlite_files,
 )
 from redveil.schema import Schema
+from redveil.schema.model import FILE_NAME
 from redveil.schema.on_disk import SchemaOnDisk
 from redveil.schema.reader import Package, read_package
 
@@ -58,14 +59,14 @@ def draft(
     result: Annotated[
         Path,
         typer.Option("--output", "-o", help="Write the draft to this file; - is standard output."),
-    ] = Path(DEFAULT),
+    ] = Path(FILE_NAME),
 ) -> None:
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
     from redveil.data.draft import draft as propose
 
     printed = is_standard_output(result)
     # What is no file has no folder that is about the data.
-    place = Path(DEFAULT) if printed or is_stream(result) else result
+    place = Path(FILE_NAME) if printed or is_stream(result) else result
     files = [*left.needed(), *right.needed(), *sqlite_files(find_ledger(None, place))]
     check_output(result, FileKind.SCHEMA, files)
     # Refuse before reading any data; what is known by then may be more.

@@ -21,6 +21,7 @@ from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.file_view import FileView
+from redveil.data.home import at_home
 from redveil.data.join import Join, join
 from redveil.data.packing import (
     PackedView,
@@ -87,7 +88,7 @@ def load(
     ...      pa.table({"id": [2, 1], "crp": [0.3, 17.0]}), clinic)
     <Dataset clinic: 1 left and 1 right attributes>
     """
-    checked = schema if isinstance(schema, Schema) else Schema.read(schema)
+    checked = at_home(schema if isinstance(schema, Schema) else Schema.read(schema), left, right)
     outcome = _attempt(left, right, checked, 1 if strict else 0, progress, packed=packed)
     # An error's traceback holds the variables of this function.
     del left, right
