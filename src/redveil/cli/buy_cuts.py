@@ -25,7 +25,7 @@ from redveil.cli.outputs import check_output, is_standard_output, rescuing, save
 from redveil.cli.tables import Left, Right, find_schema_file
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
-from redveil.files import followed, must_be_changeable, sqlite_files
+from redveil.files import followed, must_be_changeable, sqlite_files, typed
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
 from redveil.schema.on_disk import SchemaOnDisk
@@ -141,7 +141,7 @@ def _report(new: Schema, charges: Path, target: Path, kept: Path | None) -> None
     finally:
         say(f"recorded in {charges}")
         if not is_found(charges, target):
-            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
+            say(f"pass --ledger {typed(charges)} when you mine with the new schema", "bold yellow")
         _say_written(target, kept)
 
 

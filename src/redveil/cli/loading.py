@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redveil.cli.console import progress, say
+from redveil.files import typed
 from redveil.schema import Schema, Status
 from redveil.schema.on_disk import must_be_unchanged
 
@@ -55,7 +56,7 @@ def load_tables(
         say(
             "warning: the schema is a draft; values from the data in it are not private, and this "
             "run is charged like any other. "
-            f"Review it, then run `redveil schema accept {schema_path}`.",
+            f"Review it, then run `redveil schema accept {typed(schema_path)}`.",
             "bold yellow",
         )
     return dataset

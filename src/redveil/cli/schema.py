@@ -28,6 +28,7 @@ from redveil.files import (
     must_be_writable,
     replace_text,
     sqlite_files,
+    typed,
 )
 from redveil.schema import Schema
 from redveil.schema.model import FILE_NAME
@@ -76,7 +77,7 @@ def draft(
     earlier, said = _earlier(place)
     proposal = replace(proposal, schema=_continued(proposal.schema, earlier))
     kept = save(proposal.to_json(), result, FileKind.SCHEMA)
-    name = "FILE" if printed else result
+    name = "FILE" if printed else typed(result)
     if not printed:
         for listing in proposal.listings():
             display(listing.rich())
@@ -84,7 +85,7 @@ def draft(
         say(str(note), "bold yellow" if note.is_warning else "")
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
-        f"elsewhere, then run `redveil schema check {name} {left} {right}` and "
+        f"elsewhere, then run `redveil schema check {name} {typed(left)} {typed(right)}` and "
         f"`redveil schema accept {name}`.",
         "bold yellow",
     )

@@ -166,6 +166,7 @@ def _tell(settings: Settings) -> None:
     """Say what to type next, if this user is logged in."""
     from redveil.client.login import Logins
     from redveil.errors import InputError
+    from redveil.files import typed
 
     address = _local_address(settings)
     if address is None:
@@ -176,7 +177,7 @@ def _tell(settings: Settings) -> None:
     except InputError:
         say("You are not logged in; `redveil server issue-token demo` prints another token.")
         return
-    where = "" if is_usual else f" --server {address}"
+    where = "" if is_usual else f" --server {typed(address)}"
     say("You are logged in. In a second terminal, run:")
     say(f"  redveil remote mine clinic --epsilon 1{where}", "bold")
 

@@ -9,7 +9,7 @@ import typer
 
 from redveil.data.address import Address
 from redveil.errors import InputError
-from redveil.files import is_there
+from redveil.files import is_there, typed
 from redveil.schema import Schema
 from redveil.schema.model import FILE_NAME
 from redveil.schema.on_disk import SchemaOnDisk
@@ -43,6 +43,6 @@ def find_schema_file(given: Path | None, left: Address) -> SchemaOnDisk:
     if given is None and not is_there(path):
         raise InputError(
             f"{path}: no such file; name a schema with --schema, "
-            f"or draft one with `redveil schema draft {left} RIGHT`"
+            f"or draft one with `redveil schema draft {typed(left)} RIGHT`"
         )
     return SchemaOnDisk.read(path)
