@@ -287,6 +287,14 @@ Strict = Annotated[
         panel=FILES,
     ),
 ]
+FewInCommon = Annotated[
+    bool,
+    _option(
+        "--few-in-common",
+        say="Go on although under half of the keys are in both tables.",
+        panel=EXPERT,
+    ),
+]
 Cluster = Annotated[
     str | None,
     _option(

@@ -12,6 +12,7 @@ from redveil.budget.charging import must_be_chargeable
 from redveil.budget.place import find_ledger, is_found
 from redveil.cli.arguments import (
     Epsilon,
+    FewInCommon,
     LedgerFile,
     Quiet,
     SchemaFile,
@@ -68,6 +69,7 @@ def buy_cuts(
     ledger: LedgerFile = None,
     again: Again = False,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     quiet: Quiet = False,
 ) -> None:
     """Buy cut points for numeric attributes.
@@ -97,7 +99,9 @@ def buy_cuts(
             _say_written(target, kept, quiet=quiet or is_standard_output(target))
         return
     must_be_chargeable(declared, Loss(price), charges)
-    dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
+    dataset = load_tables(
+        left, right, declared, path, strict=strict, few_in_common=few_in_common, quiet=quiet
+    )
     with announcing():
         new = buying.buy_cuts(
             dataset,

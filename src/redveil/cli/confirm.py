@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from redveil.cli.arguments import (
     Delta,
     Epsilon,
+    FewInCommon,
     LedgerFile,
     Output,
     Quiet,
@@ -38,6 +39,7 @@ def confirm(
     output: Output = Path("confirmed.json"),
     ledger: LedgerFile = None,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure the redescriptions of a result again, with differential privacy.
@@ -48,7 +50,7 @@ def confirm(
     with naming_options():
         loss = parse_loss(epsilon, delta)
     first = read_listed(result)
-    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    tables = Tables(left, right, *find_schema(schema, left), strict, few_in_common, quiet)
     where = destination(output, tables, ledger, loss, [result])
     dataset = tables.load()
 

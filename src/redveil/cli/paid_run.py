@@ -34,6 +34,7 @@ class Tables:
     schema: Schema
     schema_path: Path
     strict: bool
+    few_in_common: bool
     quiet: bool
 
     def load(self, *, packed: bool = False, cluster: str | None = None) -> Dataset:
@@ -48,6 +49,7 @@ class Tables:
             self.schema,
             self.schema_path,
             strict=self.strict,
+            few_in_common=self.few_in_common,
             packed=packed,
             cluster=cluster,
             quiet=self.quiet,
