@@ -31,7 +31,7 @@ begin = time.perf_counter()
 import redveil
 from pathlib import Path
 from redveil.experiments.datasets import find
-redveil.mine(find(sys.argv[1]).load(Path(sys.argv[2])), 1)
+redveil.mine(find(sys.argv[1]).load(Path(sys.argv[2])), 1, ledger=None)
 print(time.perf_counter() - begin)
 """
 
@@ -60,11 +60,11 @@ def main(
         begin = time.perf_counter()
         dataset = find(name).load(data)
         loaded = time.perf_counter() - begin
-        redveil.mine(dataset, 1)
+        redveil.mine(dataset, 1, ledger=None)
         clock, cpu = [], []
         for _ in range(runs):
             begin, busy = time.perf_counter(), time.process_time()
-            redveil.mine(dataset, 1)
+            redveil.mine(dataset, 1, ledger=None)
             clock.append(time.perf_counter() - begin)
             cpu.append(time.process_time() - busy)
         whole = min(fresh(name, data) for _ in range(runs))

@@ -86,7 +86,7 @@ def _measured(workers: int, load: Any, steps: dict[str, Steps]) -> Measured:
         dataset = load()
         loaded = time.perf_counter()
         steps.clear()
-        redveil.mine(dataset, 1, **SHAPE)
+        redveil.mine(dataset, 1, ledger=None, **SHAPE)
         mined = time.perf_counter()
         del dataset
     return Measured(workers, loaded - begin, mined - loaded, dict(steps))

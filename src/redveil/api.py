@@ -13,6 +13,7 @@ from redveil.findings.reporting import read_prune
 from redveil.handover import Handover
 from redveil.privacy.loss import Loss, parse_loss
 from redveil.schema import Schema
+from redveil.schema.beside import USUAL
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
@@ -152,7 +153,7 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     disjunction: bool = True,
     within: str | Sequence[str] | None = None,
     result_name: str | None = None,
-    ledger: Charged = None,
+    ledger: Charged = USUAL,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -211,8 +212,10 @@ def mine(  # noqa: PLR0913 - one keyword for each parameter, so that editors can
     Around the run.
 
     result_name: the name under which you will keep the result, for the ledger
-    ledger:      the file that records the run; a schema with a budget needs one, and without one
-        nothing is recorded
+    ledger:      the file that records the run: by default the one beside the schema's file, which
+        the command line charges, too. If no file has the schema, this process keeps count and says
+        so when the result is shown; a schema with a budget needs a file. `None` records nothing,
+        and the result says that
     progress:    called with the share of the work that is done
     keep:        called with what was released before the list is made from it, as an unfinished
         result: `lambda result: result.save("result.json")` keeps it whatever happens then
@@ -290,9 +293,10 @@ def _mined(
         must_have_values(dataset, f"the {wanted.profile.name} profile")
     if wanted.walks:
         must_be_here(dataset, f"{wanted.name} with a Markov chain")
-    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    recorded = charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     asked = part_of(dataset, part)
-    return mining.mine(asked, wanted, reporting, loss, progress=told, handover=handover)
+    around: dict[str, Any] = {"progress": told, "handover": handover, "recorded": recorded}
+    return mining.mine(asked, wanted, reporting, loss, **around)
 
 
 def _understood(

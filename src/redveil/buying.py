@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redveil.budget.charges import PaidFor
-from redveil.budget.charging import charge
+from redveil.budget.charging import Charged, charge
 from redveil.errors import InputError
 from redveil.privacy.loss import Loss, parse_epsilon, read_count
 from redveil.schema import Attribute, Kind, Schema, Side
+from redveil.schema.beside import USUAL
 from redveil.schema.cuts import MOST_BINS
 from redveil.schema.fine_grid import is_heavy_tailed
 from redveil.schema.purchase import Purchase
@@ -31,7 +31,7 @@ def buy_cuts(
     *,
     cuts: int = 15,
     result_name: str | None = None,
-    ledger: str | Path | None = None,
+    ledger: Charged = USUAL,
     again: bool = False,
 ) -> Schema:
     """Learn where to cut numeric attributes from the data itself, with ε-differential privacy.
@@ -41,7 +41,8 @@ def buy_cuts(
     attributes, in whichever view they are; without it, they are those whose declared cut points
     are spaced as for a heavy tail. Columns bought before are skipped, unless you pay `again`; if
     none is left, nothing is charged, and the schema is returned as it is. Save the schema, and load
-    the tables with it from then on. For `ledger` and `result_name`, see `mine`.
+    the tables with it from then on. For `ledger` and `result_name`, see `mine`; a purchase that no
+    ledger recorded is added to the one that the new schema's first run charges.
 
     >>> from redveil import load
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema

@@ -16,6 +16,7 @@ from redveil.errors import InputError
 from redveil.handover import Handover
 from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema, Side
+from redveil.schema.beside import USUAL
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
@@ -43,7 +44,7 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     result_name: str | None = None,
-    ledger: Charged = None,
+    ledger: Charged = USUAL,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -106,11 +107,11 @@ def describe(  # noqa: PLR0913 - one keyword for each parameter, so that editors
     parameters = _parameters(wanted) | reporting.public() | {"query": asked.text}
     paid_for = PaidFor(DESCRIBE, result_name, wanted.name, parameters).without(wanted.auto)
     must_be_told(dataset, [(one.side, one.query) for one in (asked, *part)])
-    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    recorded = charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), {asked.side: [asked.query]}, keep=False, given=(asked,)
     )
-    around: dict[str, Any] = {"progress": told, "handover": handover}
+    around: dict[str, Any] = {"progress": told, "handover": handover, "recorded": recorded}
     with handover.guarding():
         return mining.report(mining.mine(derived, wanted, reporting, loss, **around))
 
@@ -130,7 +131,7 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     max_support: float = 0.8,
     max_disjuncts: int | None = None,
     result_name: str | None = None,
-    ledger: Charged = None,
+    ledger: Charged = USUAL,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -190,10 +191,11 @@ def refine(  # noqa: PLR0913 - one keyword for each parameter, so that editors c
     paid_for = PaidFor(REFINE, result_name, wanted.name, parameters)
     source = source_of(result.document)
     must_be_told(dataset, [(one.side, one.query) for one in (*roots, *part)])
-    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    recorded = charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     queries = {one.side: [one.query] for one in roots}
     derived = with_derived(part_of(dataset, part), queries, keep=True, given=roots, searched=True)
     around: dict[str, Any] = {"progress": told, "handover": handover, "source": source}
+    around["recorded"] = recorded
     with handover.guarding():
         return mining.report(mining.mine(derived, wanted, reporting, loss, **around))
 
@@ -206,7 +208,7 @@ def confirm(
     delta: str | float | Fraction | None = None,
     others: bool = False,
     result_name: str | None = None,
-    ledger: Charged = None,
+    ledger: Charged = USUAL,
     progress: Callable[[float], None] | None = None,
     keep: Keep | None = None,
 ) -> Result:
@@ -270,11 +272,12 @@ def confirm(
     parameters = _parameters(wanted) | {"redescriptions": len(result)}
     paid_for = PaidFor(CONFIRM, result_name, wanted.name, parameters)
     source = replace(source_of(result.document), others=others)
-    charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
+    recorded = charge(dataset.schema, loss, ledger, paid_for.with_part([one.text for one in part]))
     derived = with_derived(
         part_of(dataset, part), arranged.queries, keep=False, unknown_is_false=True
     )
     around: dict[str, Any] = {"progress": told, "handover": handover, "source": source}
+    around["recorded"] = recorded
     with handover.guarding():
         measured = mining.confirm(derived, wanted, arranged.listed, loss, before=before, **around)
         return Result(compared(mining.report(measured).document, before))

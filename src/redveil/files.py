@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -368,6 +369,30 @@ def _own_descriptor(path: Path) -> int | None:
     if found is None or found[2] not in (None, str(os.getpid())):
         return None
     return _STANDARD.get(str(path), int(found[1] or found[3] or 0))
+
+
+def typed(path: object) -> str:
+    """Return a path or an address as it is typed in a shell, for commands that are suggested.
+
+    >>> print(typed(Path("our study/left.csv")), typed("clinic.sqlite#visits"), typed("-x.json"))
+    'our study/left.csv' 'clinic.sqlite#visits' ./-x.json
+    """
+    text = str(path)
+    # A word that begins with a dash would be an option.
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+
+def located(path: Path) -> Path:
+    """Return a path that still leads to the file when the working folder is another.
+
+    >>> located(Path("/data/../data/a.json")).as_posix()
+    '/data/../data/a.json'
+    """
+    try:
+        return path.absolute()
+    except OSError:
+        # The working folder has been deleted.
+        return path
 
 
 def followed(path: Path) -> Path:

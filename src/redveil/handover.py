@@ -6,6 +6,7 @@ made: by a mistake of ours, for lack of memory, or because somebody has pressed 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
@@ -73,9 +74,10 @@ class Handover:
         path = set_aside(result.to_json())
         if path is None:
             return result, "what was released and paid for is in the error's result"
+        named = json.dumps(str(path), ensure_ascii=False)
         return result, (
             f"what was released and paid for is in {path}; "
-            f'redveil.Result.read("{path}").filter() makes the list'
+            f"redveil.Result.read({named}).filter() makes the list"
         )
 
 

@@ -21,6 +21,7 @@ def load(
     schema: Schema | str | Path,
     *,
     strict: bool = False,
+    few_in_common: bool = False,
     packed: bool = False,
     cluster: Client | str | None = None,
     progress: Progress | None = None,
@@ -33,6 +34,9 @@ def load(
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out, unreadable or outside its bounds
+    few_in_common: go on although under half of the smaller table's keys are in the other, or no
+                 entity is left. Otherwise that is a LoadError: the key columns are probably not the
+                 same, and a run would be paid for and find nothing
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
                  with cut points only, and cut points cannot be bought
@@ -44,7 +48,8 @@ def load(
     are. Values that cannot be read and undeclared categories become missing. Entities that lack a
     required value, have several rows in a view or are in one view only are left out. The sealed
     load report counts all of this for the data owner (`redveil.load_report`). Only what cannot be
-    parsed as a table with the declared columns raises a LoadError.
+    parsed as a table with the declared columns raises a LoadError, and tables with few keys in
+    common.
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind, View
@@ -58,20 +63,36 @@ def load(
     <Dataset clinic: 1 left and 1 right attributes>
     """
     from redveil.data import loading
+    from redveil.data.home import at_home
 
     if cluster is None:
-        return loading.load(left, right, schema, strict=strict, packed=packed, progress=progress)
+        return loading.load(
+            left,
+            right,
+            schema,
+            strict=strict,
+            few_in_common=few_in_common,
+            packed=packed,
+            progress=progress,
+        )
     if strict:
         raise InputError("strict needs the rows on this machine; load the tables without cluster")
     checked = schema if isinstance(schema, Schema) else Schema.read(schema)
+    checked = at_home(checked, left, right)
     tell = progress or (lambda _stage, _share: None)
     tell("loading on the cluster", 0.0)
-    dataset = _on_cluster(cluster, left, right, checked)
+    dataset = _on_cluster(cluster, left, right, checked, few_in_common)
     tell("done", 1.0)
     return dataset
 
 
-def _on_cluster(cluster: Client | str, left: object, right: object, schema: Schema) -> Dataset:
+def _on_cluster(
+    cluster: Client | str,
+    left: object,
+    right: object,
+    schema: Schema,
+    few_in_common: bool,  # noqa: FBT001
+) -> Dataset:
     try:
         import distributed
     except ImportError:
@@ -94,4 +115,4 @@ def _on_cluster(cluster: Client | str, left: object, right: object, schema: Sche
             )
     if not isinstance(client, distributed.Client):
         raise InputError("cluster must be a Dask client or the address of a scheduler")
-    return load_on_cluster(client, left, right, schema)
+    return load_on_cluster(client, left, right, schema, few_in_common=few_in_common)

@@ -37,6 +37,7 @@ class Mined:
 
     origin: how the rows that it worked on follow from those that were loaded; public
     source: the earlier result that its queries come from, if any
+    recorded: whether a ledger recorded the loss
     """
 
     run: Run
@@ -45,9 +46,10 @@ class Mined:
     loss: Loss
     origin: Origin
     source: Source | None = None
+    recorded: bool = True
 
 
-def mine(
+def mine(  # noqa: PLR0913 - what a run is, and what surrounds it
     dataset: Dataset,
     algorithm: Algorithm,
     reporting: Reporting,
@@ -58,12 +60,14 @@ def mine(
     handover: Handover | None = None,
     source: Source | None = None,
     *,
+    recorded: bool = True,
     explained: bool = True,
 ) -> Mined:
     """Run on sealed data, then infer findings from the released leaf tables alone.
 
     handover:  is given what was released, before anything is inferred
     source:    the earlier result that queries come from, if any
+    recorded:  whether a ledger recorded the loss
     explained: whether an empty list says what ε it would have needed, which takes a while
     """
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
@@ -83,7 +87,7 @@ def mine(
     reporting = replace(reporting, taste=taste)
     splits = split_counts(ran.schema)
     tables = _in_words(ran, origin)
-    released = Mined(ran, not_yet_found(tables), reporting, loss, origin, source)
+    released = Mined(ran, not_yet_found(tables), reporting, loss, origin, source, recorded)
     (handover or Handover()).take(lambda: report(released))
     findings = find(
         tables,
@@ -130,11 +134,12 @@ def report(mined: Mined) -> Result:
         part=mined.origin.part,
         given=mined.origin.given,
         source=mined.source,
+        recorded=mined.recorded,
     )
     return Result(build(found, promise))
 
 
-def confirm(
+def confirm(  # noqa: PLR0913 - what a run is, and what surrounds it
     dataset: Dataset,
     algorithm: Confirm,
     listed: Sequence[Retested],
@@ -145,6 +150,8 @@ def confirm(
     handover: Handover | None = None,
     source: Source | None = None,
     before: Sequence[Interval] = (),
+    *,
+    recorded: bool = True,
 ) -> Mined:
     """Measure given trees on sealed data, then read off what was listed. Nothing is searched for.
 
@@ -153,13 +160,15 @@ def confirm(
     handover: is given what was released, before anything is inferred
     source:   the earlier result that the list is from
     before:   what it said of each redescription
+    recorded: whether a ledger recorded the loss
     """
     # Other runs need not load it.
     from redveil.report.retest import awaiting
 
     ran = run(dataset, algorithm, loss.price, sources, progress, workers)
     origin = dataset.origin
-    released = Mined(ran, not_yet_found(_in_words(ran, origin)), Reporting(), loss, origin, source)
+    nothing = not_yet_found(_in_words(ran, origin))
+    released = Mined(ran, nothing, Reporting(), loss, origin, source, recorded)
     meanings = {side: tuple(origin.meanings[side].values()) for side in Side}
     pending = tuple(zip(listed, before, strict=True)) if before else ()
     (handover or Handover()).take(

@@ -29,6 +29,7 @@ REFERENCE_PAGES = {
     ("conversation.py", "describe"),
     ("conversation.py", "refine"),
     ("diagnosis.py", "diagnose"),
+    ("loading.py", "load"),
     ("schema/model.py", "with_attribute"),
 }
 

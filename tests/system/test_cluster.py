@@ -329,6 +329,18 @@ def test_what_cannot_be_loaded_is_refused(
     assert caught.value.__context__ is None
 
 
+def test_few_keys_in_common_stop_the_owner_here_too(client: Any, tmp_path: Path) -> None:
+    left, right = marked_frames(50)
+    left.write_csv(tmp_path / "left.csv")
+    strangers = right.with_columns(right.to_series(0).cast(str) + "x")
+    strangers.write_csv(tmp_path / "right.csv")
+    files = tmp_path / "left.csv", tmp_path / "right.csv"
+    with pytest.raises(LoadError, match="no common entity; check that columns"):
+        redveil.load(*files, marked_schema(), cluster=client)
+    rows = redveil.load(*files, marked_schema(), few_in_common=True, cluster=client)
+    assert redveil.load_report(rows).joined == 0
+
+
 def test_an_error_on_a_worker_stays_there(client: Any) -> None:
     class Broken:
         def of(self, block: object) -> object:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from redveil.budget.charges import PaidFor
+from redveil.budget.place import find_ledger
 from redveil.errors import InputError
 from redveil.privacy.loss import Loss
 from redveil.schema import Schema
+from redveil.schema.beside import USUAL, Usual
 from redveil.schema.problem import unencodable
 
 if TYPE_CHECKING:
@@ -27,20 +29,21 @@ class Till(ABC):
         """Take a charge, or raise an error; then nothing is computed."""
 
 
-#: What is charged: a ledger by its file, or a till; None records nothing.
-Charged: TypeAlias = str | Path | Till | None
+#: What is charged: a ledger by its file, a till, or the usual ledger; None records nothing.
+Charged: TypeAlias = str | Path | Till | Literal[Usual.LEDGER] | None
 
 
-def charge(schema: Schema, loss: Loss, ledger: Charged, paid_for: PaidFor) -> None:
+def charge(schema: Schema, loss: Loss, ledger: Charged, paid_for: PaidFor) -> bool:
     """Record a loss in a ledger, and refuse it if it exceeds the budget that a schema declares.
 
-    A schema with a budget needs a ledger. Without a budget nothing is limited, and nothing is
-    recorded unless a ledger is given. Whatever is recorded needs an id, by which the ledger knows
-    the data set: a name alone would let a data set that is renamed spend its budget again.
+    Returns whether it was recorded: it is, unless the ledger is None. A schema with a budget needs
+    a ledger in a file. What a file records needs an id, by which the ledger knows the data set: a
+    name alone would let a data set that is renamed spend its budget again.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> from fractions import Fraction
     >>> charge(clinic_schema(), Loss(Fraction(1)), None, PaidFor("mine"))
+    False
     """
     # NumPy, and the libraries that draw, are for runs only.
     from redveil.privacy.randomness import must_be_drawable
@@ -49,10 +52,16 @@ def charge(schema: Schema, loss: Loss, ledger: Charged, paid_for: PaidFor) -> No
     must_be_drawable()
     if isinstance(ledger, Till):
         ledger.charge(schema, loss, paid_for)
-        return
-    opened, cap = _ledger(schema, ledger), _cap(schema)
+        return True
+    path = _beside(schema) if ledger is USUAL else ledger
+    opened, cap = _ledger(schema, path), _cap(schema)
     if opened is not None:
         opened.charge(schema.name, loss, paid_for, cap, identifier=schema.id, bought=schema.bought)
+    elif ledger is USUAL:
+        from redveil.budget.in_process import HERE
+
+        HERE.charge(schema, loss, paid_for)
+    return ledger is not None
 
 
 def must_be_chargeable(schema: Schema, loss: Loss, ledger: str | Path | None) -> None:
@@ -91,6 +100,11 @@ def _must_be_writable(schema: Schema) -> None:
         raise InputError(str(problem))
 
 
+def _beside(schema: Schema) -> Path | None:
+    """Return the ledger beside a schema's file; None if no file has the schema."""
+    return None if schema.file is None else find_ledger(None, schema.file)
+
+
 def _ledger(schema: Schema, path: str | Path | None) -> Ledger | None:
     """Return the ledger to charge; a schema with a budget needs one."""
     if schema.budget is None and schema.budget_delta:
@@ -99,8 +113,8 @@ def _ledger(schema: Schema, path: str | Path | None) -> Ledger | None:
         )
     if schema.budget is not None and path is None:
         raise InputError(
-            f"the schema of {schema.name} declares a budget; name the file that records charges, "
-            'as in ledger="datapackage.ledger.sqlite", the default of the command line'
+            f"the schema of {schema.name} declares a budget; save the schema, or name the file "
+            'that records charges, as in ledger="datapackage.ledger.sqlite"'
         )
     if path is None:
         return None

@@ -17,8 +17,6 @@ from redveil.errors import InputError
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"
 FILES: Final = "Files"
-#: The name of a schema, unless another is given.
-DEFAULT: Final = "datapackage.json"
 
 _FROM_SIZE: Final = "from the noisy number of entities"
 
@@ -287,6 +285,14 @@ Strict = Annotated[
         "--strict",
         say="Stop if a value cannot be read or an entity would be left out.",
         panel=FILES,
+    ),
+]
+FewInCommon = Annotated[
+    bool,
+    _option(
+        "--few-in-common",
+        say="Go on although under half of the keys are in both tables.",
+        panel=EXPERT,
     ),
 ]
 Cluster = Annotated[

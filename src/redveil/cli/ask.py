@@ -9,6 +9,7 @@ import typer
 from redveil.cli.arguments import JsonOutput, ResultFile
 from redveil.cli.console import display, output, write, write_json
 from redveil.errors import InputError, QueryError
+from redveil.files import typed
 
 if TYPE_CHECKING:
     from redveil.report.result import Result
@@ -51,7 +52,7 @@ def ask(
         if not read.document.tree_pairs:
             raise
         # Syntax errors were raised above: a list of leaves does not help with a missing bracket.
-        raise QueryError(f"{error} (`redveil ask {result}` lists the leaves)") from None
+        raise QueryError(f"{error} (`redveil ask {typed(result)}` lists the leaves)") from None
     if as_json:
         write_json(answer_json(answer))
     else:

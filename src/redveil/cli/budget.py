@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from redveil.budget.place import find_ledger
 from redveil.cli.arguments import JsonOutput, LedgerFile, SchemaArgument
 from redveil.cli.console import display, say, write, write_json
-from redveil.cli.ledger import announcing, find_ledger
+from redveil.cli.ledger import announcing
 from redveil.privacy.loss import exact, legible
 from redveil.schema import Schema
 

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from redveil.budget.charging import must_be_chargeable
+from redveil.budget.place import find_ledger, is_found
 from redveil.cli.arguments import (
     Epsilon,
+    FewInCommon,
     LedgerFile,
     Quiet,
     SchemaFile,
@@ -18,13 +20,13 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, say
-from redveil.cli.ledger import announcing, find_ledger, is_found
+from redveil.cli.ledger import announcing
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, rescuing, save
 from redveil.cli.tables import Left, Right, find_schema_file
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
-from redveil.files import followed, must_be_changeable, sqlite_files
+from redveil.files import followed, must_be_changeable, sqlite_files, typed
 from redveil.privacy.loss import Loss, parse_epsilon
 from redveil.schema import Kind, Schema, Side
 from redveil.schema.on_disk import SchemaOnDisk
@@ -67,6 +69,7 @@ def buy_cuts(
     ledger: LedgerFile = None,
     again: Again = False,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     quiet: Quiet = False,
 ) -> None:
     """Buy cut points for numeric attributes.
@@ -96,7 +99,9 @@ def buy_cuts(
             _say_written(target, kept, quiet=quiet or is_standard_output(target))
         return
     must_be_chargeable(declared, Loss(price), charges)
-    dataset = load_tables(left, right, declared, path, strict=strict, quiet=quiet)
+    dataset = load_tables(
+        left, right, declared, path, strict=strict, few_in_common=few_in_common, quiet=quiet
+    )
     with announcing():
         new = buying.buy_cuts(
             dataset,
@@ -140,7 +145,7 @@ def _report(new: Schema, charges: Path, target: Path, kept: Path | None) -> None
     finally:
         say(f"recorded in {charges}")
         if not is_found(charges, target):
-            say(f"pass --ledger {charges} when you mine with the new schema", "bold yellow")
+            say(f"pass --ledger {typed(charges)} when you mine with the new schema", "bold yellow")
         _say_written(target, kept)
 
 

@@ -11,6 +11,7 @@ from redveil.cli.arguments import (
     PRIVACY,
     Delta,
     Epsilon,
+    FewInCommon,
     LedgerFile,
     Output,
     Quiet,
@@ -54,6 +55,7 @@ def confirm(
     ledger: LedgerFile = None,
     others: Others = None,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure the redescriptions of a result again, with differential privacy.
@@ -65,7 +67,7 @@ def confirm(
     with naming_options():
         loss = parse_loss(epsilon, delta)
     first = read_listed(result)
-    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    tables = Tables(left, right, *find_schema(schema, left), strict, few_in_common, quiet)
     where = destination(output, tables, ledger, loss, [result])
     if others is None:
         others = _asked_for_others(tables.schema.unit)

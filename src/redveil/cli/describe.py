@@ -9,6 +9,7 @@ from redveil.cli.arguments import (
     Delta,
     Depth,
     Epsilon,
+    FewInCommon,
     LedgerFile,
     MaxDisjuncts,
     MaxPValue,
@@ -51,6 +52,7 @@ def describe(
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     quiet: Quiet = False,
     depth: Depth = None,
     trials: Trials = None,
@@ -72,7 +74,7 @@ def describe(
     with naming_options():
         loss = parse_loss(epsilon, delta)
         _check(given, limits)
-    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    tables = Tables(left, right, *find_schema(schema, left), strict, few_in_common, quiet)
     _check_queries(query, within, tables)
     where = destination(result, tables, ledger, loss)
     dataset = tables.load()

@@ -8,6 +8,7 @@ import typer
 
 from redveil.cli.arguments import SchemaArgument
 from redveil.cli.console import say
+from redveil.files import typed
 
 
 def edit(
@@ -36,7 +37,7 @@ def edit(
         # The usual way to end a server, and nothing is lost but what was not saved.
         say("stopped; what was not saved is lost")
         return
-    say(f"done; next: redveil schema check {path}")
+    say(f"done; next: redveil schema check {typed(path)}")
 
 
 def _open(address: str) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redveil.cli.console import progress, say
+from redveil.errors import LoadError
+from redveil.files import typed
 from redveil.schema import Schema, Status
 from redveil.schema.on_disk import must_be_unchanged
 
@@ -24,12 +26,17 @@ def load_tables(
     schema_path: Path,
     *,
     strict: bool = False,
+    few_in_common: bool = True,
     packed: bool = False,
     cluster: str | None = None,
     quiet: bool = False,
 ) -> Dataset:
-    """Load two tables, and print the load report, which depends on the rows, unless quiet."""
+    """Load two tables, and print the load report, which depends on the rows, unless quiet.
+
+    few_in_common: whether to go on if few keys are in both tables; if not, the report says how many
+    """
     from redveil import owner
+    from redveil.data.loading import mismatch
 
     keep_pandas_out()
     from redveil.loading import load
@@ -40,6 +47,7 @@ def load_tables(
             right,
             schema,
             strict=strict,
+            few_in_common=True,
             packed=packed,
             cluster=cluster,
             progress=lambda _, share: show(share),
@@ -51,11 +59,13 @@ def load_tables(
         for line in report.lines():
             say(f"owner only: {line}", "dim")
         warn(report, "`redveil schema check SCHEMA LEFT RIGHT` shows where")
+    if not few_in_common and (message := mismatch(report, schema)):
+        raise LoadError(f"{message}; nothing was charged")
     if schema.status is Status.DRAFT:
         say(
             "warning: the schema is a draft; values from the data in it are not private, and this "
             "run is charged like any other. "
-            f"Review it, then run `redveil schema accept {schema_path}`.",
+            f"Review it, then run `redveil schema accept {typed(schema_path)}`.",
             "bold yellow",
         )
     return dataset

@@ -13,6 +13,7 @@ from redveil.cli.arguments import (
     Delta,
     Depth,
     Epsilon,
+    FewInCommon,
     Ignore,
     LedgerFile,
     MaxDisjuncts,
@@ -81,6 +82,7 @@ def mine(
     result: Output = Path("result.json"),
     ledger: LedgerFile = None,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     cluster: Cluster = None,
     quiet: Quiet = False,
     profile: ProfileName = None,
@@ -129,7 +131,7 @@ def mine(
     with naming_options():
         loss = parse_loss(epsilon, delta)
         _check(given, loss, limits, prune, words)
-    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    tables = Tables(left, right, *find_schema(schema, left), strict, few_in_common, quiet)
     named = attribute_wishes(ignore, only, require, unmatched)
     check_wishes(tables.schema, named)
     _check_part(within, tables.schema)

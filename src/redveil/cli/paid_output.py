@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from redveil.cli.outputs import is_standard_output, rescued, save_paid
 from redveil.errors import InputError, RedveilError, UnfinishedError, innermost
 from redveil.file_kind import FileKind
-from redveil.files import is_written_to, replace_text, set_aside
+from redveil.files import is_written_to, replace_text, set_aside, typed
 
 if TYPE_CHECKING:
     from redveil.report.result import Result
@@ -95,7 +95,8 @@ class PaidOutput:
         """Where what was released is, and what to do with it; empty if it is nowhere."""
         if self._begun is None:
             return ""
-        return f"{_IN.format(self._begun)}, and `redveil show {self._begun}` lists it at no cost"
+        listed = f"`redveil show {typed(self._begun)}` lists it at no cost"
+        return f"{_IN.format(self._begun)}, and {listed}"
 
 
 def _said(stopped: KeyboardInterrupt) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from redveil.budget.place import find_ledger
 from redveil.cli.console import display, output, progress, say
-from redveil.cli.ledger import announcing, chargeable_ledger, find_ledger
+from redveil.cli.ledger import announcing, chargeable_ledger
 from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.cli.paid_output import PaidOutput
@@ -33,6 +34,7 @@ class Tables:
     schema: Schema
     schema_path: Path
     strict: bool
+    few_in_common: bool
     quiet: bool
 
     def load(self, *, packed: bool = False, cluster: str | None = None) -> Dataset:
@@ -47,6 +49,7 @@ class Tables:
             self.schema,
             self.schema_path,
             strict=self.strict,
+            few_in_common=self.few_in_common,
             packed=packed,
             cluster=cluster,
             quiet=self.quiet,

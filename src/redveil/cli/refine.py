@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from redveil.cli.arguments import (
     Delta,
     Epsilon,
+    FewInCommon,
     LedgerFile,
     Levels,
     MaxDisjuncts,
@@ -51,6 +52,7 @@ def refine(
     output: Output = Path("refined.json"),
     ledger: LedgerFile = None,
     strict: Strict = False,
+    few_in_common: FewInCommon = False,
     quiet: Quiet = False,
     depth: Levels = None,
     tree_share: TreeShare = None,
@@ -73,7 +75,7 @@ def refine(
     with naming_options():
         loss = parse_loss(epsilon, delta)
     first = read_listed(result)
-    tables = Tables(left, right, *find_schema(schema, left), strict, quiet)
+    tables = Tables(left, right, *find_schema(schema, left), strict, few_in_common, quiet)
     where = destination(output, tables, ledger, loss, [result])
     dataset = tables.load()
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.arguments import DEFAULT, SchemaArgument
+from redveil.budget.place import default_schema, find_ledger
+from redveil.cli.arguments import SchemaArgument
 from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.edit import edit
 from redveil.cli.help import ReadableCommand, ReadableGroup
-from redveil.cli.ledger import default_schema, find_ledger
 from redveil.cli.outputs import check_output, is_standard_output, save
 from redveil.cli.tables import Left, Right
 from redveil.data.address import Address
@@ -28,8 +28,10 @@ from redveil.files import (
     must_be_writable,
     replace_text,
     sqlite_files,
+    typed,
 )
 from redveil.schema import Schema
+from redveil.schema.model import FILE_NAME
 from redveil.schema.on_disk import SchemaOnDisk
 from redveil.schema.reader import Package, read_package
 
@@ -58,14 +60,14 @@ def draft(
     result: Annotated[
         Path,
         typer.Option("--output", "-o", help="Write the draft to this file; - is standard output."),
-    ] = Path(DEFAULT),
+    ] = Path(FILE_NAME),
 ) -> None:
     """Draft a schema from the data, for its owner to edit. A draft is NOT private."""
     from redveil.data.draft import draft as propose
 
     printed = is_standard_output(result)
     # What is no file has no folder that is about the data.
-    place = Path(DEFAULT) if printed or is_stream(result) else result
+    place = Path(FILE_NAME) if printed or is_stream(result) else result
     files = [*left.needed(), *right.needed(), *sqlite_files(find_ledger(None, place))]
     check_output(result, FileKind.SCHEMA, files)
     # Refuse before reading any data; what is known by then may be more.
@@ -75,7 +77,7 @@ def draft(
     earlier, said = _earlier(place)
     proposal = replace(proposal, schema=_continued(proposal.schema, earlier))
     kept = save(proposal.to_json(), result, FileKind.SCHEMA)
-    name = "FILE" if printed else result
+    name = "FILE" if printed else typed(result)
     if not printed:
         for listing in proposal.listings():
             display(listing.rich())
@@ -83,7 +85,7 @@ def draft(
         say(str(note), "bold yellow" if note.is_warning else "")
     say(
         "This draft contains values taken from the data. Replace them with what you know from "
-        f"elsewhere, then run `redveil schema check {name} {left} {right}` and "
+        f"elsewhere, then run `redveil schema check {name} {typed(left)} {typed(right)}` and "
         f"`redveil schema accept {name}`.",
         "bold yellow",
     )

@@ -214,6 +214,7 @@ def _tell(settings: Settings) -> None:
     """Say what to type next, if this user is logged in."""
     from redveil.client.login import Logins
     from redveil.errors import InputError
+    from redveil.files import typed
 
     address = _local_address(settings)
     if address is None:
@@ -224,7 +225,7 @@ def _tell(settings: Settings) -> None:
         say("You are not logged in; `redveil server issue-token demo` prints another token.")
         return
     say("You are logged in. In a second terminal, run:")
-    say(f"  redveil remote mine clinic --epsilon 1 --server {address}", "bold")
+    say(f"  redveil remote mine clinic --epsilon 1 --server {typed(address)}", "bold")
 
 
 def _local_address(settings: Settings) -> str | None:

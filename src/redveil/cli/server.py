@@ -176,6 +176,12 @@ def add_data(
         Path | None,
         typer.Option("--ledger", help="Ledger of earlier runs on these entities; they count."),
     ] = None,
+    few_in_common: Annotated[
+        bool,
+        typer.Option(
+            "--few-in-common", help="Go on although under half of the keys are in both tables."
+        ),
+    ] = False,
     folder: Folder = None,
     settings: SettingsFile = None,
 ) -> None:
@@ -199,7 +205,9 @@ def add_data(
     tables = _table(left, database), _table(right, database)
     with _opened(folder, settings) as (store, known):
         account = _account(store, owner)
-        made = Registration(store, known).add(tables, declared, account.id, allowed, earlier)
+        made = Registration(store, known).add(
+            tables, declared, account.id, allowed, earlier, few_in_common=few_in_common
+        )
     _report(made)
     say(f"{declared.name} is registered; let analysts ask with `redveil server grant`")
 
@@ -213,6 +221,12 @@ def renew_data(
         str | None,
         typer.Option("--database", help="Where to SELECT: a SQLite file, or postgresql://…"),
     ] = None,
+    few_in_common: Annotated[
+        bool,
+        typer.Option(
+            "--few-in-common", help="Go on although under half of the keys are in both tables."
+        ),
+    ] = False,
     folder: Folder = None,
     settings: SettingsFile = None,
 ) -> None:
@@ -224,7 +238,9 @@ def renew_data(
     with _opened(folder, settings) as (store, known):
         found = _dataset(store, dataset)
         schema = Schema.from_dict(found.description)
-        made = Registration(store, known).renew(found.id, tables, schema)
+        made = Registration(store, known).renew(
+            found.id, tables, schema, few_in_common=few_in_common
+        )
     _report(made)
     say(f"{found.name} has version {made.version.number}; jobs that start now use it")
 

@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
-from redveil.cli.arguments import DEFAULT
 from redveil.data.address import Address
 from redveil.errors import InputError
-from redveil.files import is_there
+from redveil.files import is_there, typed
 from redveil.schema import Schema
+from redveil.schema.model import FILE_NAME
 from redveil.schema.on_disk import SchemaOnDisk
 
 FORMS: Final = (
@@ -39,10 +39,10 @@ def find_schema(given: Path | None, left: Address) -> tuple[Schema, Path]:
 
 def find_schema_file(given: Path | None, left: Address) -> SchemaOnDisk:
     """Read the file of the schema given by --schema, or of the one beside the left table."""
-    path = given or left.home / DEFAULT
+    path = given or left.home / FILE_NAME
     if given is None and not is_there(path):
         raise InputError(
             f"{path}: no such file; name a schema with --schema, "
-            f"or draft one with `redveil schema draft {left} RIGHT`"
+            f"or draft one with `redveil schema draft {typed(left)} RIGHT`"
         )
     return SchemaOnDisk.read(path)

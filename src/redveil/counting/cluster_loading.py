@@ -31,7 +31,7 @@ from redveil.data.file_view import FileView
 from redveil.data.folder import CsvFolder, ParquetFolder
 from redveil.data.frame import ParquetFile, open_parquet
 from redveil.data.join import join, keys_of
-from redveil.data.loading import joined
+from redveil.data.loading import joined, mismatch
 from redveil.data.packing import FileColumn, FilePiece
 from redveil.data.raw import RawTable, Stream, WholeTable, caught
 from redveil.data.report import LoadReport
@@ -72,11 +72,18 @@ class Refused:
 
 
 def load_on_cluster(
-    client: Client, left: object, right: object, schema: Schema, partitions: int | None = None
+    client: Client,
+    left: object,
+    right: object,
+    schema: Schema,
+    partitions: int | None = None,
+    *,
+    few_in_common: bool = False,
 ) -> Dataset:
     """Load two files that all workers can read, packed, and leave the rows with the workers.
 
     partitions: into how many the entities are divided; by default, two for each thread
+    few_in_common: go on although few keys are in both files
     """
     threads = sum(client.nthreads().values())  # type: ignore[no-untyped-call]
     if not threads:
@@ -98,23 +105,36 @@ def load_on_cluster(
         )
         for place in range(number)
     ]
-    report = _report(client, met)
+    report = _report(client, met, None if few_in_common else schema)
     tables = [client.submit(_partition, one) for one in met]
     rows = Sealed(Table(0, {}, {}))
     return Dataset(schema, rows, report, packed=True, elsewhere=ClusterTable(client, tables))
 
 
-def _report(client: Client, met: Sequence[Future[Any]]) -> Sealed[LoadReport]:
-    """Wait until everything is loaded, and return the load report of all partitions together."""
+def _report(
+    client: Client, met: Sequence[Future[Any]], matched: Schema | None
+) -> Sealed[LoadReport]:
+    """Wait until everything is loaded, and return the load report of all partitions together.
+
+    matched: the schema of tables that must have keys in common
+    """
     outcome = received(client, lambda: client.submit(_reports, met))
     if isinstance(outcome, BaseException):
         raise outcome
     refused: list[Refused] = []
     # A refusal is for the owner, and holds no value.
-    within(lambda found: refused.extend([found] if isinstance(found, Refused) else []), outcome)
+    within(lambda found: refused.extend(_refusals(found, matched)), outcome)
     if refused:
         raise LoadError(refused[0].message)
     return outcome
+
+
+def _refusals(found: LoadReport | Refused, matched: Schema | None) -> list[Refused]:
+    """Return why the owner is not to go on."""
+    if isinstance(found, Refused):
+        return [found]
+    message = None if matched is None else mismatch(found, matched)
+    return [] if message is None else [Refused(message)]
 
 
 @dataclass(frozen=True, slots=True)

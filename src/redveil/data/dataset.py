@@ -13,6 +13,7 @@ from redveil.data.table import Table
 from redveil.display import Block, Displayed
 from redveil.errors import InputError
 from redveil.schema import Schema, Side
+from redveil.schema.beside import USUAL
 from redveil.schema.listing import view_listing
 from redveil.sealed import Sealed, within
 
@@ -84,7 +85,7 @@ class Dataset(Displayed):
         max_support: float = 0.8,
         max_disjuncts: int | None = None,
         result_name: str | None = None,
-        ledger: Charged = None,
+        ledger: Charged = USUAL,
         progress: Callable[[float], None] | None = None,
         keep: Keep | None = None,
     ) -> Result:

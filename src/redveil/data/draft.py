@@ -223,6 +223,7 @@ values
         must_be_writable(Path(path), FileKind.SCHEMA)
         must_keep(Path(path), self.schema.id, self.schema.budget)
         write_text(Path(path), self.to_json(), FileKind.SCHEMA)
+        self.schema.remember(path)
 
 
 def draft(

@@ -8,10 +8,9 @@ from typing import Final
 from redveil.data.excel import ExcelSheet
 from redveil.data.join import Keys, join
 from redveil.data.raw import RawTable, Source, shown
+from redveil.data.report import HARDLY
 from redveil.schema import View
 
-# Below this share of the smaller table's keys, two tables hardly overlap.
-_HARDLY: Final = 0.5
 _MOST_LISTED: Final = 8
 _SIGNS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -89,7 +88,7 @@ def key_notes(left: Keys, right: Keys) -> list[Note]:
     """Say how many keys are in both tables; warn if they hardly overlap."""
     common = len(join(left, right).left_rows)
     fewest = min(len(left.texts), len(right.texts))
-    if common < _HARDLY * fewest:
+    if common < HARDLY * fewest:
         only = f"only {common:,}" if common else "none"
         text = f"{only} of {fewest:,} keys are in both tables; check the key columns"
         return [Note(text, is_warning=True)]

@@ -20,6 +20,7 @@ from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.file_view import FileView
+from redveil.data.home import at_home
 from redveil.data.join import Join, join
 from redveil.data.packing import (
     PackedView,
@@ -54,6 +55,7 @@ def load(
     schema: Schema | str | Path,
     *,
     strict: bool = False,
+    few_in_common: bool = False,
     packed: bool = False,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -65,6 +67,9 @@ def load(
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
     schema:      a Schema, or the path of a `datapackage.json`
     strict:      raise a LoadError for what is otherwise left out, unreadable or outside its bounds
+    few_in_common: go on although under half of the smaller table's keys are in the other, or no
+                 entity is left. Otherwise that is a LoadError: the key columns are probably not the
+                 same, and a run would be paid for and find nothing
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
                  with cut points only, and cut points cannot be bought
@@ -74,7 +79,8 @@ def load(
     are. Values that cannot be read and undeclared categories become missing. Entities that lack a
     required value, have several rows in a view or are in one view only are left out. The sealed
     load report counts all of this for the data owner (`redveil.load_report`). Only what cannot be
-    parsed as a table with the declared columns raises a LoadError.
+    parsed as a table with the declared columns raises a LoadError, and tables with few keys in
+    common.
 
     >>> import pyarrow as pa
     >>> from redveil.schema import Attribute, Kind, View
@@ -87,29 +93,47 @@ def load(
     ...      pa.table({"id": [2, 1], "crp": [0.3, 17.0]}), clinic)
     <Dataset clinic: 1 left and 1 right attributes>
     """
-    checked = schema if isinstance(schema, Schema) else Schema.read(schema)
+    checked = at_home(schema if isinstance(schema, Schema) else Schema.read(schema), left, right)
     outcome = _attempt(left, right, checked, 1 if strict else 0, progress, packed=packed)
     # An error's traceback holds the variables of this function.
     del left, right
     if isinstance(outcome, BaseException):
         raise outcome
     dataset, report = outcome
-    message = _first_complaint(report, checked) if strict else None
+    message = _first_slip(report) if strict else None
+    if message is None and not few_in_common:
+        message = mismatch(report, checked)
     if message is not None:
         del outcome, report, dataset
         raise LoadError(message)
     return dataset
 
 
-def _first_complaint(report: LoadReport, schema: Schema) -> str | None:
+def _first_slip(report: LoadReport) -> str | None:
     """Return why a strict owner would rather stop, or None."""
-    if report.slips:
-        return report.slips[0].lines()[0]
-    if report.joined:
+    return report.slips[0].lines()[0] if report.slips else None
+
+
+def mismatch(report: LoadReport, schema: Schema) -> str | None:
+    """Return why two tables are hardly about the same entities, or None. For the owner only.
+
+    A run would be paid for and find nothing. No number of entities is in it.
+
+    >>> from redveil.data.synthetic import clinic_schema
+    >>> mismatch(LoadReport(100), clinic_schema())
+    """
+    if not report.has_few_in_common:
         return None
+    if not report.joined + report.incomplete:
+        problem = "no common entity"
+    elif not report.joined:
+        problem = "no common entity has every required value"
+    else:
+        problem = "under half of the keys are in both tables"
     return (
-        f"no common entity; check that columns {shown(schema.left.key)} and "
-        f"{shown(schema.right.key)} contain the same keys"
+        f"{problem}; check that columns {shown(schema.left.key)} and {shown(schema.right.key)} "
+        "contain the same keys (`redveil schema check`, redveil.examine), or go on with "
+        "--few-in-common (few_in_common=True)"
     )
 
 

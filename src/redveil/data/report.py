@@ -21,6 +21,8 @@ _AS_THEY_ARE: Final = (
 )
 # The owner is warned if more than this share of the entities is affected.
 ALARMING_SHARE: Final = 0.01
+#: Below this share of the smaller table's keys, two tables hardly overlap.
+HARDLY: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,19 @@ class LoadReport(Displayed):
             unit=first.unit,
         )
 
+    @property
+    def has_few_in_common(self) -> bool:
+        """Whether under half of the smaller table's entities are in the other, or none is left.
+
+        >>> LoadReport(49, left=ViewCounts(only=900), right=ViewCounts(only=51)).has_few_in_common
+        True
+        >>> LoadReport(50, left=ViewCounts(only=900), right=ViewCounts(only=50)).has_few_in_common
+        False
+        """
+        common = self.joined + self.incomplete
+        fewest = common + min(one.only + one.repeated for one in (self.left, self.right))
+        return not self.joined or common < HARDLY * fewest
+
     def __repr__(self) -> str:
         return f"<LoadReport: {self._counted(self.joined)} in both views; NOT private>"
 
@@ -240,7 +255,7 @@ class LoadReport(Displayed):
         return lines
 
     def warnings(self) -> list[str]:
-        """Return a line for everything that affects more than one entity in a hundred.
+        """Return a line for few common keys, and for all that affects over one entity in a hundred.
 
         >>> age = AttributeCounts(Side.LEFT, "age", unreadable=30)
         >>> LoadReport(1000, attributes=(age,)).warnings()
@@ -250,6 +265,8 @@ class LoadReport(Displayed):
             return ["no entity was loaded: the two views have no entity in common that fits them"]
         common = self.joined + self.incomplete
         found = []
+        if self.has_few_in_common:
+            found.append("under half of the keys are in both tables; check the key columns")
         for side, view in ((Side.LEFT, self.left), (Side.RIGHT, self.right)):
             if _is_alarming(view.repeated, common + view.repeated):
                 share = _percent(view.repeated, common + view.repeated)

@@ -57,7 +57,7 @@ def described(loaded: Loaded, epsilon: str, runs: int, given: tuple[str, ...] = 
     confirmed = 0
     for name in given:
         for _ in range(runs):
-            result = redveil.describe(loaded.dataset, f"[{name}]", epsilon=epsilon)
+            result = redveil.describe(loaded.dataset, f"[{name}]", epsilon=epsilon, ledger=None)
             answers = judge(result, loaded.views)
             if answers:
                 best.append(max(one.corrected for one in answers))

@@ -119,6 +119,7 @@ def mined(data: PublicData, folder: Path, epsilon: str) -> redveil.Result:
         ignore=ignored,
         unmatched=[_matching(group, asked) for group in subject.trivial],
         within=subject.within,
+        ledger=None,
     )
 
 

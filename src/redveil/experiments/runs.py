@@ -233,7 +233,7 @@ def perform(
     plain = published and not intervals
     wall, cpu = time.perf_counter(), time.process_time()
     with estimates_only() if plain else nullcontext():
-        everything = redveil.mine(loaded.dataset, epsilon=epsilon, **given)
+        everything = redveil.mine(loaded.dataset, epsilon=epsilon, ledger=None, **given)
     spent = time.perf_counter() - wall, time.process_time() - cpu
     result = pruned(everything, prune) if published else everything
     judged = [asdict(one) for one in judge(result, loaded.views)]

@@ -72,4 +72,4 @@ def _example() -> redveil.Result:
     """Return a small result, for the examples."""
     from redveil.data.synthetic import wide_dataset
 
-    return redveil.mine(wide_dataset(500), 1, depth=1, trials=1)
+    return redveil.mine(wide_dataset(500), 1, depth=1, trials=1, ledger=None)

@@ -26,6 +26,9 @@ LARGE_EPSILON: Final = 10
 # Above this product of δ and the number of entities, δ may fail for someone rather than for no one.
 LARGE_DELTA_SHARE: Final = 0.1
 NOT_MET: Final = "NOT MET"
+UNRECORDED: Final = (
+    "whoever adds up results about the same entities counts this one by hand: no ledger recorded it"
+)
 # From the strongest to the weakest.
 STRENGTH: Final[tuple[Guarantee, ...]] = ("exact", "asymptotic", AS_PUBLISHED)
 
@@ -84,6 +87,7 @@ class Promise:
     part:     the queries that hold for every entity that the run is about, if not for all
     given:    the queries that a person gave to start from, if any
     source:   the earlier result that queries come from, if any
+    recorded: whether a ledger recorded the loss
     """
 
     schema: Schema
@@ -94,6 +98,7 @@ class Promise:
     part: tuple[Condition, ...] = ()
     given: tuple[Condition, ...] = ()
     source: Source | None = None
+    recorded: bool = True
 
     @property
     def guarantee(self) -> Guarantee:
@@ -114,6 +119,8 @@ class Promise:
             f"other results about the same entities add their own {adds}",
             "the assumptions of the privacy guarantee hold for loading, randomness and observers",
         ]
+        if not self.recorded:
+            conditions.append(UNRECORDED)
         if loss.delta:
             conditions.append(self._delta_condition())
         if loss.epsilon > LARGE_EPSILON:

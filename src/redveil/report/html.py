@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from redveil.display import MOST_ROWS, Block, Code, Folded, Listing, Note, html
 from redveil.findings.wording import interval_text, p_text
 from redveil.privacy.plan import steps_listing
+from redveil.privacy.promise import UNRECORDED
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
 from redveil.report.page.sentences import Teller
 from redveil.report.wording import (
@@ -29,20 +30,25 @@ def fragment(document: ResultDocument) -> str:
     return html(*_notes(document), *listing, *_below(document))
 
 
-def compact(document: ResultDocument) -> str:
-    """Return what the report says first: sentences and indices. Everything else is folded up."""
+def compact(document: ResultDocument, remarks: Iterable[Note] = ()) -> str:
+    """Return what the report says first: sentences and indices. Everything else is folded up.
+
+    remarks: what is said below it, and is not in it
+    """
     teller = Teller(document)
     parts: list[Block] = list(_notes(document))
     if document.redescriptions:
         parts.append("".join(next(teller.lead())))
         parts.append(_told(teller))
         parts.append(Folded("Queries and all numbers", _listing(document)))
-    return html(*parts, *_below(document))
+    return html(*parts, *_below(document), *remarks)
 
 
 def _notes(document: ResultDocument) -> Iterator[Block]:
     """Yield what must not be overlooked."""
-    notes = (document.warning, document.message, *document.certificate.unmet)
+    promise = document.certificate
+    unrecorded = [one for one in promise.conditions if one == UNRECORDED]
+    notes = (document.warning, document.message, *promise.unmet, *unrecorded)
     yield from (Note(note) for note in notes if note)
 
 

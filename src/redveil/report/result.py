@@ -23,6 +23,7 @@ from redveil.report.document import (
     ResultDocument,
     must_be_listed,
 )
+from redveil.schema.beside import USUAL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,15 +92,18 @@ class Result:
         return f"<Result: {found}, {promise.promise}, {promise.guarantee}, {promise.algorithm}>"
 
     def __str__(self) -> str:
-        from redveil.display import rendered, text_width
+        from redveil.display import rendered, rich_text, text_width
+        from redveil.report.remarks import remarks
         from redveil.report.text import result_view
 
-        return rendered([result_view(self.document, width=text_width())])
+        said = [rich_text(note) for note in remarks(self.document)]
+        return rendered([result_view(self.document, width=text_width()), *said])
 
     def _repr_html_(self) -> str:
         from redveil.report.html import compact
+        from redveil.report.remarks import remarks
 
-        return compact(self.document)
+        return compact(self.document, remarks(self.document))
 
     def sentences(self) -> list[str]:
         """Return every redescription in two sentences, with the titles of its attributes.
@@ -301,7 +305,7 @@ class Result:
         max_support: float = 0.8,
         max_disjuncts: int | None = None,
         result_name: str | None = None,
-        ledger: Charged = None,
+        ledger: Charged = USUAL,
         progress: Callable[[float], None] | None = None,
         keep: Keep | None = None,
     ) -> Result:

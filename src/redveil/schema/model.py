@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from redveil.display import Block, Displayed, Note
+from redveil.files import is_stream, located
 from redveil.schema.attribute import untitled
 from redveil.schema.purchase import Purchase
 from redveil.schema.unmatched import Group
@@ -19,12 +20,17 @@ from redveil.schema.view import Side, Status, View
 if TYPE_CHECKING:
     from redveil.schema import editing
 
+#: The name of a schema's file, unless another is given.
+FILE_NAME: Final = "datapackage.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Schema(Displayed):
     """The declarations of two views of the same entities.
 
     A schema does not change. `with_attribute`, `without` and `replace` return another one.
+    It remembers the `file` that it was read from, or first saved to: beside that is its ledger.
+    That is no declaration, and is not written anywhere.
 
     >>> from redveil.data.synthetic import clinic_schema
     >>> schema = clinic_schema()
@@ -44,6 +50,7 @@ class Schema(Displayed):
     bought: tuple[Purchase, ...] = ()
     id: str | None = None
     unmatched: tuple[Group, ...] = ()
+    file: Path | None = field(default=None, compare=False, repr=False)
 
     def view(self, side: Side) -> View:
         """Return the view on one side."""
@@ -240,6 +247,7 @@ correct redveil.cuts.values
         must_keep(Path(path), self.id, self.budget)
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
         write_text(Path(path), text + "\n", FileKind.SCHEMA)
+        self.remember(path)
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
@@ -251,4 +259,15 @@ correct redveil.cuts.values
         """
         from redveil.schema.reader import read_schema
 
-        return read_schema(Path(path), cls)
+        schema = read_schema(Path(path), cls)
+        schema.remember(path)
+        return schema
+
+    def remember(self, path: str | Path) -> None:
+        """Take note of the file that the schema is in, unless it is known to be in another.
+
+        The first one stays: a copy that is saved for somebody begins no new ledger.
+        """
+        if self.file is None and not is_stream(Path(path)):
+            # Not a declaration, so a schema is the same with it.
+            object.__setattr__(self, "file", located(Path(path)))

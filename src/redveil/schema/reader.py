@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from redveil.errors import InputError, SchemaError
 from redveil.file_kind import FileKind, kind_of
+from redveil.files import typed
 from redveil.schema.attribute import Attribute
 from redveil.schema.encoding import encoding_fault
 from redveil.schema.field import FieldReader
@@ -67,7 +68,7 @@ def read_once(path: Path, build: Build[S]) -> tuple[S, dict[str, Any], bytes]:
     schema, problems = _parsed(content, path, build)
     if schema is None or problems or not isinstance(raw, dict) or isinstance(content, Problem):
         more = len(problems) - 1
-        rest = f" (and {more} more: redveil schema check {path})" if more else ""
+        rest = f" (and {more} more: redveil schema check {typed(path)})" if more else ""
         raise SchemaError(f"{problems[0]}{rest}")
     return schema, raw, content
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from redveil.errors import InputError, SchemaError
 from redveil.file_kind import FileKind
-from redveil.files import must_be_changeable, must_be_writable, replace_text
+from redveil.files import must_be_changeable, must_be_writable, replace_text, typed
 from redveil.schema import Schema
 from redveil.schema.acceptance import still_of_table, still_taken
 from redveil.schema.attribute import Attribute, Kind
@@ -71,6 +71,7 @@ class Form:
             return {
                 "version": self.version,
                 "file": str(self.path),
+                "accept": f"redveil schema accept {typed(self.path)}",
                 "name": str(self._raw.get("name", "dataset")),
                 "id": self._raw.get("id"),
                 "isDraft": extras.get("status") == "draft",

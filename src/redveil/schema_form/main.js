@@ -171,7 +171,7 @@ async function save() {
   filter();
   window.scrollTo(0, scrollY);
   document.getElementById(focused || "save")?.focus();
-  const next = state.told.isDraft ? ` Next: redveil schema accept ${state.told.file}` : "";
+  const next = state.told.isDraft ? ` Next: ${state.told.accept}` : "";
   say(`Saved.${saved.kept ? ` The schema before is kept as ${saved.kept}.` : ""}${next}`);
 }
 
@@ -215,7 +215,7 @@ async function done() {
   main.replaceChildren(
     h("h1", { tabindex: "-1" }, "The form is closed"),
     h("p", { class: "lead" }, "You can close this window."),
-    state.told.isDraft ? h("p", {}, "Next: ", h("code", {}, `redveil schema accept ${state.told.file}`)) : "",
+    state.told.isDraft ? h("p", {}, "Next: ", h("code", {}, state.told.accept)) : "",
   );
   main.querySelector("h1").focus();
 }

@@ -72,6 +72,13 @@ class _Till(Till):
         raise _Enough(loss, paid_for)
 
 
+class _Paid(Till):
+    """Takes no charge: the server's ledger has it."""
+
+    def charge(self, schema: Schema, loss: Loss, paid_for: PaidFor) -> None:
+        """Do nothing."""
+
+
 def check(
     question: Mapping[str, Any],
     schema: Schema,
@@ -117,7 +124,7 @@ def answer(
     """
     released: list[Result] = []
     try:
-        return _ask(question, dataset, earlier, keep=released.append)
+        return _ask(question, dataset, earlier, keep=released.append, ledger=_Paid())
     except Exception:
         if not released:
             raise

@@ -51,15 +51,19 @@ class Registration:
         owner: str,
         budget: Loss,
         earlier: Iterable[Charge] = (),
+        *,
+        few_in_common: bool = False,
     ) -> Registered:
         """Register a data set: check the tables, pack them, set the budget.
 
         tables:  the left and the right one, as `redveil.load` takes them
         owner:   the owner's account
         earlier: what was charged to the data set before, which counts
+        few_in_common: whether to go on if few keys are in both tables. Only here are they looked
+            at: a job of an analyst is answered whatever the rows are
         """
         public = _public(schema)
-        dataset = load(*tables, public)
+        dataset = load(*tables, public, few_in_common=few_in_common)
         must_be_minable(dataset)
         location, digest = self._packed(dataset)
         try:
@@ -72,7 +76,14 @@ class Registration:
             raise
         return Registered(version, load_report(dataset))
 
-    def renew(self, identifier: str, tables: tuple[object, object], schema: Schema) -> Registered:
+    def renew(
+        self,
+        identifier: str,
+        tables: tuple[object, object],
+        schema: Schema,
+        *,
+        few_in_common: bool = False,
+    ) -> Registered:
         """Add a new version of a data set's rows. It has the old schema, and the old budget."""
         found = self.store.datasets.get(identifier)
         known = Schema.from_dict(found.description)
@@ -80,7 +91,7 @@ class Registration:
             raise ConflictError(
                 "the schema differs from the registered one; versions of a data set share it"
             )
-        dataset = load(*tables, known)
+        dataset = load(*tables, known, few_in_common=few_in_common)
         location, digest = self._packed(dataset)
         try:
             version = self.store.datasets.new_version(identifier, location, digest, found.owner)

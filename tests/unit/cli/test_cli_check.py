@@ -146,11 +146,14 @@ def test_a_strict_run_stops_before_anything_is_charged(
 
 
 @pytest.mark.parametrize("rows", ["", "99,1,1,north\n"])
-def test_an_empty_join_is_mined_like_any_other(
+def test_an_empty_join_is_mined_only_if_the_owner_says_so(
     files: tuple[str, str, str], command: Command, rows: str
 ) -> None:
     Path("left.csv").write_text(f"id,age,sick,ward\n{rows}", encoding="utf-8")
-    done = command("mine", *files[1:], "--epsilon", "1")
+    stopped = command("mine", *files[1:], "--epsilon", "1")
+    assert stopped.code == 2
+    assert not Path("result.json").exists()
+    done = command("mine", *files[1:], "--epsilon", "1", "--few-in-common")
     assert done.code == 0
     assert "owner only: WARNING: no entity was loaded" in done.err
     assert Result.read("result.json").certificate.epsilon == "1"

@@ -38,7 +38,7 @@ HEADER = ("id", "age", "seen", "sick")
 
 def loaded(path: object, view: View = VIEW) -> Table:
     right = pa.table({"id": list("1234567"), "cough": [True] * 7})
-    return open_for_owner(load(path, right, Schema("toy", view, OTHER)).table)
+    return open_for_owner(load(path, right, Schema("toy", view, OTHER), few_in_common=True).table)
 
 
 def contents(table: Table) -> list[list[float]]:

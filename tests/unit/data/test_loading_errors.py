@@ -151,14 +151,18 @@ HOSTILE = {
 }
 
 #: Rows that are left out or read as missing, unless the owner would rather stop.
+NOBODY = (
+    "no common entity; check that columns id and id contain the same keys (`redveil schema check`, "
+    "redveil.examine), or go on with --few-in-common (few_in_common=True)"
+)
 DEPARTING = {
     "header only": (
         b"id,age",
-        "no common entity; check that columns id and id contain the same keys",
+        NOBODY,
     ),
     "header and blank lines": (
         b"id,age\n\r\n\n",
-        "no common entity; check that columns id and id contain the same keys",
+        NOBODY,
     ),
     "empty key": (
         b"id,age\n1,2\n ,3\n",
@@ -198,7 +202,7 @@ DEPARTING = {
     ),
     "no common entity": (
         b"id,age\n3,2\n4,3\n",
-        "no common entity; check that columns id and id contain the same keys",
+        NOBODY,
     ),
 }
 
@@ -219,7 +223,7 @@ def test_rows_that_do_not_fit_stop_loading_only_if_it_is_strict(
     monkeypatch.chdir(tmp_path)
     Path("left.csv").write_bytes(content)
     schema = schema_of(AGE, missing_values=("", "NA"))
-    load("left.csv", RIGHT, schema)
+    load("left.csv", RIGHT, schema, few_in_common=True)
     assert complaint("left.csv", schema, strict=True) == message
 
 
@@ -486,7 +490,7 @@ def test_the_name_of_a_strange_type_contains_no_values() -> None:
 def test_strange_columns_that_are_not_declared_do_not_matter() -> None:
     when = pd.to_datetime(["2020-01-01", "2020-01-02"])
     frame = pd.DataFrame({"id": ["1", "2"], "age": [1, 2], "when": when})
-    load(frame, RIGHT, schema_of(AGE))
+    load(frame, RIGHT, schema_of(AGE), few_in_common=True)
 
 
 def test_a_frame_with_the_key_in_its_index() -> None:
@@ -542,7 +546,7 @@ def test_any_bytes_are_loaded_or_refused(
     path.write_bytes(START[name] + content)
     message = "loaded; fine"
     try:
-        load(path, RIGHT, schema_of(AGE))
+        load(path, RIGHT, schema_of(AGE), few_in_common=True)
     except LoadError as error:
         message = str(error)
     assert len(message.splitlines()) == 1

@@ -70,7 +70,9 @@ RIGHT_TYPES = pa.schema([("id", pa.int32()), ("size", pa.string()), ("many", pa.
 
 def must_agree(left: object, right: object, schema: Schema = SCHEMA) -> Table:
     """Load with all values and packed, compare, and return what was packed."""
-    valued, packed = (redveil.load(left, right, schema, packed=one) for one in (False, True))
+    valued, packed = (
+        redveil.load(left, right, schema, few_in_common=True, packed=one) for one in (False, True)
+    )
     assert open_for_owner(packed.report) == open_for_owner(valued.report)
     table = open_for_owner(packed.table)
     binned = bin_table(open_for_owner(valued.table), schema)

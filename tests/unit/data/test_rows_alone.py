@@ -170,8 +170,10 @@ def loaded(rows: list[Row], keys: list[str], hand_over: HandOver) -> Table:
     right = pa.table({"id": keys, "sick": [True] * len(keys)})
     with tempfile.TemporaryDirectory() as folder:
         left = hand_over(rows, Path(folder))
-        table = open_for_owner(load(left, right, SCHEMA).table)
-        packed = open_for_owner(load(left, right, SCHEMA, packed=True).table).binned
+        table = open_for_owner(load(left, right, SCHEMA, few_in_common=True).table)
+        packed = open_for_owner(
+            load(left, right, SCHEMA, few_in_common=True, packed=True).table
+        ).binned
     # Packed, the same entities are loaded, with the bins of their values.
     assert packed is not None
     assert packed.left.codes.tolist() == bin_table(table, SCHEMA).left.codes.tolist()
@@ -415,7 +417,9 @@ def test_a_byte_order_mark_is_not_read_by_its_position(tmp_path: Path, suffix: s
             header = "\n".join(f"@attribute {name} string" for name in NAMES) + "\n@data"
         path = tmp_path / f"left.{suffix}"
         path.write_text("\n".join([header, *rows]), encoding="utf-8")
-        found.append(entities(open_for_owner(load(path, right, SCHEMA).table)).keys())
+        found.append(
+            entities(open_for_owner(load(path, right, SCHEMA, few_in_common=True).table)).keys()
+        )
     assert found == [{2.0, 3.0}, {2.0, 3.0}, {2.0}]
 
 
@@ -433,7 +437,7 @@ def test_numbers_that_are_dates_are_read_by_their_format(last: object) -> None:
     right = pa.table({"id": [0, 1, 2], "sick": [True] * 3})
     for days in ([20100101, 20150101], [20100101, 20150101, last]):
         frame = pd.DataFrame({"id": range(len(days)), "when": days})
-        table = open_for_owner(load(frame, right, schema).table)
+        table = open_for_owner(load(frame, right, schema, few_in_common=True).table)
         assert values(table.left["when"]).tolist()[:2] == [0, 1]
 
 
@@ -445,7 +449,7 @@ def test_a_nan_in_another_chunk_stops_nothing() -> None:
         left = pa.table({"id": keys, "label": stage})
         schema = Schema("toy", View("left", "id", (LABEL,)), OTHER)
         right = pa.table({"id": [1.5, 2.25], "sick": [True] * 2})
-        table = open_for_owner(load(left, right, schema).table)
+        table = open_for_owner(load(left, right, schema, few_in_common=True).table)
         assert values(table.left["label"]).tolist() == [0, 2]
 
 
@@ -480,7 +484,7 @@ def test_a_date_beyond_all_calendars_is_missing(odd: datetime) -> None:
         {"id": [0, 1], "when": pd.Series([datetime(2015, 6, 1, tzinfo=UTC), odd], dtype=object)}
     )
     right = pa.table({"id": [0, 1], "sick": [True] * 2})
-    table = open_for_owner(load(frame, right, schema).table)
+    table = open_for_owner(load(frame, right, schema, few_in_common=True).table)
     assert values(table.left["when"]).tolist() == [1, 255]
 
 
@@ -489,7 +493,7 @@ def test_a_moment_in_a_column_of_days_is_its_day() -> None:
     schema = Schema("toy", View("left", "id", (WHEN,)), OTHER)
     left = pa.table({"id": [0, 1], "when": milliseconds})
     right = pa.table({"id": [0, 1], "sick": [True] * 2})
-    table = open_for_owner(load(left, right, schema).table)
+    table = open_for_owner(load(left, right, schema, few_in_common=True).table)
     assert values(table.left["when"]).tolist() == [1, 1]
 
 

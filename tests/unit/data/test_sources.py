@@ -75,7 +75,7 @@ def loaded(left: object, schema: Schema = SCHEMA) -> tuple[Any, ...]:
     """Return the load report, and all values by column, of a table with all values and packed."""
     found: list[Any] = []
     for packed in (False, True):
-        data = redveil.load(left, RIGHT, schema, packed=packed)
+        data = redveil.load(left, RIGHT, schema, few_in_common=True, packed=packed)
         table = open_for_owner(data.table)
         found.append(open_for_owner(data.report))
         if table.binned is not None:

@@ -197,6 +197,11 @@ function jumps(pairs, link) {
   return [h("p", { class: "actions" }, "Can be asked here, as far as its groups go: ", ...buttons, more)];
 }
 
+/** A text as it is typed in a shell: names of attributes may have apostrophes. */
+function typed(text) {
+  return `'${text.replaceAll("'", `'"'"'`)}'`;
+}
+
 function unreleased(name, other) {
   const query = `[${/^[\p{L}\p{N} _.-]+$/u.test(name) ? name : JSON.stringify(name)}]`;
   return h(
@@ -204,7 +209,7 @@ function unreleased(name, other) {
     {},
     `No released tree uses it, so nothing was counted for it. The owner of the data can find what ` +
       `in ${other} goes with it (`,
-    h("code", {}, `redveil describe '${query}' LEFT RIGHT --epsilon 0.5`),
+    h("code", {}, `redveil describe ${typed(query)} LEFT RIGHT --epsilon 0.5`),
     ") or look more closely at a finding (",
     h("code", {}, "redveil refine RESULT LEFT RIGHT --of 1 --epsilon 0.5"),
     "). Either spends the ε that you name; redveil plan shows what it buys.",
