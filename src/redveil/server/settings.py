@@ -46,7 +46,8 @@ class Settings(BaseModel):
     wrong_tokens_per_minute: from one address, before it has to wait
     audit_days:      how long the audit log is kept; for ever if it is not given
     exact_only:      refuse algorithms that are private only in the limit of a Markov chain
-    most_trials, most_walk_steps: the largest parameters that analysts may give
+    most_trials:     trials that analysts may ask for; alternations of all trials count as much
+    most_walk_steps: the longest walks that analysts may ask for
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -119,6 +120,15 @@ class Settings(BaseModel):
     def data_folder(self) -> Path:
         """Where the packed tables are."""
         return self.data or self.folder / "data"
+
+    @property
+    def limits(self) -> dict[str, int | bool]:
+        """What questions may ask for, when they are submitted and again before they are charged."""
+        return {
+            "exact_only": self.exact_only,
+            "most_trials": self.most_trials,
+            "most_walk_steps": self.most_walk_steps,
+        }
 
     def read_data_key(self) -> bytes | None:
         """Return the key for data at rest, None if it is not encrypted."""

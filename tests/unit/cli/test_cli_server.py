@@ -90,7 +90,9 @@ def test_an_owner_decides_on_the_machine(registered: Run, store: Store, decision
     registered("add-account", "ana", "--role", "analyst")
     registered("grant", "clinic", "ana", "--epsilon", "2", "--needs-approval")
     ana = next(one.id for one in store.accounts.all() if one.name == "ana")
-    request = Request(ana, CLINIC_ID, "mine", {"kind": "mine"}, Loss(Fraction(1)), "key")
+    (token,) = store.accounts.tokens(ana)
+    question = {"kind": "mine"}
+    request = Request(ana, CLINIC_ID, "mine", question, Loss(Fraction(1)), "key", token.id)
     job = store.jobs.submit(request)
     assert registered("decide", job.id, f"--{decision}").code == 0
     expected = {"approve": "queued", "decline": "declined"}[decision]
