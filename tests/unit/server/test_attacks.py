@@ -199,6 +199,22 @@ def test_a_token_allows_no_more_than_its_scopes(place: Served) -> None:
             assert client.get(path).status_code == 403
 
 
+def test_an_operators_token_makes_no_owner(place: Served) -> None:
+    before = place.store.accounts.tokens(place.people.ids["olga"])
+    with place.client("opa") as operator:
+        made = operator.post(paths.ACCOUNTS, json={"name": "olaf", "role": "owner"})
+        for owner in (place.people.ids["olga"], made.json()["id"]):
+            refused = operator.post(f"/v1/accounts/{owner}/tokens", json={"scopes": ["own"]})
+            assert refused.status_code == 403
+            assert "redveil server issue-token" in refused.json()["detail"]
+            assert "secret" not in refused.json()
+    assert place.store.accounts.tokens(place.people.ids["olga"]) == before
+    # Nor does an owner's own token, which may be stolen.
+    with place.client("olga") as olga:
+        path = f"/v1/accounts/{place.people.ids['olga']}/tokens"
+        assert olga.post(path, json={}).status_code == 403
+
+
 @pytest.mark.parametrize("name", ["ana", "eve"])
 def test_the_end_of_the_ledger_is_not_for_analysts(place: Served, name: str) -> None:
     # It moves when anybody's job starts, and at the very moment at which a job ends.
