@@ -12,10 +12,13 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from redveil.errors import InputError
+from redveil.files import followed
 from redveil.server.vault import key_in, read_key
+from redveil.store.database import SQLITE, is_address
 
 #: What the variables of the environment begin with: REDVEIL_SERVER_PORT is `port`.
 PREFIX: Final = "REDVEIL_SERVER_"
+NAME_A_WITNESS: Final = f"setting witness: name a file on another disk (or {PREFIX}WITNESS)"
 
 
 class Settings(BaseModel):
@@ -24,7 +27,8 @@ class Settings(BaseModel):
     folder:          where everything is that no other setting places elsewhere
     database:        a file, or postgresql://…; server.sqlite in the folder by default
     signing_key:     the server's key; server.key in the folder by default
-    witness:         a second file with the entries of the ledger, best on another disk
+    witness:         a second file with the entries of the ledger, outside of the folder and best on
+                     another disk; on this machine alone, one among this user's files by default
     data:            the folder of packed tables; only workers read it
     data_key:        a file with the key that encrypts packed tables: 64 hexadecimal digits
     data_key_digits: the same key itself, for the environment
@@ -153,8 +157,18 @@ class Settings(BaseModel):
         """Whether connections are encrypted by this server."""
         return self.tls_certificate is not None and self.tls_key is not None
 
+    def witness_of(self, ledger: str) -> Path:
+        """Return where the witness of a ledger is: as it was named, or among this user's files.
+
+        There, ledgers are told apart by their identity. So a copy of the folder that is restored
+        meets the witness that has seen more, wherever it is put.
+        """
+        kept = self.witness or _usual_folder() / f"{ledger}.jsonl"
+        self._must_be_elsewhere(kept)
+        return kept
+
     def must_be_safe(self) -> None:
-        """Refuse to send tokens over a network in the clear.
+        """Refuse to send tokens over a network in the clear, or to serve others without a witness.
 
         >>> Settings(host="0.0.0.0").must_be_safe()
         Traceback (most recent call last):
@@ -168,6 +182,39 @@ and tls_key, or behind_proxy if a proxy encrypts
                 f"{self.host}: tokens would travel unencrypted; give tls_certificate and tls_key, "
                 "or behind_proxy if a proxy encrypts"
             )
+        if self.witness is None and (self.behind_proxy or not self.is_loopback):
+            raise InputError(
+                f"{NAME_A_WITNESS}; without one, a backup that is restored gives budgets back, and "
+                "nobody notices"
+            )
+        if self.witness is not None:
+            self._must_be_elsewhere(self.witness)
+
+    def _must_be_elsewhere(self, witness: Path) -> None:
+        """Refuse a witness among the files that it watches: they are backed up together."""
+        place = followed(witness.absolute())
+        folders = (followed(one.absolute()) for one in (self.folder, self.data_folder))
+        is_inside = any(map(place.is_relative_to, folders))
+        database = None if is_address(self.address) else Path(self.address.removeprefix(SQLITE))
+        is_beside = database is not None and place.parent == followed(database.absolute()).parent
+        if is_inside or is_beside:
+            raise InputError(
+                f"{NAME_A_WITNESS}, not beside the server's own files: a backup of these that is "
+                "restored would bring an old witness with it"
+            )
+
+
+def _usual_folder() -> Path:
+    """Return the folder for witnesses among this user's files."""
+    # The standard has relative paths ignored.
+    named = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        state = Path(named) if named.startswith("/") else Path.home() / ".local" / "state"
+        folder = state / "redveil" / "witnesses"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        raise InputError(f"{NAME_A_WITNESS}; this user has no folder for one") from None
+    return folder
 
 
 def environment_for_children() -> dict[str, str]:

@@ -160,6 +160,8 @@ def test_a_server_that_was_never_started_has_no_accounts(command: Command, tmp_p
 def test_serving_refuses_what_is_not_safe(command: Command, tmp_path: Path) -> None:
     beyond = command("serve", "--folder", tmp_path / "s", "--host", "0.0.0.0")
     assert (beyond.code, "unencrypted" in beyond.err) == (2, True)
+    alone = command("serve", "--folder", tmp_path / "s", "--behind-proxy")
+    assert (alone.code, "setting witness" in alone.err) == (2, True)
     both = command("serve", "--api-only", "--workers-only")
     assert (both.code, "choose one" in both.err) == (2, True)
     assert not (tmp_path / "s").exists()
