@@ -113,6 +113,11 @@ class Store:
         """Close the connections that are not in use."""
         self.database.close()
 
+    def identity(self) -> str:
+        """Return the identity of the ledger."""
+        with self.database.reading() as transaction:
+            return identity(transaction)
+
     def head(self) -> SignedHead | None:
         """Return the ledger's signed head, None if it is empty."""
         with self.database.reading() as transaction:
