@@ -61,6 +61,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def _witnesses_are_kept_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep witnesses of servers where nobody's are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def _nothing_simulated_is_kept() -> Iterator[None]:
     """Simulate anew in every process: a test may have changed what is simulated."""
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,8 @@ RedveilError
 ├── StoreError           the database of a server cannot be used
 │   └── LedgerError      a ledger was changed, cut off or restored from a backup
 ├── ConflictError        the state of a server does not allow the request
-│   └── LeaseError       a job is no longer the worker's
+│   ├── LeaseError       a job is no longer the worker's
+│   └── NotAllowedError  what allowed a job was taken back before it was charged
 ├── NotFoundError        there is no such thing, or it is not for the one who asks
 ├── RemoteError          a server cannot be reached, refuses, or does not answer as it should
 ├── SealedError          sealed data was accessed, or a computation on it failed
@@ -117,6 +118,14 @@ class LeaseError(ConflictError):
     """A job is no longer the worker's: its lease has run out, or it was cancelled.
 
     >>> issubclass(LeaseError, RedveilError)
+    True
+    """
+
+
+class NotAllowedError(ConflictError):
+    """What allowed a job was taken back before it was charged, or its owner has to approve first.
+
+    >>> issubclass(NotAllowedError, RedveilError)
     True
     """
 

@@ -49,8 +49,12 @@ class Ground:
             store.accounts.create(f"ana {number}", Role.ANALYST, NOBODY).id
             for number in range(ANALYSTS)
         ]
+        self.tokens = []
         for one in self.analysts:
             store.datasets.grant(CLINIC, one, loss("1000"), owner.id)
+            later = self.clock() + timedelta(days=10_000)
+            token, _ = store.accounts.issue_token(one, ["ask"], later, NOBODY)
+            self.tokens.append(token.id)
         store.close()
 
     def open(self) -> Store:
@@ -82,7 +86,9 @@ class Ground:
         store = self.open()
         for number in range(self.jobs):
             who = self.analysts[number % ANALYSTS]
-            request = Request(who, CLINIC, "mine", {"n": number}, loss("1"), f"key {number}")
+            token = self.tokens[number % ANALYSTS]
+            question = {"n": number}
+            request = Request(who, CLINIC, "mine", question, loss("1"), f"key {number}", token)
             with suppress(OverBudgetError):
                 store.jobs.submit(request)
         store.close()

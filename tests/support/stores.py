@@ -51,6 +51,7 @@ class Place:
     analysts: list[Account]
     counter: Any = field(default_factory=itertools.count)
     opened: list[Store] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def make(
@@ -90,6 +91,13 @@ class Place:
     def ana(self) -> Account:
         return self.analysts[0]
 
+    def new_token(self, analyst: Account, *, days: int = 10_000) -> str:
+        """Give an analyst another token, with which she asks from now on; return its id."""
+        expires = self.clock() + timedelta(days=days)
+        token, _ = self.store.accounts.issue_token(analyst.id, ["ask"], expires, NOBODY)
+        self.tokens[analyst.id] = token.id
+        return token.id
+
     def again(self) -> Store:
         """Open the same database as another process would."""
         store = Store.open(self.address, self.signer, self.witness, clock=self.clock)
@@ -112,7 +120,8 @@ class Place:
         chosen = key or f"key {next(self.counter)}"
         who = analyst or self.ana
         question = {"algorithm": "twin", "depth": 2}
-        return Request(who.id, CLINIC, "mine", question, loss(epsilon), chosen)
+        token = self.tokens.get(who.id) or self.new_token(who)
+        return Request(who.id, CLINIC, "mine", question, loss(epsilon), chosen, token)
 
     def reserved(
         self, epsilon: str = "1", worker: str = "w", *, analyst: Account | None = None

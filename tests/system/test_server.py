@@ -156,7 +156,8 @@ def certificate(folder: Path) -> dict[str, Any]:
 
 def test_tls_is_spoken_beyond_this_machine(tmp_path: Path) -> None:
     files = certificate(tmp_path)
-    with running(tmp_path, workers=0, host="0.0.0.0", **files) as server:
+    kept = str(tmp_path / "witness.jsonl")
+    with running(tmp_path, workers=0, host="0.0.0.0", witness=kept, **files) as server:
         assert server.url.startswith("https://")
         url = server.url.replace("0.0.0.0", "127.0.0.1")
         trusted = ssl.create_default_context(cafile=files["tls_certificate"])

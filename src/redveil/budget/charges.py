@@ -19,6 +19,8 @@ DESCRIBE: Final = "describe"
 REFINE: Final = "refine"
 CONFIRM: Final = "confirm"
 BUY_CUTS: Final = "buy-cuts"
+# A charge of nothing: a server counts all others from now on, and nothing is charged here.
+TAKEN_OVER: Final = "taken over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,15 @@ class PaidFor:
         if not within:
             return self
         return replace(self, parameters={**self.parameters, "within": " and ".join(within)})
+
+    @classmethod
+    def taken_over(cls, ledger: str) -> PaidFor:
+        """Return what marks charges that a server's ledger has taken over.
+
+        >>> PaidFor.taken_over("7e57").purpose
+        'taken over'
+        """
+        return cls(TAKEN_OVER, parameters={"ledger": ledger})
 
     @classmethod
     def cut_points(cls, one: Purchase, result: str | None = None, **more: Any) -> PaidFor:
@@ -118,6 +129,20 @@ def charges_to(charges: Iterable[Charge], name: str, identifier: str | None) -> 
             return [one for one in known if one.identifier is None or id(one) in counted]
         names |= more_names
         identifiers |= more_identifiers
+
+
+def taken_over_by(charges: Iterable[Charge]) -> str | None:
+    """Return the identity of the server's ledger that has taken charges over last, if one has.
+
+    >>> mark = Charge("clinic", Loss(Fraction(0)), PaidFor.taken_over("7e57"), "")
+    >>> taken_over_by([mark]), taken_over_by([])
+    ('7e57', None)
+    """
+    found = None
+    for one in charges:
+        if one.paid_for.purpose == TAKEN_OVER:
+            found = str(one.paid_for.parameters.get("ledger"))
+    return found
 
 
 def latest_of_each(charges: Sequence[Charge]) -> list[Charge]:

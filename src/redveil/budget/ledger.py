@@ -16,11 +16,13 @@ from typing import Final
 from redveil.budget.book import append, check_chain, overdraft
 from redveil.budget.chain import NOTHING
 from redveil.budget.charges import (
+    TAKEN_OVER,
     Charge,
     PaidFor,
     charges_to,
     latest_of_each,
     missing_purchases,
+    taken_over_by,
     total,
 )
 from redveil.budget.entry import CHARGE, Entry, NotAnEntryError, read_entry
@@ -158,12 +160,40 @@ datapackage.ledger.sqlite
         with self._transaction() as connection:
             known = _read(connection)
             charges = charges_to(known, name, identifier)
+            self._refuse_taken_over(charges)
             missing = missing_purchases(bought, charges)
             if not charges:
                 self._announce(name, new=not known)
             for one in missing:
                 _write(connection, name, identifier, Loss(one.epsilon), PaidFor.cut_points(one))
         return missing
+
+    def take_over(
+        self, name: str, identifier: str | None, server: str, *, again: bool = False
+    ) -> tuple[Charge, ...]:
+        """Return a data set's charges for a server to count; nothing is charged here any more.
+
+        This is written before the server knows of the charges. So they are never forgotten: whoever
+        is cut off in between takes them over once more.
+
+        server: the identity of the server's ledger
+        again:  take them over although another server has done so
+        """
+        self.must_be_there()
+        with self._transaction() as connection:
+            counted = charges_to(_read(connection), name, identifier)
+            before = taken_over_by(counted)
+            if before != server:
+                if not again:
+                    self._refuse_taken_over(counted)
+                mark = PaidFor.taken_over(server)
+                _write(connection, name, identifier, Loss(Fraction(0)), mark)
+        return tuple(one for one in counted if one.paid_for.purpose != TAKEN_OVER)
+
+    def must_be_there(self) -> None:
+        """Refuse a ledger that was never charged: it says nothing of what was spent."""
+        if self._is_new():
+            raise InputError(f"{self._path}: no such ledger; name the one that was charged")
 
     def spent(self, name: str, identifier: str | None = None) -> Loss:
         """Return the exact sum of a data set's charges."""
@@ -229,9 +259,18 @@ datapackage.ledger.sqlite
         identifier: str | None,
         bought: Sequence[Purchase],
     ) -> None:
+        self._refuse_taken_over(charges)
         if cap is not None:
             self._refuse_missing(missing_purchases(bought, charges))
             self._refuse_overdraft(loss, cap, charges, identifier)
+
+    def _refuse_taken_over(self, charges: Sequence[Charge]) -> None:
+        server = taken_over_by(charges)
+        if server is not None:
+            raise InputError(
+                f"{self._path}: a server, whose ledger is {server}, has taken over the charges to "
+                "this data set; ask there, so that all of them are added up"
+            )
 
     def _refuse_missing(self, missing: Sequence[Purchase]) -> None:
         if missing:

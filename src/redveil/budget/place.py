@@ -25,10 +25,7 @@ def find_ledger(given: Path | None, schema: Path) -> Path:
     """
     if given is not None:
         return given
-    if is_stream(schema):
-        raise InputError(
-            f"{schema}: not a file, so no ledger is beside it; name one with --ledger (ledger=)"
-        )
+    must_be_a_file(schema)
     own, shared = _usual(schema)
     if is_there(own) and not _is_same(own, shared):
         raise InputError(
@@ -36,6 +33,27 @@ def find_ledger(given: Path | None, schema: Path) -> Path:
             "symbolic link; name one of them with --ledger (ledger=), or move the link elsewhere"
         )
     return shared
+
+
+def must_be_a_file(schema: Path) -> None:
+    """Refuse a schema that comes through a pipe: nothing is beside it.
+
+    >>> must_be_a_file(Path("study/new.json"))
+    """
+    if is_stream(schema):
+        raise InputError(
+            f"{schema}: not a file, so no ledger is beside it; name one with --ledger (ledger=)"
+        )
+
+
+def ledgers_beside(schema: Path) -> list[Path]:
+    """Return the ledgers that local runs with a schema charge, as far as there are any.
+
+    >>> ledgers_beside(Path("nowhere/new.json"))
+    []
+    """
+    must_be_a_file(schema)
+    return [one for one in dict.fromkeys(_usual(schema)) if is_there(one)]
 
 
 def is_found(ledger: Path, schema: Path) -> bool:

@@ -70,8 +70,17 @@ def budget(
 
 
 def _say_what_to_know(declared: Schema, path: Path, charges: Sequence[Charge]) -> None:
+    from redveil.budget.charges import taken_over_by
+
     if not path.exists():
         say(f"{path}: no such ledger yet")
+    server = taken_over_by(charges)
+    if server is not None:
+        say(
+            f"a server, whose ledger is {server}, has taken over these charges; what is left is "
+            "spent there",
+            "bold yellow",
+        )
     others = {one.identifier for one in charges} - {None, declared.id}
     if others:
         say(

@@ -101,6 +101,8 @@ def serve(
         _demo(store, known)
         known = _soon(store, known)
     _say_when(known)
+    if store.witness is not None and known.witness is None:
+        say(f"Charges are written to {store.witness.path}, too: it shows if a backup is restored.")
     say("Ctrl-C stops the server. What it does is logged here, a line of JSON each:")
     supervisor = Supervisor(
         known, store, Log("supervisor"), run_api=not workers_only, run_workers=not api_only

@@ -153,6 +153,29 @@ LeftTable = Annotated[
     str, typer.Argument(metavar="LEFT", help=f"Left table: {FORMS}; or SELECT … with --database.")
 ]
 RightTable = Annotated[str, typer.Argument(metavar="RIGHT", help="Right table, likewise.")]
+SourceDatabase = Annotated[
+    str | None,
+    typer.Option("--database", help="Where to SELECT: a SQLite file, or postgresql://…"),
+]
+Ledgers = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ledger", help="Take over the charges of earlier runs on these entities; local runs end."
+    ),
+]
+LeaveOutCharges = Annotated[
+    bool, typer.Option("--leave-out-charges", help="Pass over known charges; it is recorded.")
+]
+RaiseBudget = Annotated[
+    bool, typer.Option("--raise-budget", help="Allow more than the schema does; it is recorded.")
+]
+
+FewInCommon = Annotated[
+    bool,
+    typer.Option(
+        "--few-in-common", help="Go on although under half of the keys are in both tables."
+    ),
+]
 
 
 @server.command("add-data", cls=ReadableCommand)
@@ -168,25 +191,19 @@ def add_data(
     budget_delta: Annotated[
         str | None, typer.Option("--budget-delta", metavar="<number>", help="δ in all.")
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option("--database", help="Where to SELECT: a SQLite file, or postgresql://…"),
-    ] = None,
-    ledger: Annotated[
-        Path | None,
-        typer.Option("--ledger", help="Ledger of earlier runs on these entities; they count."),
-    ] = None,
-    few_in_common: Annotated[
-        bool,
-        typer.Option(
-            "--few-in-common", help="Go on although under half of the keys are in both tables."
-        ),
-    ] = False,
+    database: SourceDatabase = None,
+    ledger: Ledgers = None,
+    leave_out_charges: LeaveOutCharges = False,
+    raise_budget: RaiseBudget = False,
+    few_in_common: FewInCommon = False,
     folder: Folder = None,
     settings: SettingsFile = None,
 ) -> None:
     """Register a data set: check both tables against the schema, pack them, set the budget."""
+    from redveil.budget.place import ledgers_beside
     from redveil.errors import InputError
+    from redveil.files import is_stream
+    from redveil.privacy.loss import legible
     from redveil.schema import Schema
     from redveil.workers.registration import Registration
 
@@ -197,18 +214,23 @@ def add_data(
         declared.budget if budget is None else budget,
         declared.budget_delta if budget_delta is None else budget_delta,
     )
-    earlier: list[Any] = []
-    if ledger is not None:
-        from redveil.budget.ledger import Ledger
-
-        earlier = list(Ledger(ledger).charges(declared.name, declared.id))
     tables = _table(left, database), _table(right, database)
+    named = bool(ledger) or leave_out_charges
     with _opened(folder, settings) as (store, known):
         account = _account(store, owner)
         made = Registration(store, known).add(
-            tables, declared, account.id, allowed, earlier, few_in_common=few_in_common
+            *(tables, declared, account.id, allowed),
+            few_in_common=few_in_common,
+            ledgers=ledger or (),
+            # A schema that comes through a pipe has none; then somebody has to say so.
+            beside=() if is_stream(schema) and named else ledgers_beside(schema),
+            leave_out_charges=leave_out_charges,
+            raise_budget=raise_budget,
         )
     _report(made)
+    say(f"ε = {legible(made.taken_over.epsilon)} was spent before, and counts")
+    if ledger:
+        say("from now on this server alone charges the data set")
     say(f"{declared.name} is registered; let analysts ask with `redveil server grant`")
 
 
@@ -217,16 +239,8 @@ def renew_data(
     dataset: DatasetName,
     left: LeftTable,
     right: RightTable,
-    database: Annotated[
-        str | None,
-        typer.Option("--database", help="Where to SELECT: a SQLite file, or postgresql://…"),
-    ] = None,
-    few_in_common: Annotated[
-        bool,
-        typer.Option(
-            "--few-in-common", help="Go on although under half of the keys are in both tables."
-        ),
-    ] = False,
+    database: SourceDatabase = None,
+    few_in_common: FewInCommon = False,
     folder: Folder = None,
     settings: SettingsFile = None,
 ) -> None:

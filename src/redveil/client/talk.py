@@ -265,7 +265,10 @@ def must_be_done(job: Job) -> None:
                 "left, and ask for less"
             )
         case JobState.DECLINED:
-            raise RemoteError(f"job {job.id} was declined by the owner; nothing was charged")
+            raise RemoteError(
+                f"job {job.id} was declined by the owner, or what allowed it was revoked while it "
+                "waited: a grant, a token; nothing was charged"
+            )
         case JobState.FAILED:
             raise RemoteError(f"job {job.id} failed; {paid}; the operator can find out why")
         case JobState.CANCELLED:

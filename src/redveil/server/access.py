@@ -46,6 +46,7 @@ def needs(*scopes: Scope) -> Callable[[Token], Account]:
     return allowed
 
 
+Used = Annotated[Token, Depends(token_of)]
 Reader = Annotated[Account, Depends(needs(Scope.READ))]
 Asker = Annotated[Account, Depends(needs(Scope.ASK))]
 Owner = Annotated[Account, Depends(needs(Scope.OWN))]

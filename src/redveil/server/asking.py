@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from redveil.errors import NotFoundError, OverBudgetError
 from redveil.privacy.loss import Loss
 from redveil.server import views
-from redveil.server.access import Asker, Reader, granted
+from redveil.server.access import Asker, Reader, Used, granted
 from redveil.server.answering import ProblemError, documented
 from redveil.server.context import Context, Here
 from redveil.store.accounts import Account
@@ -125,13 +125,13 @@ async def dummy_data(
     responses=documented(Code.NOT_FOUND, Code.OVER_BUDGET, Code.CONFLICT),
 )
 async def submit(
-    here: Here, account: Asker, dataset: DatasetId, asked: JobRequest, key: Key
+    here: Here, account: Asker, token: Used, dataset: DatasetId, asked: JobRequest, key: Key
 ) -> answers.Job:
     """Submit a question. It is charged when a worker starts it, and then stays charged."""
     found, _ = await run_sync(granted, here, account, dataset)
     price = _price(await _checked(here, account, found, asked.question))
     question = asked.question.model_dump(mode="json", exclude_unset=True)
-    request = Request(account.id, found.id, asked.question.kind, question, price, key)
+    request = Request(account.id, found.id, asked.question.kind, question, price, key, token.id)
     try:
         job = await run_sync(here.store.jobs.submit, request)
     except OverBudgetError as error:
@@ -248,14 +248,13 @@ async def _checked(
             earlier = await run_sync(_result, here, account, question.job)
         except NotFoundError:
             raise NotFoundError("job: no such job of yours") from None
-    limits = here.settings.model_dump(mode="json", include=_LIMITS)
     return await here.planners.ask(
         account.id,
         "check",
         schema=_schema(found),
         question=question.model_dump(mode="json", exclude_unset=True),
         earlier=earlier,
-        limits=limits,
+        limits=here.settings.limits,
         entities=entities,
     )
 

@@ -26,7 +26,7 @@ def open_store(settings: Settings) -> Store:
     return Store.open(
         settings.address,
         Signer.read(settings.key_file),
-        settings.witness,
+        settings.witness_of,
         most_open=settings.jobs_each,
         most_a_day=settings.jobs_a_day,
         lease=timedelta(seconds=settings.lease_seconds),

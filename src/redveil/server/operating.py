@@ -92,10 +92,19 @@ def tokens(here: Here, operator: Operator, account: AccountId) -> answers.Tokens
 def issue(
     here: Here, operator: Operator, account: AccountId, asked: answers.TokenRequest
 ) -> answers.NewToken:
-    """Issue a token. Its secret is shown once, here."""
+    """Issue a token. Its secret is shown once, here.
+
+    Not for owners, whose tokens are issued on the server's machine.
+    """
     roles = {one.id: one.role for one in here.store.accounts.all()}
     if account not in roles:
         raise NotFoundError("no such account")
+    if roles[account] is Role.OWNER:
+        # Who has one decides over the owner's data: her budgets, her grants, her approvals.
+        raise ProblemError(
+            Code.FORBIDDEN,
+            "an owner's tokens are issued on the server's machine: `redveil server issue-token`",
+        )
     possible = OF_ROLE[roles[account]]
     wanted = possible if asked.scopes is None else frozenset(asked.scopes)
     if not wanted or wanted - possible:

@@ -13,12 +13,15 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from redveil.errors import InputError
+from redveil.files import followed
 from redveil.server.vault import key_in, read_key
+from redveil.store.database import SQLITE, is_address
 
 #: What the variables of the environment begin with: REDVEIL_SERVER_PORT is `port`.
 PREFIX: Final = "REDVEIL_SERVER_"
 # Until a job is charged and its data opened, and until its process is seen to have ended.
 _SECONDS_TO_NOTICE: Final = 10
+NAME_A_WITNESS: Final = f"setting witness: name a file on another disk (or {PREFIX}WITNESS)"
 
 
 class Settings(BaseModel):
@@ -27,7 +30,8 @@ class Settings(BaseModel):
     folder:          where everything is that no other setting places elsewhere
     database:        a file, or postgresql://…; server.sqlite in the folder by default
     signing_key:     the server's key; server.key in the folder by default
-    witness:         a second file with the entries of the ledger, best on another disk
+    witness:         a second file with the entries of the ledger, outside of the folder and best on
+                     another disk; on this machine alone, one among this user's files by default
     data:            the folder of packed tables; only workers read it
     data_key:        a file with the key that encrypts packed tables: 64 hexadecimal digits
     data_key_digits: the same key itself, for the environment
@@ -53,7 +57,8 @@ class Settings(BaseModel):
     wrong_tokens_per_minute: from one address, before it has to wait
     audit_days:      how long the audit log is kept; for ever if it is not given
     exact_only:      refuse algorithms that are private only in the limit of a Markov chain
-    most_trials, most_walk_steps: the largest parameters that analysts may give
+    most_trials:     trials that analysts may ask for; alternations of all trials count as much
+    most_walk_steps: the longest walks that analysts may ask for
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -141,6 +146,14 @@ class Settings(BaseModel):
         """After how many seconds results appear: all at the same one, unless something is given."""
         return self.longest_job if self.release_every is None else self.release_every
 
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What questions may ask for, when they are submitted and again before they are charged."""
+        return self.model_dump(
+            mode="json",
+            include={"exact_only", "least_epsilon", "most_trials", "most_walk_steps"},
+        )
+
     def read_data_key(self) -> bytes | None:
         """Return the key for data at rest, None if it is not encrypted."""
         if self.data_key is not None:
@@ -164,8 +177,18 @@ class Settings(BaseModel):
         """Whether connections are encrypted by this server."""
         return self.tls_certificate is not None and self.tls_key is not None
 
+    def witness_of(self, ledger: str) -> Path:
+        """Return where the witness of a ledger is: as it was named, or among this user's files.
+
+        There, ledgers are told apart by their identity. So a copy of the folder that is restored
+        meets the witness that has seen more, wherever it is put.
+        """
+        kept = self.witness or _usual_folder() / f"{ledger}.jsonl"
+        self._must_be_elsewhere(kept)
+        return kept
+
     def must_be_safe(self) -> None:
-        """Refuse to send tokens over a network in the clear.
+        """Refuse to send tokens over a network in the clear, or to serve others without a witness.
 
         >>> Settings(host="0.0.0.0").must_be_safe()
         Traceback (most recent call last):
@@ -179,6 +202,39 @@ and tls_key, or behind_proxy if a proxy encrypts
                 f"{self.host}: tokens would travel unencrypted; give tls_certificate and tls_key, "
                 "or behind_proxy if a proxy encrypts"
             )
+        if self.witness is None and (self.behind_proxy or not self.is_loopback):
+            raise InputError(
+                f"{NAME_A_WITNESS}; without one, a backup that is restored gives budgets back, and "
+                "nobody notices"
+            )
+        if self.witness is not None:
+            self._must_be_elsewhere(self.witness)
+
+    def _must_be_elsewhere(self, witness: Path) -> None:
+        """Refuse a witness among the files that it watches: they are backed up together."""
+        place = followed(witness.absolute())
+        folders = (followed(one.absolute()) for one in (self.folder, self.data_folder))
+        is_inside = any(map(place.is_relative_to, folders))
+        database = None if is_address(self.address) else Path(self.address.removeprefix(SQLITE))
+        is_beside = database is not None and place.parent == followed(database.absolute()).parent
+        if is_inside or is_beside:
+            raise InputError(
+                f"{NAME_A_WITNESS}, not beside the server's own files: a backup of these that is "
+                "restored would bring an old witness with it"
+            )
+
+
+def _usual_folder() -> Path:
+    """Return the folder for witnesses among this user's files."""
+    # The standard has relative paths ignored.
+    named = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        state = Path(named) if named.startswith("/") else Path.home() / ".local" / "state"
+        folder = state / "redveil" / "witnesses"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        raise InputError(f"{NAME_A_WITNESS}; this user has no folder for one") from None
+    return folder
 
 
 def environment_for_children() -> dict[str, str]:

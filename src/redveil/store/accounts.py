@@ -175,6 +175,19 @@ def find_account(transaction: Transaction, account: str) -> Account:
     return _account(row["id"], row)
 
 
+def find_working_token(
+    transaction: Transaction, token: str | None, account: str, now: datetime
+) -> None:
+    """Refuse a token that is not of an account, or does not work any more."""
+    row = transaction.row(
+        "SELECT id FROM tokens WHERE id = ? AND account = ? AND revoked_at IS NULL "
+        "AND expires_at > ?",
+        *(token, account, moment(now)),
+    )
+    if row is None:
+        raise ConflictError("the token with which this was asked no longer works; ask again")
+
+
 def _account(number: str, row: dict[str, Any]) -> Account:
     return Account(number, row["name"], Role(row["role"]))
 

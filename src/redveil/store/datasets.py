@@ -20,6 +20,10 @@ from redveil.store.ledger import ServerLedger, Spent, spent, stored_entry
 from redveil.store.limits import NOTHING, Grant, Limits, limit_entry
 from redveil.store.texts import checked_loss, checked_name, moment
 
+_REGISTERED: Final = (
+    "a data set of this id or name is registered; add a new version to it with `redveil server "
+    "renew-data`"
+)
 _LIMITS: Final = f"SELECT {', '.join(COLUMNS)} FROM charges WHERE identifier = ? AND kind = 'limit'"
 
 
@@ -66,10 +70,12 @@ class DataSets:
         budget: Loss,
         *,
         earlier: Iterable[Charge] = (),
+        details: Mapping[str, Any] | None = None,
     ) -> DataSet:
         """Register a data set with its budget.
 
         earlier: what was charged to it elsewhere, as a file ledger lists it; it counts
+        details: what the audit log says besides
         """
         found = DataSet(checked_name(identifier, "id"), checked_name(name, "name"), owner, {})
         checked_loss(budget, "budget")
@@ -84,16 +90,24 @@ class DataSets:
             )
             # What was charged before counts, also if the registration itself was lost.
             if not made:
-                raise ConflictError(
-                    "a data set of this id or name is registered; add a new version to it"
-                )
+                raise ConflictError(_REGISTERED)
             self._set(transaction, found, limits.BUDGET, budget, owner)
             for one in earlier:
                 charge = replace(one, name=found.name, identifier=found.id)
                 self._ledger.append(transaction, Entry(charge))
-            record(transaction, now, owner, "data set registered", dataset=found.id)
+            record(
+                transaction, now, owner, "data set registered", dataset=found.id, **(details or {})
+            )
         self._ledger.keep()
         return replace(found, description=description)
+
+    def must_be_new(self, identifier: str, name: str) -> None:
+        """Refuse to register a data set twice, before anything is made of its tables."""
+        with self._database.reading() as transaction:
+            if transaction.row(
+                "SELECT id FROM datasets WHERE id = ? OR name = ?", identifier, name
+            ):
+                raise ConflictError(_REGISTERED)
 
     def new_version(self, dataset: str, location: str, sha256: str, actor: str) -> Version:
         """Add a version of the data; jobs that start from now on use it."""

@@ -23,7 +23,7 @@ class State(StrEnum):
     done:        the result is stored
     failed:      no result; charged if it was running
     over_budget: refused; nothing was charged
-    declined:    by the owner; nothing was charged
+    declined:    by the owner, or because what allowed it was revoked; nothing was charged
     cancelled:   by the analyst; charged if it was reserved or running
     """
 
@@ -72,6 +72,7 @@ class Job:
     purpose:  "mine", "describe", "refine" or "confirm"
     question: all parameters, as plain values
     price:    what it costs
+    token:    the token with which it was asked; None if an earlier version has stored it
     version:  the version of the data that it uses, once a worker has it
     worker:   the worker that has it
     progress: of public quantities only, between 0 and 1
@@ -85,6 +86,7 @@ class Job:
     purpose: str
     question: Mapping[str, Any]
     price: Loss
+    token: str | None
     state: State
     submitted_at: str
     decided_by: str | None
@@ -99,9 +101,9 @@ class Job:
 
 
 COLUMNS: Final = (
-    *("number", "id", "analyst", "dataset", "purpose", "question", "epsilon", "delta", "state"),
-    *("submitted_at", "decided_by", "decided_at", "version", "worker", "lease_until", "tries"),
-    *("progress", "charge", "finished_at"),
+    *("number", "id", "analyst", "dataset", "purpose", "question", "epsilon", "delta", "token"),
+    *("state", "submitted_at", "decided_by", "decided_at", "version", "worker", "lease_until"),
+    *("tries", "progress", "charge", "finished_at"),
 )
 
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from redveil.errors import ConflictError, InputError, NotFoundError, OverBudgetError
+from redveil.errors import ConflictError, InputError, NotFoundError
 from redveil.privacy.loss import Loss
 from redveil.signing.canonical import canonical
 from redveil.store.accounts import Clock
+from redveil.store.admission import admitted
 from redveil.store.audit import record
 from redveil.store.database import Database, Transaction
-from redveil.store.datasets import find_dataset, find_version, limits_of
+from redveil.store.datasets import find_dataset
 from redveil.store.job import COLUMNS, OPEN, Job, Stand, State, job_in
-from redveil.store.ledger import ServerLedger, SignedHead, entry, spent
-from redveil.store.limits import in_words
+from redveil.store.ledger import ServerLedger, SignedHead, entry
 from redveil.store.release import release_moment
 from redveil.store.texts import checked_loss, checked_name, moment
 
@@ -46,6 +46,7 @@ class Request:
     question: all parameters, as plain values
     price:    what it costs, computed by the server
     key:      chosen by the client; the same key is the same job, and is charged once
+    token:    the id of the token with which she asks
     """
 
     analyst: str
@@ -54,6 +55,7 @@ class Request:
     question: Mapping[str, Any]
     price: Loss
     key: str
+    token: str
 
 
 class Jobs:
@@ -85,8 +87,8 @@ class Jobs:
         """Return the job for a request; the same key returns the job that there is.
 
         Raises NotFoundError without a grant, ConflictError if the key was used for another
-        question, or too many jobs are open or were submitted in 24 hours, OverBudgetError if it
-        could not be charged now.
+        question, the token no longer works, or too many jobs are open or were submitted in 24
+        hours, OverBudgetError if it could not be charged now.
         """
         _check(request)
         question = canonical(dict(request.question)).decode()
@@ -195,13 +197,7 @@ class Jobs:
 
     def _admitted(self, transaction: Transaction, request: Request) -> State:
         """Return the state of a new job, or refuse it."""
-        find_dataset(transaction, request.dataset)
-        limits = limits_of(transaction, request.dataset, request.analyst)
-        grant = limits.grant(request.analyst)
-        if grant is None:
-            # As if there were no such data set.
-            raise NotFoundError("no such data set")
-        find_version(transaction, request.dataset)
+        grant = admitted(transaction, request, self._clock())
         ((count,),) = transaction.execute(
             f"SELECT COUNT(*) FROM jobs WHERE analyst = ? AND state IN ({_OPEN})",
             [request.analyst],
@@ -211,9 +207,6 @@ class Jobs:
         if count >= self._most_open:
             raise ConflictError(f"{count} jobs are not finished; wait for them, or cancel some")
         self._must_have_left(transaction, request.analyst)
-        over = limits.overdraft(request.analyst, request.price, spent(transaction, request.dataset))
-        if over is not None:
-            raise OverBudgetError(in_words(over))
         return State.WAITING if grant.needs_approval else State.QUEUED
 
     def _must_have_left(self, transaction: Transaction, analyst: str) -> None:
@@ -237,11 +230,11 @@ class Jobs:
         epsilon, delta = str(request.price.epsilon), str(request.price.delta)
         transaction.execute(
             "INSERT INTO jobs (id, analyst, dataset, purpose, question, epsilon, delta, "
-            "idempotency_key, state, submitted_at, tries, progress) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '0')",
+            "idempotency_key, token, state, submitted_at, tries, progress) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '0')",
             [
                 *(number, request.analyst, request.dataset, request.purpose, question),
-                *(epsilon, delta, request.key, state, moment(now)),
+                *(epsilon, delta, request.key, request.token, state, moment(now)),
             ],
         )
         record(

@@ -67,7 +67,11 @@ _FIRST: Final = (
         dataset TEXT, job TEXT, details TEXT NOT NULL)""",
     "CREATE INDEX events_of_a_dataset ON events (dataset)",
 )
-MIGRATIONS: Final = (_FIRST,)
+_TOKENS_OF_JOBS: Final = (
+    # A job is charged only if the token with which it was asked still works.
+    "ALTER TABLE jobs ADD COLUMN token TEXT REFERENCES tokens (id)",
+)
+MIGRATIONS: Final = (_FIRST, _TOKENS_OF_JOBS)
 _SERIAL: Final = {
     False: "INTEGER PRIMARY KEY AUTOINCREMENT",
     True: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -82,7 +86,7 @@ def migrate(database: Database, now: str) -> int:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     migrate(Database(f"{folder}/server.sqlite"), "2026-01-01T00:00:00+00:00")
-    1
+    2
     """
     with database.transaction() as transaction:
         if transaction.is_postgresql:

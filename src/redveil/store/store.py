@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from redveil.store.audit import AuditLog
 from redveil.store.database import Database
 from redveil.store.datasets import DataSets
 from redveil.store.jobs import Jobs
-from redveil.store.ledger import ServerLedger, SignedHead
+from redveil.store.ledger import ServerLedger, SignedHead, identity
 from redveil.store.migrations import migrate, must_be_current
 from redveil.store.texts import moment
 from redveil.store.witness import Witness
@@ -62,6 +63,7 @@ class Store:
     ) -> None:
         self.database = database
         self.signer = signer
+        self.witness = witness
         self.ledger = ServerLedger(database, signer, witness)
         self.accounts = Accounts(database, clock)
         self.datasets = DataSets(database, clock, self.ledger)
@@ -81,7 +83,7 @@ class Store:
         cls,
         address: str | Path,
         signer: Signer,
-        witness: str | Path | None = None,
+        witness: str | Path | Callable[[str], Path] | None = None,
         *,
         clock: Clock = utc_now,
         most_open: int = 20,
@@ -91,31 +93,40 @@ class Store:
     ) -> Store:
         """Return the store in a database, which is created or brought up to date.
 
+        witness: a file, or a function that returns the one for a ledger's identity
+
         Raises LedgerError if the database lacks what its witness has seen.
         """
-        kept = None if witness is None else Witness(witness)
         database = Database(address)
-        store = cls(
-            *(database, signer, kept),
-            clock=clock,
-            most_open=most_open,
-            most_a_day=most_a_day,
-            lease=lease,
-            release_every=release_every,
-        )
         try:
             migrate(database, moment(clock()))
+            if callable(witness):
+                with database.reading() as transaction:
+                    witness = witness(identity(transaction))
+            store = cls(
+                *(database, signer, None if witness is None else Witness(witness)),
+                clock=clock,
+                most_open=most_open,
+                most_a_day=most_a_day,
+                lease=lease,
+                release_every=release_every,
+            )
             with database.transaction() as transaction:
                 store.ledger.must_be_ours(transaction)
             store.ledger.keep()
         except BaseException:
-            store.close()
+            database.close()
             raise
         return store
 
     def close(self) -> None:
         """Close the connections that are not in use."""
         self.database.close()
+
+    def identity(self) -> str:
+        """Return the identity of the ledger."""
+        with self.database.reading() as transaction:
+            return identity(transaction)
 
     def head(self) -> SignedHead | None:
         """Return the ledger's signed head, None if it is empty."""

@@ -13,18 +13,27 @@ from typing import Any, Final
 
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import COMMIT, VOID, Entry
-from redveil.errors import InputError, LeaseError, OverBudgetError
+from redveil.errors import (
+    ConflictError,
+    InputError,
+    LeaseError,
+    NotAllowedError,
+    NotFoundError,
+    OverBudgetError,
+    RedveilError,
+)
 from redveil.signing.canonical import canonical, digest
 from redveil.signing.certificate import sign_result
 from redveil.signing.keys import Signer
 from redveil.store.accounts import Clock
+from redveil.store.admission import admitted, hold
 from redveil.store.audit import record
 from redveil.store.database import Database, Transaction
-from redveil.store.datasets import find_dataset, find_version, limits_of
+from redveil.store.datasets import find_dataset, find_version
 from redveil.store.job import LEASED, Job, State, job_in
 from redveil.store.jobs import SELECT, find_job, shown
-from redveil.store.ledger import ServerLedger, SignedHead, entry, spent
-from redveil.store.limits import NOTHING, in_words
+from redveil.store.ledger import ServerLedger, SignedHead, entry
+from redveil.store.limits import NOTHING
 from redveil.store.texts import moment
 
 SERVER: Final = "server"
@@ -120,17 +129,20 @@ class Work:
     def reserve(self, job: str, worker: str) -> SignedHead:
         """Charge a job, and return the receipt. Call it before anything is computed.
 
-        Raises OverBudgetError if a limit would be exceeded: the job is over_budget, and nothing was
-        charged. Raises LeaseError if the job is not the worker's any more.
+        Everything that let the job be submitted is read again. Unless all of it still holds,
+        nothing is charged. Raises OverBudgetError if a limit would be exceeded: the job is
+        over_budget. Raises NotAllowedError if something was revoked: the job is declined; or if it
+        takes the owner's approval by now: it waits for that. Raises LeaseError if the job is not
+        the worker's any more.
         """
         with self._database.transaction() as transaction:
+            # In this order, which is everybody's: accounts, tokens, data sets, jobs, the ledger.
+            hold(transaction, find_job(transaction, job))
             found = self._mine(transaction, job, worker, State.CLAIMED)
             # From here on nobody else can charge, so what is read now is what is compared.
             self._ledger.lock(transaction)
-            limits = limits_of(transaction, found.dataset, found.analyst)
-            used = spent(transaction, found.dataset)
-            over = limits.overdraft(found.analyst, found.price, used)
-            if over is None:
+            refusal = self._refusal(transaction, found)
+            if refusal is None:
                 charge = self._ledger.append(transaction, self._entry(transaction, found))
                 transaction.execute(
                     "UPDATE jobs SET state = ?, charge = ?, lease_until = ? WHERE id = ?",
@@ -138,12 +150,19 @@ class Work:
                 )
                 self._record(transaction, found, "job charged", charge=charge.number)
                 receipt = self._ledger.receipt(transaction, charge)
-            else:
-                self._finish(transaction, found, State.OVER_BUDGET, "job over budget")
-        if over is not None:
-            raise OverBudgetError(in_words(over))
+        if refusal is not None:
+            raise refusal
         self._ledger.keep()
         return receipt
+
+    def decline(self, job: str, worker: str, reason: str) -> None:
+        """Refuse a job that is not charged yet, because the server no longer allows its question.
+
+        reason: for the audit log; of public quantities only
+        """
+        with self._database.transaction() as transaction:
+            found = self._mine(transaction, job, worker, State.CLAIMED)
+            self._decline(transaction, found, reason)
 
     def touching(self, job: str, worker: str) -> None:
         """Write down that the data will be opened. Open it only after this has returned."""
@@ -219,6 +238,28 @@ class Work:
             self._ledger.keep()
         return buried
 
+    def _refusal(self, transaction: Transaction, job: Job) -> RedveilError | None:
+        """Return why a job may not be charged now, after writing down what becomes of it."""
+        try:
+            grant = admitted(transaction, job, self._clock())
+        except OverBudgetError as over:
+            self._finish(transaction, job, State.OVER_BUDGET, "job over budget")
+            return over
+        except (NotFoundError, ConflictError) as error:
+            self._decline(transaction, job, str(error))
+            return NotAllowedError(str(error))
+        if grant.needs_approval and job.decided_by is None:
+            transaction.execute(
+                f"UPDATE jobs SET state = ?, tries = 0, {_FREE} WHERE id = ?",
+                [State.WAITING, job.id],
+            )
+            self._record(transaction, job, "job waits for approval")
+            return NotAllowedError("the job waits for the owner's approval")
+        return None
+
+    def _decline(self, transaction: Transaction, job: Job, reason: str) -> None:
+        self._finish(transaction, job, State.DECLINED, "job declined", reason=reason)
+
     def _until(self) -> str:
         return moment(self._clock() + self._lease)
 
@@ -242,12 +283,14 @@ class Work:
             free = find_job(transaction, job.id)
             self._finish(transaction, free, State.FAILED, "job given up")
 
-    def _finish(self, transaction: Transaction, job: Job, state: State, action: str) -> None:
+    def _finish(
+        self, transaction: Transaction, job: Job, state: State, action: str, **details: Any
+    ) -> None:
         transaction.execute(
             f"UPDATE jobs SET state = ?, finished_at = ?, {_FREE} WHERE id = ?",
             [state, moment(self._clock()), job.id],
         )
-        self._record(transaction, job, action, charge=job.charge)
+        self._record(transaction, job, action, charge=job.charge, **details)
 
     def _entry(
         self, transaction: Transaction, job: Job, kind: str | None = None, result: str | None = None

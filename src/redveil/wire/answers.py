@@ -123,7 +123,7 @@ class JobState(StrEnum):
     done:        the result can be fetched
     failed:      there is no result; `charged` tells whether it was paid for
     over_budget: refused when it was to be charged; nothing was
-    declined:    by the owner; nothing was charged
+    declined:    by the owner, or because what allowed it was revoked; nothing was charged
     cancelled:   by the analyst; `charged` tells whether it was paid for
     """
 

@@ -14,7 +14,7 @@ class Scope(StrEnum):
     ask:     submit and cancel jobs
     own:     see and decide what happens to one's own data sets
     audit:   read the audit log
-    operate: manage accounts and tokens, and read metrics
+    operate: manage accounts and tokens, but those of owners, and read metrics
     """
 
     READ = "read"

@@ -93,10 +93,7 @@ def check(
     earlier:  the result that a question starts from
     entities: about how many entities there are, for the plan
     """
-    for name, most in (("trials", "most_trials"), ("walk_steps", "most_walk_steps")):
-        given = question.get(name)
-        if given is not None and given > int(limits[most]):
-            raise InputError(f"{name} must be at most {limits[most]} on this server")
+    _must_be_little_work(question, limits)
     nobody = Dataset(schema, Sealed(Table(0, {}, {})), Sealed(LoadReport(0)))
     try:
         _ask(question, nobody, earlier, ledger=_Till())
@@ -113,6 +110,20 @@ def check(
             "only in the limit; leave out walk_steps, or use algorithm = twin"
         )
     return Checked(loss, plan)
+
+
+def _must_be_little_work(question: Mapping[str, Any], limits: Limits) -> None:
+    """Refuse parameters that multiply work beyond what a server allows, before any plan is made.
+
+    The functions bound the others themselves: depth, lengths of queries, what is reported.
+    """
+    given = {name: question.get(name) or 0 for name in ("trials", "alternations", "walk_steps")}
+    # An alternation grows a tree and measures a table, as a trial does.
+    given["trials × alternations"] = max(given["trials"], 1) * given["alternations"]
+    for name, number in given.items():
+        most = int(limits["most_walk_steps" if name == "walk_steps" else "most_trials"])
+        if number > most:
+            raise InputError(f"{name} must be at most {most} on this server")
 
 
 def answer(

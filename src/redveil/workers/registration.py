@@ -7,11 +7,11 @@ and its report is for the owner alone.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
-from redveil.budget.charges import Charge
+from redveil.budget.charges import total
 from redveil.data.dataset import Dataset
 from redveil.data.loading import load
 from redveil.data.report import LoadReport
@@ -22,7 +22,10 @@ from redveil.privacy.loss import Loss
 from redveil.schema import Schema, Status
 from redveil.server.settings import Settings
 from redveil.store.datasets import Version
-from redveil.store.store import Store
+from redveil.store.limits import NOTHING
+from redveil.store.store import Store, utc_now
+from redveil.store.texts import moment
+from redveil.workers.earlier import Earlier
 from redveil.workers.packed import pack, unpack
 
 
@@ -30,11 +33,13 @@ from redveil.workers.packed import pack, unpack
 class Registered:
     """What became of an owner's tables.
 
-    report: what was left out; for the owner only
+    report:     what was left out; for the owner only
+    taken_over: what was spent before, and counts
     """
 
     version: Version
     report: LoadReport
+    taken_over: Loss = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +55,40 @@ class Registration:
         schema: Schema,
         owner: str,
         budget: Loss,
-        earlier: Iterable[Charge] = (),
         *,
         few_in_common: bool = False,
+        **known: Any,
     ) -> Registered:
         """Register a data set: check the tables, pack them, set the budget.
 
-        tables:  the left and the right one, as `redveil.load` takes them
-        owner:   the owner's account
-        earlier: what was charged to the data set before, which counts
+        tables: the left and the right one, as `redveil.load` takes them
+        owner:  the owner's account
         few_in_common: whether to go on if few keys are in both tables. Only here are they looked
             at: a job of an analyst is answered whatever the rows are
+        known:  what is known of earlier charges, as `Earlier` takes it
         """
         public = _public(schema)
+        self.store.datasets.must_be_new(public.id or "", public.name)
+        earlier = Earlier(self.store.identity(), **known)
+        earlier.must_allow(schema, budget)
+        earlier.must_be_counted(schema)
         dataset = load(*tables, public, few_in_common=few_in_common)
         must_be_minable(dataset)
         location, digest = self._packed(dataset)
         try:
+            # Packing takes time, in which somebody may have charged.
+            earlier.must_be_counted(schema)
+            taken = earlier.take_over(schema, moment(utc_now()))
             self.store.datasets.register(
-                public.id or "", public.name, owner, public.to_dict(), budget, earlier=earlier
+                *(public.id or "", public.name, owner, public.to_dict(), budget),
+                earlier=taken,
+                details=earlier.details,
             )
             version = self.store.datasets.new_version(public.id or "", location, digest, owner)
         except RedveilError:
             (self.settings.data_folder / location).unlink(missing_ok=True)
             raise
-        return Registered(version, load_report(dataset))
+        return Registered(version, load_report(dataset), total(taken))
 
     def renew(
         self,

@@ -18,7 +18,16 @@ from functools import cache
 from threading import Event, Thread
 from typing import Any, Final
 
-from redveil.errors import LeaseError, OverBudgetError, RedveilError, StoreError
+from redveil.errors import (
+    ConflictError,
+    InputError,
+    LeaseError,
+    NotAllowedError,
+    NotFoundError,
+    OverBudgetError,
+    RedveilError,
+    StoreError,
+)
 from redveil.privacy.loss import parse_loss
 from redveil.schema import Schema
 from redveil.server.child import end_with_parent, read_settings, stop_by_signal
@@ -85,6 +94,8 @@ class Worker:
             ended = self._end(job)
         except OverBudgetError:
             ended = "over budget"
+        except NotAllowedError:
+            ended = "not allowed"
         except LeaseError:
             ended = "lost"
         except StoreError:
@@ -98,6 +109,9 @@ class Worker:
 
     def _end(self, job: Job) -> str:
         """Return how a job has ended."""
+        if (reason := self._refusal(job)) is not None:
+            self._store.work.decline(job.id, self._name, reason)
+            return "not allowed"
         self._store.work.reserve(job.id, self._name)
         if self._is_stopped:
             self._store.work.give_back(job.id, self._name)
@@ -113,6 +127,22 @@ class Worker:
         self._commit(job, document)
         return DONE
 
+    def _refusal(self, job: Job) -> str | None:
+        """Return why this server does not allow a job's question, as its settings are now."""
+        from redveil.workers.asking import check
+
+        try:
+            schema = Schema.from_dict(self._store.datasets.get(job.dataset).description)
+            check(job.question, schema, self._settings.limits, earlier=self._earlier(job))
+        except (InputError, NotFoundError, ConflictError) as error:
+            return str(error)
+        return None
+
+    def _earlier(self, job: Job) -> Mapping[str, Any] | None:
+        """Return the result that a job's question begins with."""
+        earlier = job.question.get("job")
+        return None if earlier is None else self._store.jobs.result(earlier, job.analyst)
+
     def _answer(self, job: Job) -> Mapping[str, Any]:
         # Libraries that compute are loaded when there is something to compute.
         from redveil.workers.asking import answer
@@ -121,12 +151,10 @@ class Worker:
         found = self._store.datasets.get(job.dataset)
         version = self._store.datasets.version(job.dataset, job.version)
         schema = Schema.from_dict(found.description)
-        earlier = job.question.get("job")
-        before = None if earlier is None else self._store.jobs.result(earlier, job.analyst)
         path = self._settings.data_folder / version.location
         dataset = unpack(schema, path, self._key, version.sha256)
         document: dict[str, Any] = json.loads(
-            answer(job.question, dataset, earlier=before).to_json()
+            answer(job.question, dataset, earlier=self._earlier(job)).to_json()
         )
         # A server's signature is added when the result is stored.
         document.pop("signature", None)

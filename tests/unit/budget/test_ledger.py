@@ -56,6 +56,40 @@ def test_nothing_is_spent_at_first(tmp_path: Path) -> None:
     assert Ledger(tmp_path / "ledger.sqlite").spent("clinic").epsilon == 0
 
 
+@pytest.mark.filterwarnings("ignore::redveil.errors.LedgerWarning")
+def test_what_a_server_has_taken_over_is_charged_there_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.charge("clinic", Loss(ONE), MINED, None, identifier="7e57")
+    ledger.charge("school", Loss(ONE), MINED, None, identifier="5c00")
+    (taken,) = ledger.take_over("clinic", "7e57", "server one")
+    assert taken.loss == Loss(ONE)
+    # By any of its names and ids, whatever the budget.
+    for name, identifier in (("clinic", "7e57"), ("study", "7e57"), ("clinic", "other")):
+        for act in (ledger.charge, ledger.check):
+            for cap in (None, Loss(ONE * 9)):
+                args = (MINED, cap) if act == ledger.charge else (cap,)
+                with pytest.raises(InputError, match="whose ledger is server one, has taken over"):
+                    act(name, Loss(ONE), *args, identifier=identifier)
+    with pytest.raises(InputError, match="has taken over"):
+        ledger.add_purchases("clinic", "7e57", [BOUGHT])
+    # Whoever was interrupted goes on; another server does not sell the same budget again.
+    assert ledger.take_over("clinic", "7e57", "server one") == (taken,)
+    assert len(ledger.entries()) == 3
+    with pytest.raises(InputError, match="whose ledger is server one, has taken over"):
+        ledger.take_over("clinic", "7e57", "server two")
+    assert ledger.take_over("clinic", "7e57", "server two", again=True) == (taken,)
+    assert ledger.spent("clinic", "7e57") == Loss(ONE)
+    # Others in the same ledger go on.
+    ledger.charge("school", Loss(ONE), MINED, None, identifier="5c00")
+    assert check_chain(ledger.entries()).number == 5
+
+
+def test_no_ledger_is_made_to_take_over_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such ledger"):
+        Ledger(tmp_path / "typo.sqlite").take_over("clinic", "7e57", "server")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_thirds_add_up_to_exactly_one(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for _ in range(3):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -92,7 +94,9 @@ def test_an_owner_decides_on_the_machine(registered: Run, store: Store, decision
     registered("add-account", "ana", "--role", "analyst")
     registered("grant", "clinic", "ana", "--epsilon", "2", "--needs-approval")
     ana = next(one.id for one in store.accounts.all() if one.name == "ana")
-    request = Request(ana, CLINIC_ID, "mine", {"kind": "mine"}, Loss(Fraction(1)), "key")
+    (token,) = store.accounts.tokens(ana)
+    question = {"kind": "mine"}
+    request = Request(ana, CLINIC_ID, "mine", question, Loss(Fraction(1)), "key", token.id)
     job = store.jobs.submit(request)
     assert registered("decide", job.id, f"--{decision}").code == 0
     expected = {"approve": "queued", "decline": "declined"}[decision]
@@ -148,8 +152,71 @@ def test_data_needs_a_budget_and_what_was_spent_counts(
     assert "--budget" in admin(*words).err
     command(*clinic_files.mine)
     ledger = clinic_files.folder / "datapackage.ledger.sqlite"
-    assert admin(*words, "--budget", "5", "--ledger", ledger).code == 0
+    typo = admin(*words, "--budget", "5", "--ledger", clinic_files.folder / "none.sqlite")
+    assert (typo.code, "no such ledger" in typo.err) == (2, True)
+    # It lies beside the schema, so nobody can say that it was not known.
+    refused = admin(*words, "--budget", "5")
+    assert refused.code == 2
+    assert f"ε = 1 was charged for clinic; take that over with --ledger {ledger}" in refused.err
+    assert "--leave-out-charges" in refused.err
+    done = admin(*words, "--budget", "5", "--ledger", ledger)
+    assert (done.code, "ε = 1 was spent before, and counts" in done.err) == (0, True)
     assert store.datasets.spent(CLINIC_ID).of_all.epsilon == 1
+    # Local runs would not be added up any more.
+    again = command(*clinic_files.mine)
+    assert (again.code, "has taken over" in again.err) == (2, True)
+    shown = command("budget", clinic_files.schema)
+    assert (shown.code, "has taken over" in shown.err) == (0, True)
+
+
+def test_a_budget_that_was_spent_is_not_sold_again(
+    admin: Run, command: Command, clinic_files: Clinic, store: Store
+) -> None:
+    clinic_files.set_budget(Fraction(1))
+    assert command(*clinic_files.mine).code == 0
+    admin("add-account", "olga", "--role", "owner")
+    words = ["add-data", clinic_files.left, clinic_files.right, "--schema", clinic_files.schema]
+    words += ["--owner", "olga", "--budget", "6"]
+    ledger = clinic_files.folder / "datapackage.ledger.sqlite"
+    for more, said in (
+        ([], "--raise-budget"),
+        (["--raise-budget"], "--leave-out-charges"),
+        (["--leave-out-charges"], "--raise-budget"),
+        (["--ledger", ledger], "--raise-budget"),
+    ):
+        refused = admin(*words, *more)
+        assert (refused.code, said in refused.err) == (2, True)
+        assert store.datasets.all() == []
+    assert admin(*words, "--raise-budget", "--leave-out-charges").code == 0
+    (event,) = [
+        one for one in store.audit.events(dataset=CLINIC_ID) if one.action == "data set registered"
+    ]
+    assert event.details == {
+        "left_out": {"epsilon": "1", "delta": "0"},
+        "raised_from": {"epsilon": "1", "delta": "0"},
+    }
+
+
+def test_a_schema_from_a_pipe_does_not_hide_its_ledger(
+    admin: Run, clinic_files: Clinic, store: Store
+) -> None:
+    admin("add-account", "olga", "--role", "owner")
+    pipe = clinic_files.folder / "pipe"
+    os.mkfifo(pipe)
+    words = ["add-data", clinic_files.left, clinic_files.right, "--schema", pipe]
+    words += ["--owner", "olga", "--budget", "5"]
+
+    def with_schema(*more: str) -> Outcome:
+        writer = threading.Thread(target=pipe.write_bytes, args=[clinic_files.schema.read_bytes()])
+        writer.start()
+        done = admin(*words, *more)
+        writer.join()
+        return done
+
+    refused = with_schema()
+    assert (refused.code, "no ledger is beside it" in refused.err) == (2, True)
+    assert store.datasets.all() == []
+    assert with_schema("--leave-out-charges").code == 0
 
 
 def test_a_server_that_was_never_started_has_no_accounts(command: Command, tmp_path: Path) -> None:
@@ -160,6 +227,8 @@ def test_a_server_that_was_never_started_has_no_accounts(command: Command, tmp_p
 def test_serving_refuses_what_is_not_safe(command: Command, tmp_path: Path) -> None:
     beyond = command("serve", "--folder", tmp_path / "s", "--host", "0.0.0.0")
     assert (beyond.code, "unencrypted" in beyond.err) == (2, True)
+    alone = command("serve", "--folder", tmp_path / "s", "--behind-proxy")
+    assert (alone.code, "setting witness" in alone.err) == (2, True)
     both = command("serve", "--api-only", "--workers-only")
     assert (both.code, "choose one" in both.err) == (2, True)
     assert not (tmp_path / "s").exists()

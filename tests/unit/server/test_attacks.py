@@ -51,6 +51,31 @@ def test_anothers_result_starts_no_question(place: Served) -> None:
     assert same(*refused)
 
 
+def test_what_an_owner_or_operator_revokes_stops_jobs_that_are_queued_already(
+    tmp_path: Path,
+) -> None:
+    with served(tmp_path) as place:
+        of_ana = [place.submit().json()["id"] for _ in range(4)]
+        of_bob = [place.submit(MINE, "bob").json()["id"] for _ in range(5)]
+        grant = f"/v1/owner/datasets/{CLINIC_ID}/grants/{place.people.ids['ana']}"
+        with place.client("olga") as olga:
+            wanted = {"epsilon": "10", "needs_approval": True}
+            assert olga.put(grant, json=wanted).status_code == 200
+        with place.client("opa") as opa:
+            closed = opa.delete(f"/v1/accounts/{place.people.ids['bob']}")
+            assert closed.status_code == 204
+        place.work()
+        states = [place.store.jobs.get(one).state for one in (*of_ana, *of_bob)]
+        assert states == ["waiting"] * 4 + ["declined"] * 5
+        assert place.store.datasets.spent(CLINIC_ID).of_all.epsilon == 0
+        with place.client("olga") as olga:
+            assert olga.post(f"/v1/owner/jobs/{of_ana[0]}/approve").status_code == 200
+        place.work()
+        with place.client() as ana:
+            assert ana.get(f"/v1/jobs/{of_ana[0]}").json()["state"] == "done"
+        assert place.store.datasets.spent(CLINIC_ID).of_all.epsilon == 1
+
+
 @pytest.mark.parametrize("path", ["", "/plan", "/detectable", "/dummy-data", "/jobs"])
 def test_without_a_grant_there_is_no_data_set(place: Served, path: str) -> None:
     bodies = {
@@ -176,6 +201,22 @@ def test_a_token_allows_no_more_than_its_scopes(place: Served) -> None:
         assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
         for path in (paths.METRICS, paths.ACCOUNTS, paths.OWNED, paths.EVENTS):
             assert client.get(path).status_code == 403
+
+
+def test_an_operators_token_makes_no_owner(place: Served) -> None:
+    before = place.store.accounts.tokens(place.people.ids["olga"])
+    with place.client("opa") as operator:
+        made = operator.post(paths.ACCOUNTS, json={"name": "olaf", "role": "owner"})
+        for owner in (place.people.ids["olga"], made.json()["id"]):
+            refused = operator.post(f"/v1/accounts/{owner}/tokens", json={"scopes": ["own"]})
+            assert refused.status_code == 403
+            assert "redveil server issue-token" in refused.json()["detail"]
+            assert "secret" not in refused.json()
+    assert place.store.accounts.tokens(place.people.ids["olga"]) == before
+    # Nor does an owner's own token, which may be stolen.
+    with place.client("olga") as olga:
+        path = f"/v1/accounts/{place.people.ids['olga']}/tokens"
+        assert olga.post(path, json={}).status_code == 403
 
 
 @pytest.mark.parametrize("name", ["ana", "eve"])

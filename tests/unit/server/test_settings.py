@@ -1,17 +1,24 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import stat
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from redveil.errors import InputError
+from redveil.errors import InputError, LedgerError
+from redveil.privacy.loss import Loss
 from redveil.server.child import line_for
 from redveil.server.opening import open_store, set_up
 from redveil.server.settings import Settings
+from redveil.store.accounts import Role
 from redveil.store.release import moments, release_moment
+from support.source import REPOSITORY
 
 DIGITS = "ab" * 32
 
@@ -74,13 +81,85 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_tokens_do_not_travel_in_the_clear(host: str) -> None:
     with pytest.raises(InputError, match="unencrypted"):
         Settings(host=host).must_be_safe()
-    Settings(host=host, behind_proxy=True).must_be_safe()
-    Settings(host=host, tls_certificate=Path("c"), tls_key=Path("k")).must_be_safe()
+    kept = Path("elsewhere/witness.jsonl")
+    Settings(host=host, witness=kept, behind_proxy=True).must_be_safe()
+    tls = {"tls_certificate": Path("c"), "tls_key": Path("k")}
+    Settings(host=host, witness=kept, **tls).must_be_safe()
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"host": "0.0.0.0", "behind_proxy": True},
+        {"host": "127.0.0.1", "behind_proxy": True},
+        {"host": "::", "tls_certificate": Path("c"), "tls_key": Path("k")},
+    ],
+)
+def test_whoever_serves_others_names_a_witness(others: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="setting witness: name a file on another disk"):
+        Settings(**others).must_be_safe()
+
+
+@pytest.mark.parametrize("place", ["s", "s/data", "s/../s", "rows", "rows/more", "database"])
+def test_a_witness_is_not_beside_what_it_watches(tmp_path: Path, place: str) -> None:
+    (tmp_path / "database").mkdir()
+    settings = Settings(
+        folder=tmp_path / "s",
+        data=tmp_path / "rows",
+        database=f"sqlite:///{tmp_path}/database/server.sqlite",
+        witness=tmp_path / place / "witness.jsonl",
+    )
+    for act in (settings.must_be_safe, lambda: set_up(settings)):
+        with pytest.raises(InputError, match="not beside the server's own files"):
+            act()
+
+
+def test_on_this_machine_a_witness_is_kept_for_every_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    settings = Settings(folder=tmp_path / "server")
+    store, _ = set_up(settings)
+    owner = store.accounts.create("olga", Role.OWNER, "console")
+    store.datasets.register("7e57", "clinic", owner.id, {}, Loss(Fraction(3)))
+    store.close()
+    (kept,) = (tmp_path / "state").rglob("*.jsonl")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    shutil.copytree(settings.folder, tmp_path / "snapshot")
+    store = open_store(settings)
+    store.datasets.set_budget("7e57", Loss(Fraction(2)), owner.id)
+    store.close()
+    # The whole folder is restored, and says nothing of the lower budget.
+    shutil.rmtree(settings.folder)
+    shutil.copytree(tmp_path / "snapshot", settings.folder)
+    with pytest.raises(LedgerError, match="restored from a backup"):
+        open_store(settings)
+    # Another server in the same place is another ledger.
+    shutil.rmtree(settings.folder)
+    set_up(settings)[0].close()
+    assert len(list(kept.parent.iterdir())) == 2
+
+
+def test_without_a_place_for_a_witness_one_must_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for home in (tmp_path / "server", tmp_path / "file"):
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("XDG_STATE_HOME", str(home))
+        with pytest.raises(InputError, match="setting witness: name a file"):
+            set_up(Settings(folder=tmp_path / "server"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
 def test_this_machine_alone_needs_no_tls(host: str) -> None:
     Settings(host=host).must_be_safe()
+
+
+def test_the_settings_of_the_container_are_safe() -> None:
+    text = (REPOSITORY / "deploy" / "Containerfile").read_text(encoding="utf-8")
+    found = dict(re.findall(r"(REDVEIL_SERVER_\w+)=(\S+)", text))
+    Settings.read(None, found).must_be_safe()
 
 
 def test_half_of_tls_is_none() -> None:

@@ -153,11 +153,12 @@ def test_everything_that_is_done_is_written_down(place: Place) -> None:
         "version added",
         "account created",
         "grant set",
+        "token issued",
         "job submitted",
         "job charged",
         "job done",
     ]
-    submitted = events[6]
+    submitted = events[7]
     assert (submitted.actor, submitted.job, submitted.dataset) == (place.ana.id, job.id, CLINIC)
     assert submitted.details["epsilon"] == "1"
     assert submitted.details["question"] == {"algorithm": "twin", "depth": 2}
@@ -171,7 +172,7 @@ def test_events_are_forgotten_when_they_are_old_and_charges_are_not(place: Place
     place.clock.pass_(days=400)
     place.submit("1")
     now = place.clock.now
-    assert place.store.audit.forget(now - timedelta(days=365), now, NOBODY) == 9
+    assert place.store.audit.forget(now - timedelta(days=365), now, NOBODY) == 10
     assert [one.action for one in place.store.audit.events()] == [
         "job submitted",
         "events forgotten",

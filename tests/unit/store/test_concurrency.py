@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -17,7 +17,7 @@ from redveil.store.checking import check_database
 from redveil.store.job import State
 from support.killing import ALLOWED
 from support.other_user import unobserved
-from support.stores import CLINIC, DOCUMENT, Place, loss
+from support.stores import CLINIC, DOCUMENT, NOBODY, Place, loss
 
 CLIENTS, RUNS = 64, 5
 
@@ -106,6 +106,43 @@ def test_of_64_workers_one_gets_a_job(place: Place) -> None:
 
     together(claim)
     assert got == [job.id]
+
+
+# Other tests may use the same server meanwhile.
+WRITES: Final = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'charges'::regclass"
+WAITS_FOR: Final = "SELECT pid FROM pg_stat_activity WHERE ? = ANY(pg_blocking_pids(pid))"
+
+
+def found(place: Place, sql: str, *parameters: Any) -> list[int]:
+    with place.store.database.reading() as transaction:
+        return [pid for (pid,) in transaction.execute(sql, parameters)]
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
+def test_nothing_is_charged_after_its_account_was_closed(place: Place) -> None:
+    """Who has closed an account sees every charge that there will ever be; SQLite locks all."""
+    job = place.submit("1")
+    place.store.work.claim("w")
+    charges = list[int | None]()
+
+    def close() -> None:
+        place.store.accounts.close(place.ana.id, NOBODY)
+        charges.append(place.store.jobs.get(job.id).charge)
+
+    charging = threading.Thread(target=place.store.work.reserve, args=(job.id, "w"))
+    closing = threading.Thread(target=close)
+    with place.store.database.transaction() as transaction:
+        # The charge has read everything by now, and can be written when this ends.
+        transaction.execute("LOCK TABLE charges IN SHARE MODE")
+        charging.start()
+        while not (charger := found(place, WRITES)):
+            time.sleep(0.01)
+        closing.start()
+        while closing.is_alive() and not found(place, WAITS_FOR, *charger):
+            time.sleep(0.01)
+    charging.join()
+    closing.join()
+    assert charges == [place.store.jobs.get(job.id).charge]
 
 
 def battle(address: str, folder: Path, kills: int) -> dict[str, Any]:

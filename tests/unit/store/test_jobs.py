@@ -6,8 +6,16 @@ from datetime import timedelta
 
 import pytest
 
-from redveil.errors import ConflictError, InputError, LeaseError, NotFoundError, OverBudgetError
+from redveil.errors import (
+    ConflictError,
+    InputError,
+    LeaseError,
+    NotAllowedError,
+    NotFoundError,
+    OverBudgetError,
+)
 from redveil.signing.certificate import check_result
+from redveil.store.accounts import Role
 from redveil.store.checking import check_database
 from redveil.store.job import Job, State
 from support.stores import CLINIC, DOCUMENT, NOBODY, Place, loss
@@ -99,13 +107,8 @@ def test_every_limit_binds_alone(limited: str, make_place: Make) -> None:
 
 
 def test_delta_has_caps_of_its_own(place: Place) -> None:
-    request = place.request("1")
     with pytest.raises(OverBudgetError, match="δ = 1/1000000 requested, 0 left"):
-        place.store.jobs.submit(
-            type(request)(
-                request.analyst, CLINIC, "mine", {}, loss("1", "1/1000000"), "with a delta"
-            )
-        )
+        place.store.jobs.submit(replace(place.request(), price=loss("1", "1/1000000")))
 
 
 def test_a_budget_that_is_lowered_binds_jobs_that_wait(place: Place) -> None:
@@ -126,8 +129,113 @@ def test_without_a_grant_there_is_no_such_data_set(place: Place) -> None:
         place.submit("1")
     assert place.store.datasets.granted(place.ana.id) == []
     place.store.work.claim("w")
-    with pytest.raises(OverBudgetError):
+    with pytest.raises(NotAllowedError, match="no such data set"):
         place.store.work.reserve(job.id, "w")
+
+
+def close_account(place: Place) -> None:
+    place.store.accounts.close(place.ana.id, NOBODY)
+
+
+def revoke_token(place: Place) -> None:
+    place.store.accounts.revoke_token(place.tokens[place.ana.id], NOBODY)
+
+
+def let_token_expire(place: Place) -> None:
+    place.clock.pass_(days=20_000)
+
+
+def close_data_set(place: Place) -> None:
+    place.store.datasets.close(CLINIC, place.owner.id)
+
+
+def revoke_grant(place: Place) -> None:
+    place.store.datasets.revoke_grant(CLINIC, place.ana.id, place.owner.id)
+
+
+@pytest.mark.parametrize("moment", ["queued", "claimed"])
+@pytest.mark.parametrize(
+    "revoke", [close_account, revoke_token, let_token_expire, close_data_set, revoke_grant]
+)
+def test_what_is_revoked_while_a_job_waits_is_noticed_when_it_would_be_charged(
+    revoke: Callable[[Place], None], moment: str, place: Place
+) -> None:
+    jobs = [place.submit("1") for _ in range(3)]
+    if moment == "claimed":
+        place.store.work.claim("w")
+    revoke(place)
+    for job in jobs:
+        place.store.work.claim("w")
+        if state(place, job) is State.CLAIMED:
+            with pytest.raises(NotAllowedError):
+                place.store.work.reserve(job.id, "w")
+    assert [state(place, job) for job in jobs] == [State.DECLINED] * 3
+    assert place.spent() == 0
+    assert [place.store.jobs.receipt(job.id) for job in jobs] == [None] * 3
+    # The owner reads why in the audit log; what it was stays between her and the operator.
+    said = [one.action for one in place.store.audit.events(dataset=CLINIC)]
+    # Closing a data set declines what no worker has by itself.
+    left = 3 if revoke is not close_data_set else int(moment == "claimed")
+    assert said.count("job declined") == left
+    # Nobody can submit another one, either.
+    with pytest.raises((NotFoundError, ConflictError)):
+        place.submit("1")
+
+
+def test_jobs_that_were_queued_before_approval_was_asked_for_wait_for_it(place: Place) -> None:
+    jobs = [place.submit("1") for _ in range(4)]
+    place.store.work.claim("w")
+    place.store.datasets.grant(
+        CLINIC, place.ana.id, loss("10"), place.owner.id, needs_approval=True
+    )
+    for job in jobs:
+        place.store.work.claim("w")
+        with pytest.raises(NotAllowedError, match="waits for the owner's approval"):
+            place.store.work.reserve(job.id, "w")
+    assert [state(place, job) for job in jobs] == [State.WAITING] * 4
+    assert (place.store.work.claim("w"), place.spent()) == (None, 0)
+    place.store.jobs.approve(jobs[0].id, place.owner.id)
+    place.store.work.claim("w")
+    place.store.work.reserve(jobs[0].id, "w")
+    assert place.spent() == 1
+
+
+def test_an_approval_counts_once_the_owner_has_given_it(make_place: Make) -> None:
+    place = make_place(needs_approval=True)
+    job = place.submit("1")
+    place.store.jobs.approve(job.id, place.owner.id)
+    # A worker that is lost takes no approval away.
+    place.store.work.claim("dead")
+    place.clock.pass_(minutes=2)
+    place.store.work.expire()
+    place.store.work.claim("w")
+    place.store.work.reserve(job.id, "w")
+    assert place.spent() == 1
+
+
+def test_a_question_about_a_result_that_is_gone_is_not_charged(place: Place) -> None:
+    earlier = place.done("1")
+    question = {"kind": "confirm", "job": earlier.id}
+    job = place.store.jobs.submit(replace(place.request("1"), question=question))
+    with place.store.database.transaction() as transaction:
+        transaction.execute("UPDATE jobs SET result = NULL WHERE id = ?", [earlier.id])
+    place.store.work.claim("w")
+    with pytest.raises(NotAllowedError, match="no such job"):
+        place.store.work.reserve(job.id, "w")
+    assert (state(place, job), place.spent()) == (State.DECLINED, 1)
+    # Nor can anybody begin with another's result.
+    eve = place.store.accounts.create("eve", Role.ANALYST, NOBODY)
+    place.store.datasets.grant(CLINIC, eve.id, loss("1"), place.owner.id)
+    with pytest.raises(NotFoundError, match="no such job"):
+        place.store.jobs.submit(replace(place.request("1", analyst=eve), question=question))
+
+
+def test_a_token_of_somebody_else_pays_for_nothing(make_place: Make) -> None:
+    place = make_place(analysts=2)
+    ana, eve = place.analysts
+    request = replace(place.request("1", analyst=eve), token=place.new_token(ana))
+    with pytest.raises(ConflictError, match="token"):
+        place.store.jobs.submit(request)
 
 
 def test_an_analyst_sees_her_own_jobs_only(make_place: Make) -> None:
@@ -394,9 +502,8 @@ def test_a_result_is_stored_after_the_data_was_touched_and_never_before(place: P
 
 @pytest.mark.parametrize("key", ["", "a\x00b", "x" * 201, 5])
 def test_a_key_is_a_short_text(key: str, place: Place) -> None:
-    request = place.request()
     with pytest.raises(InputError, match="idempotency key"):
-        place.store.jobs.submit(type(request)(request.analyst, CLINIC, "mine", {}, loss("1"), key))
+        place.store.jobs.submit(replace(place.request(), key=key))
 
 
 @pytest.mark.parametrize("price", ["0", "1/3"])
@@ -406,9 +513,8 @@ def test_prices_are_positive_decimal_numbers(price: str, place: Place) -> None:
 
 
 def test_questions_with_any_text_are_kept(place: Place) -> None:
-    request = place.request()
     question = {"within": "[a\x00b = \ud800]"}
-    asked = type(request)(request.analyst, CLINIC, "mine", question, loss("1"), "odd")
+    asked = replace(place.request(), question=question)
     job = place.store.jobs.submit(asked)
     assert place.store.jobs.submit(asked).question == question
     place.store.work.claim("w")

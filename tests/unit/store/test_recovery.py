@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from redveil.errors import InputError, LedgerError, NotFoundError, OverBudgetError, StoreError
+from redveil.errors import (
+    InputError,
+    LedgerError,
+    NotAllowedError,
+    NotFoundError,
+    OverBudgetError,
+    StoreError,
+)
 from redveil.signing.keys import Signer
 from redveil.store.checking import check_database
 from redveil.store.database import Database
@@ -107,6 +114,7 @@ def test_a_restored_database_is_refused_until_its_entries_are_back(
     # Also the lower budget is in force again.
     store = place.again()
     assert store.datasets.limits(CLINIC).budget == loss("2.5")
+    place.new_token(place.ana)
     with pytest.raises(OverBudgetError, match="1/2 left"):
         place.submit("1")
     check_database(store.database, place.signer.public)
@@ -129,6 +137,11 @@ def test_jobs_that_were_run_since_the_backup_have_failed_and_stay_charged(
     store = place.again()
     states = [store.jobs.get(job.id).state for job in (charged, voided, queued)]
     assert states == [State.FAILED, State.QUEUED, State.QUEUED]
+    assert place.spent() == 0.5
+    # All tokens are revoked, and with them what was asked with them.
+    store.work.claim("w")
+    with pytest.raises(NotAllowedError, match=r"token .* no longer works"):
+        store.work.reserve(voided.id, "w")
     assert place.spent() == 0.5
 
 
@@ -155,6 +168,7 @@ def test_without_a_witness_what_is_left_is_written_off(make_place: Make) -> None
         recover(place.store.database, place.signer, place.clock)
     done = recover(place.store.database, place.signer, place.clock, write_off=True)
     assert done.written_off == {"clinic": loss("2")}
+    place.new_token(place.ana)
     with pytest.raises(OverBudgetError, match="0 left"):
         place.submit("0.1")
 

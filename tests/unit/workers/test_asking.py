@@ -31,6 +31,8 @@ def checked(**question: Any) -> Checked:
         {"within": "[age > 50]"},
         {"kind": "describe", "query": "[gout]"},
         {"algorithm": "alt-expm"},
+        {"algorithm": "alt-expm", "trials": 1, "alternations": 5},
+        {"algorithm": "alt-mcmc", "depth": 1, "trials": 5, "alternations": 0},
     ],
 )
 def test_a_question_costs_what_it_asks_for(question: dict[str, Any]) -> None:
@@ -46,6 +48,11 @@ def test_a_question_costs_what_it_asks_for(question: dict[str, Any]) -> None:
     [
         ({"trials": 6}, "trials must be at most 5"),
         ({"walk_steps": 101}, "walk_steps must be at most 100"),
+        ({"algorithm": "alt-expm", "alternations": 6}, "alternations must be at most 5"),
+        (
+            {"algorithm": "alt-mcmc", "depth": 1, "trials": 2, "alternations": 3},
+            "trials × alternations must be at most 5",
+        ),
         ({"algorithm": "tree-pair", "walk_steps": 10}, "the guarantee must be exact"),
         ({"kind": "describe", "query": "[nobody knows]"}, "query"),
         ({"kind": "guess"}, "kind must be"),

@@ -1,24 +1,37 @@
 from __future__ import annotations
 
+import signal
 import sqlite3
 import stat
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import redveil
-from redveil.budget.charges import Charge, PaidFor
+from redveil.budget.charges import PaidFor
+from redveil.budget.ledger import Ledger
 from redveil.data.address import Address
 from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema
-from redveil.errors import ConflictError, InputError, NotFoundError, SealedError
+from redveil.errors import (
+    ConflictError,
+    InputError,
+    LedgerWarning,
+    NotFoundError,
+    SealedError,
+)
 from redveil.owner import load_report, truth
 from redveil.privacy.loss import Loss
 from redveil.schema import Status
+from redveil.schema.purchase import Purchase
+from redveil.server.child import line_for
 from redveil.server.opening import set_up
 from redveil.server.settings import Settings
 from redveil.store.accounts import Role
@@ -26,7 +39,9 @@ from redveil.workers.dummy_data import dummy_tables
 from redveil.workers.packed import pack, unpack
 from redveil.workers.registration import Registration
 from support import wall
+from support.other_user import unobserved
 
+TESTS = Path(__file__).parents[2]
 KEY = "ab" * 32
 BUDGET = Loss(Fraction(5))
 
@@ -85,13 +100,165 @@ def test_versions_share_schema_and_budget(desk: tuple[Registration, str]) -> Non
     assert len(list(registration.settings.data_folder.iterdir())) == 2
 
 
-def test_what_was_spent_elsewhere_counts(desk: tuple[Registration, str]) -> None:
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """A ledger that says that ε = 2 was spent of the clinic."""
+    path = tmp_path / "datapackage.ledger.sqlite"
+    with pytest.warns(LedgerWarning):
+        Ledger(path).charge(
+            "clinic", Loss(Fraction(2)), PaidFor("mine"), None, identifier=CLINIC_ID
+        )
+    return path
+
+
+def registered(registration: Registration) -> Mapping[str, Any]:
+    """Return what the audit log says of the registration."""
+    (event,) = [
+        one
+        for one in registration.store.audit.events(dataset=CLINIC_ID)
+        if one.action == "data set registered"
+    ]
+    return event.details
+
+
+def test_what_was_spent_elsewhere_counts(desk: tuple[Registration, str], ledger: Path) -> None:
     registration, owner = desk
-    spent = Charge(
-        "clinic", Loss(Fraction(2)), PaidFor("mine"), "2026-01-01T00:00:00+00:00", CLINIC_ID
+    made = registration.add(
+        # Named twice, it counts once.
+        *(clinic_frames(30), clinic_schema(), owner, BUDGET),
+        ledgers=[ledger, ledger.parent / "." / ledger.name],
     )
-    registration.add(clinic_frames(30), clinic_schema(), owner, BUDGET, [spent])
     assert registration.store.datasets.spent(CLINIC_ID).of_all.epsilon == 2
+    assert made.taken_over == Loss(Fraction(2))
+    assert registered(registration) == {"taken_over": {"epsilon": "2", "delta": "0"}}
+    with pytest.raises(InputError, match="has taken over"):
+        Ledger(ledger).charge(
+            "clinic", Loss(Fraction(1)), PaidFor("mine"), None, identifier=CLINIC_ID
+        )
+
+
+def test_charges_that_are_known_are_not_passed_over(
+    desk: tuple[Registration, str], ledger: Path
+) -> None:
+    registration, owner = desk
+    given = (clinic_frames(30), clinic_schema(), owner, BUDGET)
+    with pytest.raises(InputError) as refused:
+        registration.add(*given, beside=[ledger])
+    for said in ("ε = 2 was charged", f"--ledger {ledger}", "--leave-out-charges"):
+        assert said in str(refused.value)
+    assert registration.store.datasets.all() == []
+    assert list(registration.settings.data_folder.iterdir()) == []
+    registration.add(*given, beside=[ledger], leave_out_charges=True)
+    assert registration.store.datasets.spent(CLINIC_ID).of_all.epsilon == 0
+    assert registered(registration) == {"left_out": {"epsilon": "2", "delta": "0"}}
+    # It was not taken over, so it goes on.
+    Ledger(ledger).check("clinic", Loss(Fraction(1)), None, identifier=CLINIC_ID)
+
+
+def test_a_ledger_beside_that_is_about_other_data_is_no_obstacle(
+    desk: tuple[Registration, str], tmp_path: Path
+) -> None:
+    registration, owner = desk
+    other = tmp_path / "other.sqlite"
+    with pytest.warns(LedgerWarning):
+        Ledger(other).charge("school", Loss(Fraction(2)), PaidFor("mine"), None, identifier="5c00")
+    registration.add(
+        *(clinic_frames(30), clinic_schema(), owner, BUDGET), beside=[other, tmp_path / "none"]
+    )
+    assert registered(registration) == {}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "said"),
+    [
+        (Loss(Fraction(6)), "ε = 3 in all, and --budget 6 is more"),
+        (Loss(Fraction(3), Fraction(1, 10)), "δ = 1/100 in all, and --budget-delta 1/10 is more"),
+    ],
+)
+def test_a_budget_is_not_raised_in_passing(
+    desk: tuple[Registration, str], allowed: Loss, said: str
+) -> None:
+    registration, owner = desk
+    schema = replace(clinic_schema(), budget=Fraction(3), budget_delta=Fraction(1, 100))
+    with pytest.raises(InputError) as refused:
+        registration.add(clinic_frames(30), schema, owner, allowed)
+    assert said in str(refused.value)
+    assert "--raise-budget" in str(refused.value)
+    registration.add(clinic_frames(30), schema, owner, allowed, raise_budget=True)
+    assert registration.store.datasets.limits(CLINIC_ID).budget == allowed
+    assert registered(registration) == {"raised_from": {"epsilon": "3", "delta": "1/100"}}
+
+
+def test_a_budget_that_the_schema_allows_is_no_obstacle(desk: tuple[Registration, str]) -> None:
+    registration, owner = desk
+    schema = replace(clinic_schema(), budget=Fraction(5))
+    registration.add(clinic_frames(30), schema, owner, BUDGET)
+    assert registered(registration) == {}
+
+
+def test_cut_points_that_were_bought_count(desk: tuple[Registration, str], ledger: Path) -> None:
+    registration, owner = desk
+    bought = (Purchase(Fraction(1, 10), right=("CRP",)), Purchase(Fraction(1, 5), right=("CRP",)))
+    paid = PaidFor.cut_points(bought[0])
+    Ledger(ledger).charge("clinic", Loss(Fraction(1, 10)), paid, None, identifier=CLINIC_ID)
+    schema = replace(clinic_schema(), bought=bought)
+    registration.add(clinic_frames(30), schema, owner, BUDGET, ledgers=[ledger])
+    spent = registration.store.datasets.spent(CLINIC_ID).of_all
+    assert spent == Loss(Fraction(2) + Fraction(1, 10) + Fraction(1, 5))
+
+
+def test_a_second_server_does_not_sell_the_same_budget(
+    desk: tuple[Registration, str], ledger: Path
+) -> None:
+    registration, owner = desk
+    Ledger(ledger).take_over("clinic", CLINIC_ID, "another server")
+    given = (clinic_frames(30), clinic_schema(), owner, BUDGET)
+    for known in ({"beside": [ledger]}, {"ledgers": [ledger]}):
+        with pytest.raises(InputError, match="another server"):
+            registration.add(*given, **known)  # type: ignore[arg-type]
+    registration.add(*given, ledgers=[ledger], leave_out_charges=True)
+    assert registration.store.datasets.spent(CLINIC_ID).of_all.epsilon == 2
+    assert registered(registration)["left_out"] == {"ledgers": ["another server"]}
+
+
+@pytest.mark.parametrize("step", ["take_over", "register", "new_version"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_registration_that_is_cut_off_forgets_nothing(
+    step: str, when: str, desk: tuple[Registration, str], ledger: Path, tmp_path: Path
+) -> None:
+    """Wherever the process dies, what was spent is known to whoever may go on charging."""
+    registration, owner = desk
+    settings = tmp_path / "settings.json"
+    settings.write_bytes(line_for("x", registration.settings))
+    words = [sys.executable, "-m", "support.cut_off_registration"]
+    words += [str(settings), owner, str(ledger), step, when]
+    cut_off = subprocess.run(words, cwd=TESTS, env=unobserved(), timeout=120, check=False)
+    assert cut_off.returncode == -signal.SIGKILL
+    local, store = Ledger(ledger), registration.store
+    assert local.spent("clinic", CLINIC_ID) == Loss(Fraction(2))
+    is_served = bool(store.datasets.all())
+    assert is_served == (f"{when} {step}" in ("after register", "before new_version")) or (
+        step == "new_version"
+    )
+    try:
+        local.check("clinic", Loss(Fraction(1)), None, identifier=CLINIC_ID)
+    except InputError:
+        goes_on_here = False
+    else:
+        goes_on_here = True
+    assert goes_on_here == (f"{when} {step}" == "before take_over")
+    # Somebody does what the messages say, and it is as if nothing had happened.
+    given = (clinic_frames(30), clinic_schema(), owner, BUDGET)
+    if is_served:
+        with pytest.raises(ConflictError, match="add a new version"):
+            registration.add(*given, ledgers=[ledger])
+        registration.renew(CLINIC_ID, clinic_frames(30), clinic_schema())
+    else:
+        registration.add(*given, ledgers=[ledger])
+    assert store.datasets.spent(CLINIC_ID).of_all == Loss(Fraction(2))
+    assert store.datasets.version(CLINIC_ID).number >= 1
+    with pytest.raises(InputError, match="has taken over"):
+        local.check("clinic", Loss(Fraction(1)), None, identifier=CLINIC_ID)
 
 
 def test_a_draft_is_not_served(desk: tuple[Registration, str]) -> None:

@@ -51,6 +51,7 @@ class Site:
             question,
             Loss(Fraction(price)),
             os.urandom(8).hex(),
+            self.store.accounts.tokens(self.people.ids["ana"])[0].id,
         )
         return self.store.jobs.submit(request)
 
@@ -91,6 +92,40 @@ def test_over_budget_opens_nothing(site: Site) -> None:
     site.settings.data_folder.joinpath(site.store.datasets.version(CLINIC_ID).location).unlink()
     assert site.after(other).state is State.OVER_BUDGET
     assert site.spent == 6
+
+
+@pytest.mark.parametrize(
+    ("question", "limit"),
+    [
+        ({"trials": 3}, {"most_trials": 2}),
+        ({"algorithm": "alt-expm", "alternations": 3, "depth": 1}, {"most_trials": 2}),
+        (
+            {"algorithm": "tree-pair", "walk_steps": 20},
+            {"exact_only": False, "most_walk_steps": 10},
+        ),
+        ({"algorithm": "tree-pair", "walk_steps": 20}, {"exact_only": True}),
+    ],
+)
+def test_limits_that_became_stricter_while_a_job_waited_are_those_that_count(
+    site: Site, question: dict[str, Any], limit: dict[str, Any]
+) -> None:
+    job = site.submit({"kind": "mine", "epsilon": "1"} | question)
+    site.settings = site.settings.model_copy(update=limit)
+    site.worker = site.new_worker()
+    assert site.after(job).state is State.DECLINED
+    assert site.spent == 0
+    (event,) = [
+        one for one in site.store.audit.events(dataset=CLINIC_ID) if one.action == "job declined"
+    ]
+    assert "on this server" in event.details["reason"]
+
+
+def test_what_was_revoked_before_the_charge_opens_nothing(site: Site) -> None:
+    job = site.submit()
+    site.store.accounts.close(site.people.ids["ana"], "console")
+    site.settings.data_folder.joinpath(site.store.datasets.version(CLINIC_ID).location).unlink()
+    assert site.after(job).state is State.DECLINED
+    assert (site.spent, "not allowed" in site.lines.getvalue()) == (0, True)
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed"])
@@ -279,8 +314,9 @@ def test_a_process_without_memory_fails_the_job_and_goes_on(tmp_path: Path) -> N
             (found,) = site.store.work.lost("w")
             break
         time.sleep(0.05)
-    assert found.state in (State.FAILED, State.DONE)
-    assert site.spent == 1
+    # It may notice before the charge that it cannot draw.
+    assert found.state in (State.FAILED, State.DONE, State.DECLINED)
+    assert site.spent == (0 if found.state is State.DECLINED else 1)
     worker.process.kill()
     worker.wait()
     site.store.close()
