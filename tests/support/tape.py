@@ -12,9 +12,10 @@ the same in whatever order runs ask.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from threading import local
 from typing import Any
@@ -37,16 +38,18 @@ class Request:
 
     scores: a digest of what the mechanism saw: the scores of the candidates, the sizes of the
             groups, the last state of the walk
+    law:    a digest of the rate and the base measure by which it chose
     """
 
     mechanism: str
     price: str
     scores: str
+    law: str
     outcome: Any
 
-    def asked(self) -> tuple[str, str, str]:
+    def asked(self) -> tuple[str, str, str, str]:
         """Return what must be the same on replay."""
-        return self.mechanism, self.price, self.scores
+        return self.mechanism, self.price, self.scores, self.law
 
 
 @dataclass
@@ -102,7 +105,8 @@ def _intercepting(answer: Callable[[str, Request, Callable[[], Any]], Any]) -> I
 
     def opened(function: Callable[[Any], Any], sealed: Sealed[Any], receipt: Receipt) -> Any:
         scores = _digest(open_for_owner(sealed))
-        request = Request(receipt.mechanism, str(receipt.price), scores, None)
+        law = _digest_of_law(inspect.getclosurevars(function).nonlocals)
+        request = Request(receipt.mechanism, str(receipt.price), scores, law, None)
         step = str(receipt.step)
         outcome = answer(step, request, lambda: open_paid(function, sealed, receipt))
         # What is drawn without being paid for, such as random starts.
@@ -146,9 +150,24 @@ def _number(text: str) -> int:
 def _digest(value: Any) -> str:
     """Return a digest of whole numbers: an array of any width, or nested tuples."""
     whole = np.asarray(value)
-    assert whole.dtype.kind in "iu", "scores are whole numbers"
+    assert whole.dtype.kind in "iub", "scores are whole numbers"
     content = repr(whole.shape).encode() + whole.astype("<i8").tobytes()
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _digest_of_law(given: Mapping[str, Any]) -> str:
+    """Return a digest of what a choice was made by; "" if nothing was chosen."""
+    if "base" not in given:
+        return ""
+    base = given["base"]
+    parts = [base] if isinstance(base, np.ndarray) else [*_fields_of(base).values()]
+    digests = [_digest(one) if isinstance(one, np.ndarray) else repr(one) for one in parts]
+    return hashlib.sha256(repr((str(given["rate"]), digests)).encode()).hexdigest()[:16]
+
+
+def _fields_of(one: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass, by name."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def _as_json(outcome: Any) -> Any:
