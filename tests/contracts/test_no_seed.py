@@ -16,6 +16,7 @@ import typer.main
 import redveil
 from redveil.algorithms.catalogue import ALGORITHMS, make_algorithm
 from redveil.cli.app import app
+from redveil.cli.commands import LazyGroup
 from redveil.errors import InputError
 from redveil.privacy.randomness import SystemRandomness
 from support.wall import marked
@@ -67,7 +68,8 @@ def options(command: Any, path: str = "redveil") -> Iterator[tuple[str, str]]:
         for name in (*parameter.opts, *parameter.secondary_opts, str(parameter.envvar or "")):
             yield path, name
     for name, inner in getattr(command, "commands", {}).items():
-        yield from options(inner, f"{path} {name}")
+        loaded = command.loaded(name) if isinstance(command, LazyGroup) else inner
+        yield from options(loaded, f"{path} {name}")
 
 
 def test_no_option_of_the_command_line_makes_a_run_repeatable() -> None:

@@ -15,9 +15,8 @@ COMMAND = re.compile(r"(^|[`\s(])redveil [a-z][a-z-]*( [^`]*)?$|(pass|with) --[a
 # What needs no quotes: it is ours, and has neither spaces nor other signs of a shell.
 PLAIN = {
     "name": "the name of a command, a word for a file, or a path that was quoted",
-    "job.id": "hexadecimal digits",
     "last": "a number",
-    "where": "an option whose value was quoted",
+    "command": "a command whose values were quoted",
     "one.name": "the name of an experiment",
 }
 

@@ -129,6 +129,7 @@ def _intercepting(answer: Callable[[str, Request, Callable[[], Any]], Any]) -> I
         return source().gaussian(rho, count)
 
     with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("COLUMNS", "120")
         patched.setattr(Purse, "pay", paid)
         patched.setattr(mechanisms, "open_paid", opened)
         patched.setattr(SystemRandomness, "words", words)

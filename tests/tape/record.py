@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.tape import recording
 from tape.cases import CASES, RECORDED
-from tape.files import write_tape
+from tape.files import printed, write_tape
 
 
 def main() -> None:
@@ -22,9 +22,10 @@ def main() -> None:
     for name in sys.argv[1:] or CASES:
         with recording() as tape:
             result = CASES[name]()
+            text = printed(result)
         write_tape(name, tape)
         (RECORDED / f"{name}.result.json").write_text(result.to_json(), encoding="utf-8")
-        (RECORDED / f"{name}.txt").write_text(f"{result}\n", encoding="utf-8")
+        (RECORDED / f"{name}.txt").write_text(text, encoding="utf-8")
         print(name, len(tape.requests), "requests,", len(result), "redescriptions")
 
 

@@ -142,7 +142,10 @@ def test_a_description_is_charged_as_planned(tmp_path: Path) -> None:
         ({"query": "[gout] & [eGFR > 50]"}, "^query: gout is an attribute of the left view"),
         ({"within": "[sox = F]"}, "^within: no attribute sox"),
         ({"query": "[gout] & ![gout]"}, "^query: true for no patient that the question is about"),
-        ({"query": "[age <= 110]"}, "^query: true for every patient that the question is about"),
+        (
+            {"query": "[gout] | ![gout]"},
+            "^query: true for every patient that the question is about",
+        ),
         ({"within": "[gout]"}, "^query: true for every patient that .* by the schema alone; ask"),
         ({"within": ["[sex = male]", "![gout]"]}, "^query: true for no patient that the question"),
         ({"within": ["[sex = male]", "[sex = female]"]}, "^within: true for no patient, by the"),
@@ -494,7 +497,8 @@ def test_a_confirmation_says_what_is_known_of_its_entities(
     first = few_of(many())
     again = redveil.confirm(first, cohort(identifier), 1)
     vouched = redveil.confirm(first, cohort(identifier), 1, others=True)
-    assert f"measured on  {known}; {unvouched}\n" in str(again.certificate)
+    # Wherever lines are folded.
+    assert f"measured on {known}; {unvouched} " in " ".join(str(again.certificate).split())
     assert f"measured on  {known}\n" in str(vouched.certificate)
     assert VOUCHED not in again.certificate.conditions
     assert VOUCHED in vouched.certificate.conditions

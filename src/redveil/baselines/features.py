@@ -67,7 +67,8 @@ class Features:
 def features_of(columns: Mapping[str, Column], rows: int) -> Features:
     """Return a view's features. Numbers become ranks, so that single precision is exact.
 
-    >>> age = NumericColumn(Attribute("age", Kind.NUMERIC), np.array([41.0, np.nan, 17.0]))
+    >>> years = Attribute("age", Kind.NUMERIC, minimum=0, maximum=110)
+    >>> age = NumericColumn(years, np.array([41.0, np.nan, 17.0]))
     >>> features_of({"age": age}, 3).matrix[:, 0].tolist()
     [1.0, nan, 0.0]
     """

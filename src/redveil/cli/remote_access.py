@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from redveil.cli.console import agrees, can_be_asked, say
 from redveil.errors import InputError
+from redveil.files import typed
 
 if TYPE_CHECKING:
     from redveil.client.login import Login
@@ -85,7 +85,7 @@ def suggested(command: str, address: str) -> str:
     >>> suggested("fetch 7e57", "https://redveil.example.org")
     '`redveil remote fetch 7e57 --server https://redveil.example.org`'
     """
-    return f"`redveil remote {command} --server {shlex.quote(address)}`"
+    return f"`redveil remote {command} --server {typed(address)}`"
 
 
 def _login(where: str | None, token: str | None) -> Login:
@@ -111,7 +111,7 @@ def _must_be_meant(address: str) -> None:
             return
         raise InputError("nothing was asked; name the server with --server")
     raise InputError(
-        f"this would charge a server that was not named; say --server {shlex.quote(address)}, or "
+        f"this would charge a server that was not named; say --server {typed(address)}, or "
         "log in to it in this folder"
     )
 

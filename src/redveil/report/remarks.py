@@ -17,9 +17,11 @@ REMARKS: list[Remark] = []
 def remarks(document: ResultDocument) -> list[Note]:
     """Return everything that is said below a result.
 
+    >>> from dataclasses import replace
     >>> from redveil import load, mine
     >>> from redveil.data.synthetic import clinic_frames, clinic_schema
-    >>> result = mine(load(*clinic_frames(500), clinic_schema().replace(name="example")), epsilon=2)
+    >>> schema = replace(clinic_schema(), name="example", id="example")
+    >>> result = mine(load(*clinic_frames(500), schema), epsilon=2)
     >>> print(remarks(result.document)[0][:33])
     ε = 2 spent on example so far, as
     """

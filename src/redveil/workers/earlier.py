@@ -8,7 +8,6 @@ that is cut off in between, nothing is lost, and the same command goes on.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ from redveil.budget.charges import (
 )
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError
-from redveil.files import followed
+from redveil.files import followed, typed
 from redveil.privacy.loss import Loss, legible
 from redveil.schema import Schema
 
@@ -90,7 +89,7 @@ class Earlier:
             if left_out and not self.leave_out_charges:
                 raise InputError(
                     f"{path}: {_in_words(total(left_out))} was charged for {schema.name}; take "
-                    f"that over with --ledger {shlex.quote(str(path))}, or leave it out with "
+                    f"that over with --ledger {typed(path)}, or leave it out with "
                     "--leave-out-charges, which the audit log records"
                 )
         found = (_plain(total(left_out)) if left_out else {}) | (

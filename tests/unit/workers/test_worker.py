@@ -314,9 +314,9 @@ def test_a_process_without_memory_fails_the_job_and_goes_on(tmp_path: Path) -> N
             (found,) = site.store.work.lost("w")
             break
         time.sleep(0.05)
-    # It may notice before the charge that it cannot draw.
-    assert found.state in (State.FAILED, State.DONE, State.DECLINED)
-    assert site.spent == (0 if found.state is State.DECLINED else 1)
+    # It may notice before the charge that it cannot draw, or end before it: then another may try.
+    assert found.state in (State.FAILED, State.DONE, State.DECLINED, State.QUEUED)
+    assert site.spent == (0 if found.state in (State.DECLINED, State.QUEUED) else 1)
     worker.process.kill()
     worker.wait()
     site.store.close()
