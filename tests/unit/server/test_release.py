@@ -177,13 +177,14 @@ def test_an_answer_is_in_the_ledger_once_it_shows(tmp_path: Path) -> None:
     store.work.commit(job.id, "w", {"answer": 42})
     # Until then, its signature keeps it from being changed.
     check_database(store.database, place.signer.public)
+    exchanged = ('"answer":42', '"answer":43')
     with store.database.transaction() as transaction:
-        changed = "UPDATE jobs SET result = replace(result, '42', '43')"
-        assert transaction.change(changed) == 1
+        changed = "UPDATE jobs SET result = replace(result, ?, ?)"
+        assert transaction.change(changed, *exchanged) == 1
     with pytest.raises(LedgerError, match="its result was changed"):
         check_database(store.database, place.signer.public)
     with store.database.transaction() as transaction:
-        transaction.change("UPDATE jobs SET result = replace(result, '43', '42')")
+        transaction.change(changed, *reversed(exchanged))
     assert store.work.enter_answers() == 0
     place.clock.pass_(seconds=6)
     # Before the next charge, whether or not anybody has looked meanwhile.
