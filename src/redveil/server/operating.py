@@ -49,7 +49,8 @@ def me(account: Reader, request: Request) -> answers.Me:
 def head(here: Here, account: Keeper) -> answers.Receipt:  # noqa: ARG001 - the token is checked
     """Return the signed head of the ledger: whoever keeps it notices if the ledger is cut off.
 
-    Not for analysts: it moves whenever anybody's job starts or ends. They have their receipts.
+    Not for analysts: it moves whenever anybody's job starts, or the answer shows. They have their
+    receipts.
     """
     return views.head(here.store.head())
 

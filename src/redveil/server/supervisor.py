@@ -83,6 +83,7 @@ class Supervisor:
                 if time.monotonic() - looked > _EXPIRE:
                     looked = time.monotonic()
                     self._safely(self.store.work.expire)
+                    self._safely(self.store.work.enter_answers)
                     self._safely(self.forget)
                 time.sleep(_POLL)
         finally:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from redveil.budget.book import Head, check_chain
 from redveil.budget.entry import CHARGE, COMMIT, VOID, Entry, NotAnEntryError
-from redveil.errors import LedgerError
+from redveil.errors import LedgerError, ResultError
 from redveil.privacy.loss import Loss
 from redveil.signing.canonical import digest
+from redveil.signing.certificate import check_result
 from redveil.signing.keys import PublicKey
 from redveil.store.database import Database, Transaction
 from redveil.store.job import State
@@ -97,7 +98,7 @@ def _read(transaction: Transaction) -> Callable[[PublicKey | None, Iterable[Head
 
     def check(key: PublicKey | None, seen: Iterable[Head]) -> Checked:
         checked = check_entries(found, ledger, key, seen)
-        _check_jobs(found, jobs)
+        _check_jobs(found, jobs, key)
         return checked
 
     return check
@@ -159,7 +160,9 @@ def _must(is_right: bool, entry: Entry, what: str) -> None:  # noqa: FBT001 - li
         raise LedgerError(f"entry {entry.number} of the ledger {what}; the ledger was changed")
 
 
-def _check_jobs(found: Sequence[Entry], jobs: Sequence[dict[str, Any]]) -> None:
+def _check_jobs(
+    found: Sequence[Entry], jobs: Sequence[dict[str, Any]], key: PublicKey | None
+) -> None:
     """Compare jobs with the ledger: what was charged is charged, what was answered is there."""
     voided = {entry.voids for entry in found if entry.kind == VOID}
     charges = {
@@ -171,14 +174,24 @@ def _check_jobs(found: Sequence[Entry], jobs: Sequence[dict[str, Any]]) -> None:
     for job in jobs:
         if job["charge"] != charges.get(job["id"]):
             raise LedgerError(f"job {job['id']}: its charge is not that of the ledger")
-        if job["state"] == State.DONE and job["id"] not in results:
-            raise LedgerError(f"job {job['id']}: its result is not in the ledger")
-        if job["state"] == State.DONE and _digest(job["result"]) != results[job["id"]]:
+        if job["state"] == State.DONE and not _is_answer(job, results, key):
             raise LedgerError(f"job {job['id']}: its result was changed")
 
 
-def _digest(result: str | None) -> str | None:
+def _is_answer(
+    job: Mapping[str, Any], results: Mapping[str | None, str | None], key: PublicKey | None
+) -> bool:
+    """Return whether a job's result is signed for its charge, and the one in the ledger.
+
+    The ledger has it once its end shows; until then, the signature is what there is.
+    """
     try:
-        return digest(json.loads(result or ""))
-    except ValueError:
-        return None
+        result = json.loads(job["result"] or "")
+        if key is not None:
+            check_result(result, key)
+        signed = result["signature"]["job"], result["signature"]["number"]
+    except (ValueError, TypeError, KeyError, AttributeError, ResultError):
+        return False
+    is_entered = job["id"] in results
+    is_the_one = not is_entered or digest(result) == results[job["id"]]
+    return is_the_one and signed == (job["id"], job["charge"])

@@ -7,6 +7,7 @@ been. `touching` is written before the data is opened, so what is not written wa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
@@ -30,7 +31,7 @@ from redveil.store.admission import admitted, hold
 from redveil.store.audit import record
 from redveil.store.database import Database, Transaction
 from redveil.store.datasets import find_dataset, find_version
-from redveil.store.job import LEASED, Job, State, job_in
+from redveil.store.job import COLUMNS, LEASED, Job, State, job_in
 from redveil.store.jobs import SELECT, find_job, shown
 from redveil.store.ledger import ServerLedger, SignedHead, entry
 from redveil.store.limits import NOTHING
@@ -40,6 +41,11 @@ SERVER: Final = "server"
 # A job that has lost so many workers before it was run is given up.
 MOST_TRIES: Final = 3
 _LEASED: Final = ", ".join(f"'{one.value}'" for one in LEASED)
+# Answers that are stored, and whose digests are not in the ledger.
+_NOT_ENTERED: Final = (
+    f"SELECT {', '.join(COLUMNS)}, result FROM jobs WHERE state = 'done' AND NOT EXISTS "
+    "(SELECT 1 FROM charges WHERE charges.job = jobs.id AND kind = 'commit') ORDER BY number"
+)
 _FREE: Final = "worker = NULL, lease_until = NULL"
 # First the analyst whose jobs were taken up longest ago, or never, then who has the oldest job.
 _ANALYSTS: Final = (
@@ -141,6 +147,7 @@ class Work:
             found = self._mine(transaction, job, worker, State.CLAIMED)
             # From here on nobody else can charge, so what is read now is what is compared.
             self._ledger.lock(transaction)
+            self._enter_answers(transaction)
             refusal = self._refusal(transaction, found)
             if refusal is None:
                 charge = self._ledger.append(transaction, self._entry(transaction, found))
@@ -184,18 +191,26 @@ class Work:
             signed = sign_result(
                 document, {"job": job, "dataset": found.dataset, **charged}, self._signer
             )
-            self._ledger.append(
-                transaction,
-                self._entry(transaction, found, COMMIT, result=digest(signed)),
-            )
             transaction.execute(
                 f"UPDATE jobs SET state = ?, result = ?, finished_at = ?, progress = '1', {_FREE} "
                 "WHERE id = ?",
                 [State.DONE, canonical(signed).decode(), moment(self._clock()), job],
             )
             self._record(transaction, found, "job done", charge=found.charge)
-        self._ledger.keep()
+            entered = self._enter_answers(transaction)
+        if entered:
+            self._ledger.keep()
         return signed
+
+    def enter_answers(self) -> int:
+        """Append the digests of answers that show to the ledger; return how many."""
+        with self._database.reading() as transaction:
+            if not self._answers(transaction):
+                return 0
+        with self._database.transaction() as transaction:
+            entered = self._enter_answers(transaction)
+        self._ledger.keep()
+        return entered
 
     def fail(self, job: str, worker: str) -> None:
         """Give up a job. What was charged stays charged."""
@@ -259,6 +274,33 @@ class Work:
 
     def _decline(self, transaction: Transaction, job: Job, reason: str) -> None:
         self._finish(transaction, job, State.DECLINED, "job declined", reason=reason)
+
+    def _enter_answers(self, transaction: Transaction) -> int:
+        """Append the digests of answers that show.
+
+        Not sooner, and before any charge: the place of a charge tells how many entries there were,
+        so it would tell whether a job had ended that does not show it, or was cancelled.
+        """
+        if not self._answers(transaction):
+            return 0
+        self._ledger.lock(transaction)
+        # Another process may have entered them before the ledger was locked.
+        answers = self._answers(transaction)
+        for job, result in answers:
+            self._ledger.append(
+                transaction,
+                self._entry(transaction, job, COMMIT, result=digest(json.loads(result))),
+            )
+        return len(answers)
+
+    def _answers(self, transaction: Transaction) -> list[tuple[Job, str]]:
+        """Return the jobs whose answers show and are not in the ledger, and the answers."""
+        now, found = self._clock(), transaction.rows(_NOT_ENTERED)
+        return [
+            (job_in(row), row["result"])
+            for row in found
+            if all(one <= now for one in shown(transaction, self._every, "jobs.id = ?", row["id"]))
+        ]
 
     def _until(self) -> str:
         return moment(self._clock() + self._lease)

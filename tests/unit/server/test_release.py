@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from math import log2
@@ -9,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redveil.errors import ConflictError
+from redveil.errors import ConflictError, LedgerError
 from redveil.server import views
 from redveil.server.settings import Settings
+from redveil.signing.certificate import sign_result
 from redveil.store.checking import check_database
-from redveil.store.job import State
+from redveil.store.job import Job, State
 from redveil.store.release import moments, next_moment, release_moment
 from redveil.wire.answers import JobState
 from support.served import Served, served
@@ -126,6 +128,79 @@ def test_who_cancels_does_not_learn_whether_a_job_had_ended(tmp_path: Path, endi
         place.store.jobs.result(job.id, place.ana.id)
     check_database(place.store.database, place.signer.public)
     place.store.database.close()
+
+
+def _number(place: Place, job: Job) -> int:
+    receipt = place.store.jobs.receipt(job.id)
+    assert receipt is not None
+    return receipt.number
+
+
+@pytest.mark.parametrize("ending", ["running", "done", "failed"])
+def test_the_place_of_the_next_charge_does_not_tell_whether_a_cancelled_job_had_ended(
+    tmp_path: Path, ending: str
+) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5)
+    job = place.running()
+    if ending == "done":
+        place.store.work.commit(job.id, "w", {"answer": 42})
+    if ending == "failed":
+        place.store.work.fail(job.id, "w")
+    place.store.jobs.cancel(job.id, place.ana.id)
+    place.clock.pass_(seconds=20)
+    place.store.work.enter_answers()
+    assert _number(place, place.reserved()) == _number(place, job) + 1
+    check_database(place.store.database, place.signer.public)
+    place.store.database.close()
+
+
+@pytest.mark.parametrize("ending", ["running", "done", "failed"])
+def test_the_place_of_anothers_charge_tells_of_no_end_before_it_shows(
+    tmp_path: Path, ending: str
+) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5, analysts=2)
+    job = place.running()
+    if ending == "done":
+        place.store.work.commit(job.id, "w", {"answer": 42})
+    if ending == "failed":
+        place.store.work.fail(job.id, "w")
+    place.store.work.enter_answers()
+    other = place.reserved(worker="x", analyst=place.analysts[1])
+    assert _number(place, other) == _number(place, job) + 1
+    place.store.database.close()
+
+
+def test_an_answer_is_in_the_ledger_once_it_shows(tmp_path: Path) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5, analysts=2)
+    store = place.store
+    job = place.running()
+    store.work.commit(job.id, "w", {"answer": 42})
+    # Until then, its signature keeps it from being changed.
+    check_database(store.database, place.signer.public)
+    exchanged = ('"answer":42', '"answer":43')
+    with store.database.transaction() as transaction:
+        changed = "UPDATE jobs SET result = replace(result, ?, ?)"
+        assert transaction.change(changed, *exchanged) == 1
+    with pytest.raises(LedgerError, match="its result was changed"):
+        check_database(store.database, place.signer.public)
+    with store.database.transaction() as transaction:
+        transaction.change(changed, *reversed(exchanged))
+    assert store.work.enter_answers() == 0
+    place.clock.pass_(seconds=6)
+    # Before the next charge, whether or not anybody has looked meanwhile.
+    other = place.reserved(worker="x", analyst=place.analysts[1])
+    assert _number(place, other) == _number(place, job) + 2
+    assert store.work.enter_answers() == 0
+    check_database(store.database, place.signer.public)
+    # From then on, not even who has the key exchanges it.
+    document = store.jobs.result(job.id)
+    part = {name: document["signature"][name] for name in ("job", "dataset", "ledger", "number")}
+    forged = json.dumps(sign_result({"answer": 43}, part, place.signer))
+    with store.database.transaction() as transaction:
+        transaction.change("UPDATE jobs SET result = ? WHERE id = ?", forged, job.id)
+    with pytest.raises(LedgerError, match="its result was changed"):
+        check_database(store.database, place.signer.public)
+    store.database.close()
 
 
 def test_an_end_that_shows_is_not_cancelled(tmp_path: Path) -> None:

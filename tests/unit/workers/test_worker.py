@@ -334,6 +334,22 @@ def test_a_process_ends_with_its_parent_and_after_its_job(tmp_path: Path) -> Non
     site.store.close()
 
 
+def test_a_process_ends_at_once_as_one_does_that_is_stopped_in_the_middle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a cancelled run had ended must not tell by how long its process takes to end."""
+    site, slow = Site(tmp_path / "server"), tmp_path / "slow"
+    starting = f"import atexit, pathlib\natexit.register(pathlib.Path({str(slow)!r}).touch)\n"
+    (tmp_path / "sitecustomize.py").write_text(starting)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    # Its input ends, so it has nothing to do.
+    worker = Process(site.settings)
+    assert worker.wait() == 0
+    assert "ready" in worker.said
+    assert not slow.exists()
+    site.store.close()
+
+
 def test_a_process_that_cannot_start_says_so(tmp_path: Path) -> None:
     worker = Process(Settings(folder=tmp_path / "none"))
     assert worker.wait() == 3
