@@ -346,7 +346,9 @@ def decide(
 def _account(store: Store, name: str) -> Account:
     from redveil.errors import NotFoundError
 
-    for one in store.accounts.all():
+    found = store.accounts.all()
+    # Ids first: operators may give an account any name, also one that looks like another's id.
+    for one in (*(one for one in found if one.id == name), *found):
         if name in (one.name, one.id):
             return one
     raise NotFoundError(f"no account {name}; see `redveil server list`")

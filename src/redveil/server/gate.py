@@ -88,7 +88,11 @@ class Gate:
             )
         if scope["path"].startswith(paths.V1) or scope["path"] == paths.METRICS:
             scope.setdefault("state", {})["token"] = await self._authenticated(scope)
-        body = await self._body(Request(scope, receive))
+        request = Request(scope, receive)
+        body = await self._body(request)
+        if _has_body(request) and "token" in scope.get("state", {}):
+            # Its client has chosen when the request is complete.
+            scope["state"]["token"] = await self._still_working(request)
         is_sent = False
 
         async def replay() -> Message:
@@ -112,20 +116,27 @@ class Gate:
             raise ProblemError(
                 Code.TOO_MANY, "too many wrong tokens from this address; wait", retry_after=wait
             )
-        token = None
-        if secret is not None:
-            token = await run_sync(context.store.accounts.authenticate, secret)
+        token = await self._working(secret)
         self._welcome.note(secret, is_right=token is not None)
         if token is None:
             context.wrong_tokens.wait(address)
             context.metrics.wrong_token()
-            raise ProblemError(
-                Code.UNAUTHENTICATED,
-                "no valid token; send one in the header: Authorization: Bearer …",
-            )
+            raise _no_token()
         if wait := context.requests.wait(token.account.id):
             raise ProblemError(Code.TOO_MANY, "too many requests; wait", retry_after=wait)
         return token
+
+    async def _still_working(self, request: Request) -> Token:
+        """Return the token of a request that is complete; refuse one that was revoked by then."""
+        token = await self._working(_secret(request))
+        if token is None:
+            raise _no_token()
+        return token
+
+    async def _working(self, secret: str | None) -> Token | None:
+        if secret is None:
+            return None
+        return await run_sync(self._context.store.accounts.authenticate, secret)
 
     async def _body(self, request: Request) -> bytes:
         """Read a request, which may be neither too large nor too slow."""
@@ -204,6 +215,18 @@ def _secret(request: Request) -> str | None:
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     secret = secret.strip()
     return secret if kind.lower() == "bearer" and 0 < len(secret) <= _LONGEST_TOKEN else None
+
+
+def _has_body(request: Request) -> bool:
+    """Return whether a request announces a body, for which the server waits."""
+    announced = request.headers.get("content-length", "0")
+    return announced.strip("0") != "" or "transfer-encoding" in request.headers
+
+
+def _no_token() -> ProblemError:
+    return ProblemError(
+        Code.UNAUTHENTICATED, "no valid token; send one in the header: Authorization: Bearer …"
+    )
 
 
 def _too_large(most: int) -> ProblemError:

@@ -17,7 +17,7 @@ from redveil.signing.certificate import check_result
 from redveil.signing.keys import PublicKey
 from redveil.store.database import Database, Transaction
 from redveil.store.job import State
-from redveil.store.ledger import Spent, entries, identity, signed_head
+from redveil.store.ledger import UNKNOWN, Spent, entries, identity, signed_head
 from redveil.store.limits import Limits
 
 
@@ -136,7 +136,8 @@ def _replayed(found: Sequence[Entry]) -> dict[tuple[str, str | None], Loss]:
     return {
         (names[key], key): Spent(account.spent).of_all
         for key, account in accounts.items()
-        if account.spent
+        # A charge of nothing to data sets that nobody knows says when budgets were written off.
+        if account.spent and names[key] != UNKNOWN
     }
 
 

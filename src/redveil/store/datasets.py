@@ -150,11 +150,13 @@ class DataSets:
     def close(self, dataset: str, actor: str) -> None:
         """Close a data set: nothing is submitted to it any more. Its id and its charges stay.
 
-        Jobs that wait are declined: a worker would charge them, and find nothing to open.
+        Jobs that wait are declined: a worker would charge them, and find nothing to open. The
+        budget is nothing from now on, which is in the ledger: so a database that is restored from
+        a backup, where the data set is open, lacks an entry, and sells nothing when that is back.
         """
         now = self._clock()
         with self._database.transaction() as transaction:
-            find_dataset(transaction, dataset, lock=True)
+            found = find_dataset(transaction, dataset, lock=True)
             transaction.execute(
                 "UPDATE datasets SET closed_at = ? WHERE id = ?", [moment(now), dataset]
             )
@@ -163,7 +165,9 @@ class DataSets:
                 "WHERE dataset = ? AND state IN ('waiting', 'queued')",
                 [moment(now), dataset],
             )
+            self._set(transaction, found, limits.BUDGET, NOTHING, actor)
             record(transaction, now, actor, "data set closed", dataset=dataset)
+        self._ledger.keep()
 
     def set_budget(self, dataset: str, budget: Loss, actor: str) -> None:
         """Set what may be spent in all."""

@@ -73,7 +73,7 @@ class Job:
     question: all parameters, as plain values
     price:    what it costs
     token:    the token with which it was asked; None if an earlier version has stored it
-    version:  the version of the data that it uses, once a worker has it
+    version:  the version of the data that it uses, once it is charged
     worker:   the worker that has it
     progress: of public quantities only, between 0 and 1
     charge:   the number of its charge in the ledger, None if nothing is charged

@@ -19,6 +19,10 @@ from redveil.store.witness import Witness
 
 IN_USE: Final = "in use"
 COPY: Final = "copy"
+# What was left of budgets when a backup was restored without a witness. An entry of nothing whose
+# data set has no id stands for those that the backup does not know.
+WRITTEN_OFF: Final = "written off"
+UNKNOWN: Final = "data sets since the backup"
 _SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM charges"
 # What was charged, and what of it was given back; equal charges are counted by the database.
 _CHARGED: Final = """
@@ -236,6 +240,14 @@ def stored_entry(row: Mapping[str, Any]) -> Entry:
         return read_entry(row)
     except NotAnEntryError:
         raise LedgerError(f"entry {row['number']} of the ledger was changed") from None
+
+
+def written_off_at(transaction: Transaction) -> str | None:
+    """Return when budgets were written off last: what was charged before may be unknown."""
+    ((found,),) = transaction.execute(
+        "SELECT MAX(made_at) FROM charges WHERE purpose = ? AND identifier = ''", [WRITTEN_OFF]
+    )
+    return None if found is None else str(found)
 
 
 def spent(transaction: Transaction, dataset: str) -> Spent:

@@ -33,6 +33,8 @@ from redveil.store.job import OPEN, State
 from redveil.store.ledger import (
     COPY,
     IN_USE,
+    UNKNOWN,
+    WRITTEN_OFF,
     entries,
     identity,
     must_be_written,
@@ -40,10 +42,10 @@ from redveil.store.ledger import (
     signed_head,
     spent,
 )
+from redveil.store.limits import NOTHING
 from redveil.store.texts import moment
 from redveil.store.witness import Witness
 
-WRITTEN_OFF: Final = "written off"
 _SECONDS_TO_WAIT: Final = 60
 _OPERATOR: Final = "operator"
 _OPEN: Final = ", ".join(f"'{one.value}'" for one in OPEN)
@@ -168,23 +170,25 @@ def _replay(transaction: Transaction, ledger: str, witness: Witness) -> int:
 def _write_off(
     transaction: Transaction, ledger: str, signer: Signer, clock: Clock
 ) -> dict[str, Loss]:
-    """Charge what is left of every budget."""
+    """Charge what is left of every budget, and note that there may be data sets besides."""
     lost: dict[str, Loss] = {}
+    amounts = [(UNKNOWN, "", NOTHING)]
     for name, dataset in transaction.execute("SELECT name, id FROM datasets ORDER BY name"):
         budget, used = limits_of(transaction, dataset).budget, spent(transaction, dataset).of_all
         rest = Loss(
             max(budget.epsilon - used.epsilon, Fraction(0)),
             max(budget.delta - used.delta, Fraction(0)),
         )
-        if rest != Loss(Fraction(0)):
-            charge = Charge(name, rest, PaidFor(WRITTEN_OFF), moment(clock()), dataset)
-            book.append(
-                transaction,
-                Entry(charge),
-                ledger,
-                lambda head: signer.sign(signed_head(ledger, head)),
-            )
+        if rest != NOTHING:
+            amounts.append((name, dataset, rest))
             lost[name] = rest
+    for name, identifier, amount in amounts:
+        book.append(
+            transaction,
+            Entry(Charge(name, amount, PaidFor(WRITTEN_OFF), moment(clock()), identifier)),
+            ledger,
+            lambda head: signer.sign(signed_head(ledger, head)),
+        )
     return lost
 
 

@@ -12,7 +12,7 @@ from redveil.store.audit import AuditLog
 from redveil.store.database import Database
 from redveil.store.datasets import DataSets
 from redveil.store.jobs import Jobs
-from redveil.store.ledger import ServerLedger, SignedHead, identity
+from redveil.store.ledger import ServerLedger, SignedHead, identity, written_off_at
 from redveil.store.migrations import migrate, must_be_current
 from redveil.store.texts import moment
 from redveil.store.witness import Witness
@@ -127,6 +127,11 @@ class Store:
         """Return the identity of the ledger."""
         with self.database.reading() as transaction:
             return identity(transaction)
+
+    def written_off_at(self) -> str | None:
+        """Return when budgets were written off last, None if they never were."""
+        with self.database.reading() as transaction:
+            return written_off_at(transaction)
 
     def head(self) -> SignedHead | None:
         """Return the ledger's signed head, None if it is empty."""

@@ -95,11 +95,10 @@ class Work:
                 "ON CONFLICT (analyst) DO UPDATE SET served = excluded.served",
                 [job.analyst],
             )
-            version = find_version(transaction, job.dataset)
             transaction.execute(
-                "UPDATE jobs SET state = ?, worker = ?, lease_until = ?, version = ?, "
-                "tries = tries + 1 WHERE id = ?",
-                [State.CLAIMED, worker, self._until(), version.number, job.id],
+                "UPDATE jobs SET state = ?, worker = ?, lease_until = ?, tries = tries + 1 "
+                "WHERE id = ?",
+                [State.CLAIMED, worker, self._until(), job.id],
             )
             return find_job(transaction, job.id)
 
@@ -151,9 +150,12 @@ class Work:
             refusal = self._refusal(transaction, found)
             if refusal is None:
                 charge = self._ledger.append(transaction, self._entry(transaction, found))
+                # If rows were renewed by now, perhaps because somebody left, the new ones are read.
+                version = find_version(transaction, found.dataset)
                 transaction.execute(
-                    "UPDATE jobs SET state = ?, charge = ?, lease_until = ? WHERE id = ?",
-                    [State.RESERVED, charge.number, self._until(), job],
+                    "UPDATE jobs SET state = ?, charge = ?, version = ?, lease_until = ? "
+                    "WHERE id = ?",
+                    [State.RESERVED, charge.number, version.number, self._until(), job],
                 )
                 self._record(transaction, found, "job charged", charge=charge.number)
                 receipt = self._ledger.receipt(transaction, charge)
@@ -171,14 +173,18 @@ class Work:
             found = self._mine(transaction, job, worker, State.CLAIMED)
             self._decline(transaction, found, reason)
 
-    def touching(self, job: str, worker: str) -> None:
-        """Write down that the data will be opened. Open it only after this has returned."""
+    def touching(self, job: str, worker: str) -> Job:
+        """Write down that the data will be opened. Open it only after this has returned.
+
+        Returns the job, which says by now which version of the data it uses.
+        """
         with self._database.transaction() as transaction:
             self._mine(transaction, job, worker, State.RESERVED)
             transaction.execute(
                 "UPDATE jobs SET state = ?, lease_until = ? WHERE id = ?",
                 [State.RUNNING, self._until(), job],
             )
+            return find_job(transaction, job)
 
     def commit(self, job: str, worker: str, document: Mapping[str, Any]) -> dict[str, Any]:
         """Sign a result document, store it, and return it as it is stored."""

@@ -35,6 +35,7 @@ class Earlier:
     server:  the identity of the server's ledger
     ledgers: those whose charges are taken over
     beside:  those that local runs with this schema charge, so that their charges are known
+    written_off: when the server has forgotten charges to data sets that it does not know
     leave_out_charges: pass over what is not taken over
     raise_budget:      allow more than the schema does
     """
@@ -42,6 +43,7 @@ class Earlier:
     server: str
     ledgers: Sequence[Path] = ()
     beside: Sequence[Path] = ()
+    written_off: str | None = None
     leave_out_charges: bool = False
     raise_budget: bool = False
     details: dict[str, Any] = field(default_factory=dict)
@@ -68,6 +70,19 @@ class Earlier:
         """Refuse to pass over charges that are known."""
         for path in self.ledgers:
             Ledger(path).must_be_there()
+            if not (self.leave_out_charges or Ledger(path).charges(schema.name, schema.id)):
+                raise InputError(
+                    f"{path}: nothing was charged for {schema.name} there; name the ledger that "
+                    "was charged, or add --leave-out-charges if there is none, which the audit "
+                    "log records"
+                )
+        if self.written_off is not None and not self.leave_out_charges:
+            raise InputError(
+                f"this server was restored from a backup, and budgets were written off at "
+                f"{self.written_off}; it has forgotten data sets that were registered between the "
+                f"two. If {schema.name} is none of them, say so with --leave-out-charges, which "
+                "the audit log records"
+            )
         named = {followed(one) for one in self.ledgers}
         left_out: list[Charge] = []
         servers: list[str] = []
@@ -92,11 +107,13 @@ class Earlier:
                     f"that over with --ledger {typed(path)}, or leave it out with "
                     "--leave-out-charges, which the audit log records"
                 )
-        found = (_plain(total(left_out)) if left_out else {}) | (
-            {"ledgers": sorted(set(servers))} if servers else {}
-        )
-        if found:
-            self.details["left_out"] = found
+        if self.leave_out_charges:
+            # Also if none are known: nobody can say what is beside a schema from a pipe.
+            self.details["left_out"] = (
+                (_plain(total(left_out)) if left_out else {})
+                | ({"ledgers": sorted(set(servers))} if servers else {})
+                | ({"written_off": self.written_off} if self.written_off else {})
+            )
 
     def take_over(self, schema: Schema, now: str) -> list[Charge]:
         """Return the charges that count from now on; the ledgers that had them charge no more.

@@ -69,7 +69,8 @@ class Registration:
         """
         public = _public(schema)
         self.store.datasets.must_be_new(public.id or "", public.name)
-        earlier = Earlier(self.store.identity(), **known)
+        forgotten = self.store.written_off_at()
+        earlier = Earlier(self.store.identity(), written_off=forgotten, **known)
         earlier.must_allow(schema, budget)
         earlier.must_be_counted(schema)
         dataset = load(*tables, public, few_in_common=few_in_common)

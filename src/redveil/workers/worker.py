@@ -116,7 +116,7 @@ class Worker:
         if self._is_stopped:
             self._store.work.give_back(job.id, self._name)
             return "given back"
-        self._store.work.touching(job.id, self._name)
+        job = self._store.work.touching(job.id, self._name)
         # The system ends this process, whatever it is doing then.
         signal.setitimer(signal.ITIMER_REAL, self._settings.worker_seconds)
         try:

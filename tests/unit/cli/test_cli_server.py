@@ -89,6 +89,18 @@ def test_an_operator_sets_up_a_server(registered: Run, store: Store) -> None:
     assert store.datasets.all() == []
 
 
+def test_an_account_that_is_named_like_anothers_id_is_not_that_one(
+    admin: Run, store: Store
+) -> None:
+    assert admin("add-account", "zoe", "--role", "analyst").code == 0
+    (zoe,) = [one for one in store.accounts.all() if one.name == "zoe"]
+    # Operators choose names over the network.
+    assert admin("add-account", zoe.id, "--role", "analyst").code == 0
+    token = store.accounts.authenticate(admin("issue-token", zoe.id).out.strip())
+    assert token is not None
+    assert token.account == zoe
+
+
 @pytest.mark.parametrize("decision", ["approve", "decline"])
 def test_an_owner_decides_on_the_machine(registered: Run, store: Store, decision: str) -> None:
     registered("add-account", "ana", "--role", "analyst")

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ import pytest
 
 from redveil.data.synthetic import CLINIC_ID, clinic_schema
 from redveil.schema import Schema
+from redveil.store.store import utc_now
 from redveil.wire import paths
 from redveil.wire.problems import MEDIA_TYPE
 from support.served import JOBS, MINE, Served, served
@@ -185,6 +187,39 @@ def test_expired_and_revoked_tokens_do_not_work(place: Served) -> None:
             assert eve.get("/v1/me").json()["name"] == "eve"
             assert operator.delete(f"/v1/tokens/{made['id']}").status_code == 204
             assert eve.get("/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "path", "body"),
+    [
+        ("opa", "POST", "/v1/accounts/{ana}/tokens", b'{"days": 3650}'),
+        ("olga", "PUT", f"/v1/owner/datasets/{CLINIC_ID}/budget", b'{"epsilon": "5000"}'),
+        ("ana", "GET", "/v1/jobs", b"anything"),
+    ],
+)
+def test_a_token_that_is_revoked_while_its_request_arrives_does_not_work(
+    place: Served, name: str, method: str, path: str, body: bytes
+) -> None:
+    accounts = place.store.accounts
+    account = place.people.ids[name]
+    token, secret = accounts.issue_token(
+        account, ["read", "own", "operate"], utc_now() + timedelta(days=1), "console"
+    )
+    tokens, budget = accounts.tokens(), place.store.datasets.limits(CLINIC_ID).budget
+    where = urlsplit(place.url)
+    with socket.create_connection((where.hostname, where.port), timeout=30) as slow:
+        slow.sendall(
+            f"{method} {path.format(ana=place.people.ids['ana'])} HTTP/1.1\r\nHost: x\r\n"
+            f"Authorization: Bearer {secret}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n".encode()
+        )
+        # The server asks for the rest when it has looked at the token.
+        assert b"100 Continue" in slow.recv(4096)
+        accounts.revoke_token(token.id, "console")
+        slow.sendall(body)
+        assert b"401 Unauthorized" in slow.recv(4096)
+    assert [one.id for one in accounts.tokens()] == [one.id for one in tokens]
+    assert place.store.datasets.limits(CLINIC_ID).budget == budget
 
 
 def test_a_token_allows_no_more_than_its_scopes(place: Served) -> None:

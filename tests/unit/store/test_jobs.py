@@ -32,12 +32,12 @@ def test_a_job_goes_from_its_submission_to_its_answer(place: Place) -> None:
     assert (job.state, place.spent()) == (State.QUEUED, 0)
     claimed = place.store.work.claim("w")
     assert claimed is not None
-    assert (claimed.id, claimed.state, claimed.version) == (job.id, State.CLAIMED, 1)
+    assert (claimed.id, claimed.state, claimed.version) == (job.id, State.CLAIMED, None)
     assert place.spent() == 0
     receipt = place.store.work.reserve(job.id, "w")
     assert place.store.jobs.receipt(job.id) == receipt
     assert (state(place, job), place.spent()) == (State.RESERVED, 1)
-    place.store.work.touching(job.id, "w")
+    assert place.store.work.touching(job.id, "w").version == 1
     assert state(place, job) is State.RUNNING
     signed = place.store.work.commit(job.id, "w", DOCUMENT)
     assert state(place, job) is State.DONE
@@ -180,6 +180,18 @@ def test_what_is_revoked_while_a_job_waits_is_noticed_when_it_would_be_charged(
     # Nobody can submit another one, either.
     with pytest.raises((NotFoundError, ConflictError)):
         place.submit("1")
+
+
+def test_rows_that_were_renewed_before_the_charge_are_those_that_are_asked(place: Place) -> None:
+    job = place.submit("1")
+    place.store.work.claim("w")
+    # As when somebody has asked to be left out.
+    place.store.datasets.new_version(CLINIC, "new.packed", "cd" * 32, place.owner.id)
+    place.store.work.reserve(job.id, "w")
+    assert place.store.work.touching(job.id, "w").version == 2
+    # What is asked no longer changes once it is charged.
+    place.store.datasets.new_version(CLINIC, "newer.packed", "ef" * 32, place.owner.id)
+    assert place.store.jobs.get(job.id).version == 2
 
 
 def test_jobs_that_were_queued_before_approval_was_asked_for_wait_for_it(place: Place) -> None:

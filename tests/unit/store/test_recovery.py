@@ -158,6 +158,20 @@ def test_a_grant_and_a_token_that_were_revoked_stay_revoked(place: Place, witnes
     assert store.accounts.authenticate(secret) is None
 
 
+def test_a_data_set_that_was_closed_sells_nothing_after_a_backup_was_restored(
+    place: Place, witness: Path
+) -> None:
+    restore = snapshot(place)
+    place.store.datasets.close(CLINIC, place.owner.id)
+    restore()
+    with pytest.raises(LedgerError, match="restored from a backup"):
+        place.again()
+    recover(place.store.database, place.signer, place.clock, witnesses=[Witness(witness)])
+    place.new_token(place.ana)
+    with pytest.raises(OverBudgetError, match="0 left"):
+        place.submit("0.1")
+
+
 def test_without_a_witness_what_is_left_is_written_off(make_place: Make) -> None:
     place = make_place(budget="3", cap="3")
     place.done("1")
@@ -171,6 +185,17 @@ def test_without_a_witness_what_is_left_is_written_off(make_place: Make) -> None
     place.new_token(place.ana)
     with pytest.raises(OverBudgetError, match="0 left"):
         place.submit("0.1")
+
+
+def test_it_is_kept_that_budgets_were_written_off(make_place: Make) -> None:
+    # Data sets that were registered since the backup are not known, nor are their charges.
+    place = make_place(budget="1", cap="1")
+    place.done("1")
+    assert place.store.written_off_at() is None
+    recover(place.store.database, place.signer, place.clock, write_off=True)
+    assert place.store.written_off_at() == "2026-01-01T00:00:00+00:00"
+    checked = check_database(place.store.database, place.signer.public)
+    assert set(checked.spent) == {("clinic", CLINIC)}
 
 
 def test_the_last_hash_from_elsewhere_serves_as_a_witness(make_place: Make) -> None:

@@ -35,6 +35,8 @@ from redveil.server.child import line_for
 from redveil.server.opening import set_up
 from redveil.server.settings import Settings
 from redveil.store.accounts import Role
+from redveil.store.recovery import recover
+from redveil.store.store import utc_now
 from redveil.workers.dummy_data import dummy_tables
 from redveil.workers.packed import pack, unpack
 from redveil.workers.registration import Registration
@@ -153,6 +155,47 @@ def test_charges_that_are_known_are_not_passed_over(
     assert registered(registration) == {"left_out": {"epsilon": "2", "delta": "0"}}
     # It was not taken over, so it goes on.
     Ledger(ledger).check("clinic", Loss(Fraction(1)), None, identifier=CLINIC_ID)
+
+
+def test_that_charges_are_left_out_is_recorded_also_if_none_are_known(
+    desk: tuple[Registration, str],
+) -> None:
+    registration, owner = desk
+    # As of a schema that comes through a pipe: nobody can say what is beside it.
+    registration.add(clinic_frames(30), clinic_schema(), owner, BUDGET, leave_out_charges=True)
+    assert registered(registration) == {"left_out": {}}
+
+
+def test_a_ledger_that_has_no_charges_to_the_data_is_the_wrong_one(
+    desk: tuple[Registration, str], tmp_path: Path
+) -> None:
+    registration, owner = desk
+    other = tmp_path / "other.sqlite"
+    with pytest.warns(LedgerWarning):
+        Ledger(other).charge("school", Loss(Fraction(2)), PaidFor("mine"), None, identifier="5c00")
+    given = (clinic_frames(30), clinic_schema(), owner, BUDGET)
+    with pytest.raises(InputError, match="nothing was charged for clinic"):
+        registration.add(*given, ledgers=[other])
+    assert len(Ledger(other).entries()) == 1
+    registration.add(*given, ledgers=[other], leave_out_charges=True)
+    with pytest.raises(InputError, match="has taken over"):
+        Ledger(other).check("clinic", Loss(Fraction(1)), None, identifier=CLINIC_ID)
+
+
+def test_what_was_charged_to_data_that_a_restored_server_forgot_is_not_sold_again(
+    desk: tuple[Registration, str],
+) -> None:
+    registration, owner = desk
+    store = registration.store
+    # The data set was registered and charged after the backup that was restored.
+    recover(store.database, store.signer, utc_now, write_off=True)
+    given = (clinic_frames(30), clinic_schema(), owner, BUDGET)
+    with pytest.raises(InputError, match="written off") as refused:
+        registration.add(*given)
+    assert "--leave-out-charges" in str(refused.value)
+    assert store.datasets.all() == []
+    registration.add(*given, leave_out_charges=True)
+    assert registered(registration) == {"left_out": {"written_off": store.written_off_at()}}
 
 
 def test_a_ledger_beside_that_is_about_other_data_is_no_obstacle(
