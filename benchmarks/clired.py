@@ -23,9 +23,9 @@ from typing import Annotated
 
 import typer
 
-from redveil.experiments.console import run, show, tracked
-from redveil.experiments.datasets import find
-from redveil.experiments.rows import TwoTables
+from redveil_research.experiments.console import run, show, tracked
+from redveil_research.experiments.datasets import find
+from redveil_research.experiments.rows import TwoTables
 
 METHODS = {"split-trees": "splittrees", "layered-trees": "layeredtrees"}
 HEADS = ("method", "program", "found", "median J", "largest J", "CPU seconds")

@@ -42,7 +42,7 @@ def test_every_dependency_is_pinned_to_a_version_that_is_allowed() -> None:
 
 def test_the_lowest_dependencies_are_the_lower_bounds() -> None:
     lowest = pins("lowest.txt")
-    for one in required("dev", "pandas", "polars", "plots"):
+    for one in required("dev", "pandas", "polars"):
         (bound,) = one.specifier
         assert bound.operator == ">="
         (version,) = lowest[canonicalize_name(one.name)]
