@@ -1,29 +1,29 @@
-"""Experiments and benchmarks use the public API: a user could have written them."""
+"""redveil-research and benchmarks use public names: of redveil, and of its seam."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import redveil
-from support.source import PACKAGE, REPOSITORY
+import redveil_research
+from support.source import REPOSITORY, public_definitions
 
 NAMES = {*redveil.__all__, "__version__"}
-# The last one generates data.
-MODULES = ("redveil_research.experiments", "redveil.data.synthetic")
-# What a file may use besides, because nothing public does it: a kernel is timed by itself, bytes
-# that a cluster moves are counted, and the paper's runs have no intervals.
+# The second one generates data.
+MODULES = ("redveil.seam", "redveil.data.synthetic")
+# What a benchmark may use besides, because nothing public does it: a kernel is timed by itself,
+# bytes that a cluster moves are counted.
 BESIDES = {
     "joint_counts.py": "redveil.kernels.",
     "workers.py": "redveil.counting.cluster",
-    "runs.py": "redveil.findings.paper_extraction",
 }
-FILES = sorted(
-    [*(PACKAGE / "experiments").rglob("*.py"), *(REPOSITORY / "benchmarks").glob("*.py")]
-)
+RESEARCH = REPOSITORY / "packages" / "research" / "src"
+FILES = sorted([*RESEARCH.rglob("*.py"), *(REPOSITORY / "benchmarks").glob("*.py")])
 
 
 def is_public(module: str) -> bool:
@@ -75,3 +75,37 @@ def test_no_folder_is_built_in(path: Path) -> None:
 )
 def test_every_internal_is_seen(line: str) -> None:
     assert list(internals(ast.parse(line)))
+
+
+def test_the_public_names_are_these_and_no_others() -> None:
+    assert dir(redveil_research) == redveil_research.__all__ == sorted(redveil_research.__all__)
+    assert redveil_research.__all__ == [
+        "Baseline",
+        "Diagnosis",
+        "baseline",
+        "diagnose",
+        "latex_table",
+        "plot",
+        "plot_detectable",
+        "write_clired",
+    ]
+
+
+@pytest.mark.parametrize("name", redveil_research.__all__)
+def test_every_public_name_comes_with_an_example(name: str) -> None:
+    thing = getattr(redveil_research, name)
+    assert ">>>" in (inspect.getdoc(thing) or "")
+
+
+def test_other_names_are_refused_as_usual() -> None:
+    with pytest.raises(AttributeError, match="module 'redveil_research' has no attribute 'x'"):
+        _ = redveil_research.x
+    with pytest.raises(AttributeError, match="diagnose is in redveil_research; install"):
+        _ = redveil.diagnose
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if RESEARCH in path.parents], ids=str)
+def test_everything_public_has_a_docstring(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree)
+    assert [name for name, node in public_definitions(tree) if not ast.get_docstring(node)] == []
