@@ -68,7 +68,7 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
             "schema plan mine describe refine confirm budget ledger truth demo serve server show "
             "report ask compare verify remote "
             # Of redveil-research.
-            "baseline show-baseline diagnose audit plot latex clired prepare experiment",
+            "baseline diagnose audit plot latex clired prepare experiment",
         ),
         (["schema"], "draft check accept edit buy-cuts"),
     ],

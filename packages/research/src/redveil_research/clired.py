@@ -15,16 +15,14 @@ How queries are translated:
 - Comparisons of ordinal labels, and whether a value is known, are spelled out; text that contains
   clired's operators cannot be written.
 
-A .queries file is tab-separated. Its header names `query_LHS`, `query_RHS` and statistics such as
-`acc` (the Jaccard index), `pval`, and the sizes `card_Exo`, `card_Eox`, `card_Exx` and `card_Eoo`
-of the four parts into which two supports divide the entities.
+A .queries file is tab-separated. Its header names `query_LHS`, `query_RHS`, `acc` (the Jaccard
+index) and `pval`.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
@@ -60,8 +58,6 @@ from redveil.seam.results import (
 Declared: TypeAlias = Mapping[str, AttributePart]
 Names: TypeAlias = Sequence[str] | None
 
-_LEADING = ("rid", "query_LHS", "query_RHS")
-_STATISTICS = ("acc", "pval", "card_Exo", "card_Eox", "card_Exx", "card_Eoo")
 _SIGNS = "<>=![](){}&|,∧∨≤≥∈∉≠¬"
 _WORD = re.compile(rf"[^\s\d?@{re.escape(_SIGNS)}][^\n\t\r{re.escape(_SIGNS)}]*(?<!\s)")
 _NUMBER = re.compile(r"[+-]?[0-9]+\.?[0-9]*([Ee][+-]?[0-9]+)?")
@@ -210,46 +206,21 @@ def _name(attribute: str, names: Names) -> str:
 
 
 def write_queries(
-    pairs: Iterable[tuple[Query, Query, Mapping[str, float]]],
-    path: str | os.PathLike[str],
+    pairs: Iterable[tuple[Query, Query, float, float]],
+    path: Path,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> Path | None:
-    """Write pairs of queries with their statistics, atomically.
+    """Write pairs of queries with their Jaccard indices and p-values, atomically.
 
     Returns where the file that they replace is kept, None if there was none.
-
-    Sizes (`card_…`) are rounded, because clired reads whole numbers only. Numbers that are missing
-    or not finite become `-`.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> left, right = Literal("Moose", "=", True), Literal("t5~", "<=", 4.5)
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = write_queries([(left, right, {"acc": 0.75})], f"{folder}/my.queries")
-    ...     Path(f"{folder}/my.queries").read_text().split()
-    ['rid', 'query_LHS', 'query_RHS', 'acc', '1', '[Moose]', '[t5~<4.5]', '0.75']
     """
-    rows = list(pairs)
-    given = dict.fromkeys(name for _, _, statistics in rows for name in statistics)
-    columns = [name for name in _STATISTICS if name in given]
-    columns += [name for name in given if name not in _STATISTICS]
-    for name in columns:
-        if name in _LEADING or not re.fullmatch(r"\w+", name):
-            raise InputError(f"statistic {name!r}: use only letters, digits and _ in its name")
     left, right = names or (None, None)
-    lines = [[*_LEADING, *columns]]
-    for number, (query_left, query_right, statistics) in enumerate(rows, start=1):
-        fields = [_field(name, statistics.get(name)) for name in columns]
-        lines.append(
-            [str(number), to_clired(query_left, left), to_clired(query_right, right), *fields]
-        )
+    lines = [["rid", "query_LHS", "query_RHS", "acc", "pval"]]
+    for number, (one, other, jaccard, p_value) in enumerate(pairs, start=1):
+        queries = to_clired(one, left), to_clired(other, right)
+        lines.append([str(number), *queries, repr(jaccard), repr(p_value)])
     text = "".join("\t".join(line) + "\n" for line in lines)
-    return replace_text(Path(path), text, FileKind.QUERIES)
-
-
-def _field(column: str, value: float | None) -> str:
-    if value is None or not math.isfinite(value):
-        return "-"
-    return str(round(value)) if column.startswith("card_") else repr(float(value))
+    return replace_text(path, text, FileKind.QUERIES)
 
 
 def write_clired(result: Result, path: str | Path) -> tuple[Path | None, Path | None]:
@@ -270,7 +241,9 @@ def write_clired(result: Result, path: str | Path) -> tuple[Path | None, Path | 
     must_be_listed(document)
     names = _names(document.attributes.left), _names(document.attributes.right)
     pairs = list(_pairs(document))
-    used = {one.attribute for left, right, _ in pairs for q in (left, right) for one in literals(q)}
+    used = {
+        one.attribute for left, right, *_ in pairs for q in (left, right) for one in literals(q)
+    }
     listed = None if all(map(is_readable, used)) else names_path(path)
     if listed is not None:
         if is_written_to(path):
@@ -290,7 +263,7 @@ def names_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.names")
 
 
-def _pairs(document: ResultDocument) -> Iterator[tuple[Query, Query, dict[str, float]]]:
+def _pairs(document: ResultDocument) -> Iterator[tuple[Query, Query, float, float]]:
     left, right = (
         {one.name: one for one in side}
         for side in (document.attributes.left, document.attributes.right)
@@ -299,7 +272,8 @@ def _pairs(document: ResultDocument) -> Iterator[tuple[Query, Query, dict[str, f
         yield (
             spelled_out(from_json(one.left.tree), left),
             spelled_out(from_json(one.right.tree), right),
-            {"acc": one.jaccard.estimate, "pval": one.p_value},
+            one.jaccard.estimate,
+            one.p_value,
         )
 
 

@@ -24,7 +24,7 @@ def test_findings_are_shown_as_json_and_as_a_table(
     streams = count(1)
     # Intervals come after every release; simulating them takes most of a run on small data.
     monkeypatch.setattr("redveil.findings.critical_values._for_all_terms", lambda *_: 4.0)
-    monkeypatch.setattr("redveil_research.audit.pool.processes", in_this_process)
+    monkeypatch.setattr("redveil_research.audit.audit.processes", in_this_process)
     for source in ("profile.SystemRandomness", "published.PublishedRandomness"):
         monkeypatch.setattr(f"redveil.algorithms.{source}", lambda: SeededRandomness(next(streams)))
     done = command(

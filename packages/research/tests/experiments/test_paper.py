@@ -21,13 +21,21 @@ from typer.testing import CliRunner
 
 import redveil
 from redveil.cli.app import app
-from redveil_research.experiments import other_runs, runs, series
-from redveil_research.experiments.paper import figures, laplace, numbers, page, tables
-from redveil_research.experiments.paper.agenda import FULL, QUICK, missing
+from redveil_research.experiments import runs, series
+from redveil_research.experiments.paper import figures, numbers, page, tables
+from redveil_research.experiments.paper.agenda import (
+    ALL,
+    BASELINES,
+    FULL,
+    QUICK,
+    TWIN,
+    VARIANTS,
+    by_name,
+    missing,
+)
 from redveil_research.experiments.paper.catalogue import EXPERIMENTS, chosen
 from redveil_research.experiments.paper.conduct import JOURNAL, Conducted, conduct, leave
 from redveil_research.experiments.paper.pooled import Known, Pool
-from redveil_research.experiments.paper.variants import ALL, BASELINES, TWIN, VARIANTS, by_name
 from redveil_research.experiments.rank_tests import binomial_tail, mann_whitney, spearman
 from redveil_research.experiments.runs import Finding, Run, append, code_name, read
 from redveil_research.experiments.series import Task, work
@@ -213,14 +221,14 @@ def test_findings_have_the_true_values() -> None:
 def test_baselines_and_walks_are_lines_of_the_same_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(other_runs, "WALK_STEPS", 4000)
+    monkeypatch.setattr(series, "WALK_STEPS", 4000)
     journal, world = tmp_path / JOURNAL, World("survey", 300)
     target = world.load().dataset.schema.left.attributes[0].name
     for algorithm in ("layered-trees", f"walk:{target}@2"):
         work(Task(world, algorithm, ("1",), 1, None, journal, same_code=True))
     trees, walk = read(journal)
     assert all(one.noisy == one.true for one in trees.findings)
-    assert len(walk.scores) == 3 * other_runs.SHOWN
+    assert len(walk.scores) == 3 * series.SHOWN
     assert sum(walk.histogram) == 4000
     work(Task(world, "layered-trees", ("1",), 1, None, journal, same_code=True))
     assert len(read(journal)) == 2
@@ -293,7 +301,7 @@ def test_the_paper_s_numbers_stand_beside_ours(pool: Pool) -> None:
 
 
 def test_all_tables_can_be_made(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laplace, "DRAWS", 100)
+    monkeypatch.setattr(tables, "DRAWS", 100)
     for one in EXPERIMENTS:
         if one.table is not None:
             made = one.table(pool)
@@ -302,7 +310,7 @@ def test_all_tables_can_be_made(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_sums_of_laplace_noise_are_as_rare_as_in_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laplace, "DRAWS", 100_000)
+    monkeypatch.setattr(tables, "DRAWS", 100_000)
     beyond = int(tables.laplace_sums(Pool([], {})).rows[0][2].replace(",", ""))
     # 4.07 % in the paper; six standard errors.
     assert beyond == pytest.approx(4074, abs=6 * 63)
@@ -354,7 +362,7 @@ def test_baselines_are_held_against_the_smallest_support_that_is_kept(
 def test_parquet_says_where_it_is_from(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(laplace, "DRAWS", 100)
+    monkeypatch.setattr(tables, "DRAWS", 100)
     some = [one for one in EXPERIMENTS if one.name in ("successes", "convergence", "accuracy-1")]
     written = leave(Conducted(pool, tmp_path, quick=True), some, "redveil experiment x")
     assert {path.suffix for path in written} == {".md", ".svg", ".parquet"}
@@ -386,7 +394,7 @@ def test_figures_are_drawn(pool: Pool, tmp_path: Path, name: str) -> None:
 def test_the_page_has_every_table_and_figure(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(laplace, "DRAWS", 100)
+    monkeypatch.setattr(tables, "DRAWS", 100)
     done = Conducted(pool, tmp_path / "out", quick=True)
     done.folder.mkdir()
     leave(done, EXPERIMENTS, "redveil experiment page")
@@ -415,7 +423,7 @@ def test_the_command_lists_every_experiment() -> None:
 def test_an_experiment_without_runs_needs_a_folder_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(laplace, "DRAWS", 100)
+    monkeypatch.setattr(tables, "DRAWS", 100)
     out = tmp_path / "out"
     options = ["--data", str(tmp_path), "--out", str(out)]
     done = CliRunner().invoke(app, ["experiment", "laplace", *options])

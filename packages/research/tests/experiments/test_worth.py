@@ -13,15 +13,17 @@ from redveil_research.experiments.generators import build
 from redveil_research.experiments.runs import Run, append, newest, read, settings_name, settings_of
 from redveil_research.experiments.series import Task, do_all, work
 from redveil_research.experiments.subjects import World
-from redveil_research.experiments.worth import main, subjects_of
-from redveil_research.experiments.worth_table import (
+from redveil_research.experiments.worth import (
     COLUMNS,
+    main,
     markdown,
     ordered,
+    subjects_of,
     summarise,
     summarise_all,
+    target_of,
+    targets,
 )
-from redveil_research.experiments.worth_targets import target_of, targets
 
 OURS = "alt-expm:hardened"
 

@@ -33,8 +33,7 @@ from redveil.trees.scores import (
     agreement,
 )
 from redveil_research.audit.audit import FAST, FEWEST, Runner, audit
-from redveil_research.audit.cases import Case, cases
-from redveil_research.audit.questions import asked
+from redveil_research.audit.cases import Case, asked, cases
 from support.command_line import caller
 from support.seeded import SeededRandomness
 

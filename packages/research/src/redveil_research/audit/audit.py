@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Protocol
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 from redveil import Dataset, InputError, RedveilError
-from redveil.seam.neighbours import Algorithm, Constraints, Loss, Mined, mine
-from redveil_research.audit.cases import Case
+from redveil.seam.neighbours import Algorithm, Constraints, Loss, Mined, awaited, mine
+from redveil_research.audit.cases import Case, asked
 from redveil_research.audit.events import best_event, promise
 from redveil_research.audit.outcome import REFUSED, Observer, Outcome
 from redveil_research.audit.pairs import Pair, pair, pairs
-from redveil_research.audit.questions import asked
 
 Runner = Callable[[Dataset, Algorithm, Loss], Mined]
 Progress = Callable[[float], None]
@@ -207,3 +212,35 @@ def _observe(
         found[piece.pair][piece.with_entity].extend(outcomes)
         progress(done / len(pieces))
     return found
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@contextmanager
+def processes() -> Iterator[Spread]:
+    """Yield a `map` that runs pieces of work in one process per core.
+
+    >>> with processes() as spread:
+    ...     list(spread(str, ()))
+    []
+    """
+    # Spawned, not forked: Numba's and Polars' threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(os.cpu_count(), context, initializer=_ignore_interrupts)
+    try:
+        yield partial(_spread, pool)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _spread(pool: Executor, work: Callable[[T], R], over: Iterable[T]) -> Iterator[R]:
+    """Yield the results of work done in other processes, in order."""
+    for future in [pool.submit(work, each) for each in over]:
+        yield awaited(future)
+
+
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C, which reaches every process of a terminal; the parent stops its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

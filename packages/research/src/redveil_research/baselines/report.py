@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from redveil import InputError
 from redveil.seam.results import (
     Block,
     Code,
@@ -21,7 +20,6 @@ from redveil.seam.results import (
     Part,
     QueryPart,
     TruePart,
-    kind_of,
     p_text,
     plural,
     write_text,
@@ -29,8 +27,6 @@ from redveil.seam.results import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-REMEDY: Final = "name a file that `redveil baseline` wrote"
 
 
 class MatchPart(Part):
@@ -88,11 +84,6 @@ class Baseline(Displayed):
         found = f"{len(self)} redescription{'' if len(self) == 1 else 's'}"
         return f"<Baseline: {found}, {self.document.method}, NOT PRIVATE>"
 
-    def top(self, count: int) -> Baseline:
-        """Return the first entries."""
-        kept = self.redescriptions[:count]
-        return Baseline(self.document.model_copy(update={"redescriptions": kept}))
-
     def to_arrow(self) -> pa.Table:
         """Return the redescriptions as a PyArrow table, one a row."""
         import pyarrow as pa
@@ -117,31 +108,6 @@ class Baseline(Displayed):
     def save(self, path: str | Path) -> None:
         """Write the file, atomically; replace nothing but an earlier baseline."""
         write_text(Path(path), self.to_json(), FileKind.BASELINE)
-
-    @classmethod
-    def read(cls, path: str | Path) -> Baseline:
-        """Read a file that `redveil baseline` or `save` wrote.
-
-        >>> Baseline.read("no.json")
-        Traceback (most recent call last):
-        redveil.errors.InputError: no.json: cannot be read; name a file that `redveil baseline` \
-wrote
-        """
-        try:
-            content = Path(path).read_bytes()
-        except OSError:
-            raise InputError(f"{path}: cannot be read; {REMEDY}") from None
-        try:
-            return cls(BaselineDocument.model_validate_json(content))
-        except ValidationError as error:
-            if (kind := kind_of(content)) is not FileKind.BASELINE:
-                raise InputError(f"{path}: this is {kind}, not a baseline; {REMEDY}") from None
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "the whole file"
-            problem = " ".join(f"at {place} ({first['msg']})".split())
-            raise InputError(
-                f"{path}: not a baseline of this version {problem}; {REMEDY}"
-            ) from None
 
     def blocks(self) -> Iterator[Block]:
         """Yield what there is to see: the warning, the list, and how it was made."""
@@ -174,5 +140,4 @@ wrote
             caption="Baseline, NOT PRIVATE",
         )
 
-    def _shown(self) -> Iterator[Block]:
-        yield from self.blocks()
+    _shown = blocks

@@ -7,7 +7,6 @@ from typing import Final
 # Of each its name, where it is, and what the list of commands says of it.
 COMMANDS: Final = (
     ("baseline", "redveil_research.cli.baseline:baseline", "Mine without privacy (owner)."),
-    ("show-baseline", "redveil_research.cli.baseline:show_baseline", "Print a baseline (owner)."),
     ("diagnose", "redveil_research.cli.diagnose:diagnose", "See whether walks converge (owner)."),
     ("audit", "redveil_research.cli.audit:audit", "Test a claimed ε by many runs."),
     ("plot", "redveil_research.cli.plot:plot", "Draw figures for papers."),

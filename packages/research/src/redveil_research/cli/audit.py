@@ -58,8 +58,8 @@ def audit(
     """
     from redveil.seam.neighbours import parse_loss
     from redveil_research.audit.audit import audit as audit_one
+    from redveil_research.audit.audit import processes
     from redveil_research.audit.cases import cases
-    from redveil_research.audit.pool import processes
 
     with naming_options():
         claimed = parse_loss(epsilon, delta)

@@ -113,17 +113,6 @@ def baseline(
         say(f"written to {target} (NOT PRIVATE)", "bold red")
 
 
-def show_baseline(
-    path: Annotated[Path, typer.Argument(metavar="BASELINE", help="What `baseline` wrote.")],
-    top: Annotated[int | None, typer.Option(min=0, help="Show the first entries only.")] = None,
-) -> None:
-    """Print a baseline, which is NOT PRIVATE."""
-    from redveil_research.baselines.report import Baseline
-
-    found = Baseline.read(path)
-    show(found if top is None else found.top(top))
-
-
 def show(found: Baseline) -> None:
     """Print a baseline, the warning first."""
     from rich.text import Text

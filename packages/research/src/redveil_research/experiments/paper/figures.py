@@ -10,9 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 import redveil
-from redveil_research.experiments.paper.pooled import LIMIT, Pool, Pooled, column, differences
-from redveil_research.experiments.paper.tables import SWEPT, moments, walks
-from redveil_research.experiments.paper.variants import (
+from redveil_research.experiments.paper.agenda import (
     ALL,
     BASELINES,
     PLAIN,
@@ -21,6 +19,8 @@ from redveil_research.experiments.paper.variants import (
     Variant,
     by_name,
 )
+from redveil_research.experiments.paper.pooled import LIMIT, Pool, Pooled, column, differences
+from redveil_research.experiments.paper.tables import SWEPT, moments, walks
 
 SIGNIFICANT, INSIGNIFICANT, PRUNED = "#2a8fbd", "#123a5c", "#c3c9cd"
 SPLIT_TREES, LAYERED_TREES = "#7a8f3c", "#c9a227"

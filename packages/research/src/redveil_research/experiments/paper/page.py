@@ -18,11 +18,10 @@ from typing import Any, Final
 import numpy as np
 
 from redveil_research.experiments.paper import numbers, tables
-from redveil_research.experiments.paper.agenda import EPSILONS
+from redveil_research.experiments.paper.agenda import EPSILONS, PLAIN, TIMED, TWIN, VARIANTS
 from redveil_research.experiments.paper.catalogue import EXPERIMENTS, Experiment
 from redveil_research.experiments.paper.conduct import Conducted
 from redveil_research.experiments.paper.pooled import LEAST, LIMIT, Pool, column, share
-from redveil_research.experiments.paper.variants import PLAIN, TIMED, TWIN, VARIANTS
 from redveil_research.experiments.rank_tests import spearman
 
 EVIDENCE: Final = "evidence"

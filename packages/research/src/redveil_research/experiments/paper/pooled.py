@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil_research.experiments.paper.agenda import BUILT
-from redveil_research.experiments.paper.variants import TWIN, Variant
+from redveil_research.experiments.paper.agenda import BUILT, TWIN, Variant
 from redveil_research.experiments.runs import Finding, Run
 
 Floats = NDArray[np.float64]
