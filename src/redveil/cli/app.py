@@ -19,7 +19,10 @@ OWNING: Final = "redveil.commands"
 # Further distributions name their commands under this group of entry points.
 ENTRY_POINTS: Final = "redveil.commands"
 # Commands of redveil-research, for who calls one without it.
-IN_RESEARCH: Final = "audit baseline clired diagnose experiment latex plot prepare".split()
+IN_RESEARCH: Final = (
+    *("audit", "baseline", "clired", "diagnose", "experiment", "latex", "plot"),
+    "prepare",
+)
 READING: Final = (
     Command("show", "redveil.cli.show:show", "Print or convert a result."),
     Command("report", "redveil.cli.report:report", "Write a result as one page."),

@@ -8,8 +8,6 @@ from redveil.files import is_there, is_written_to, replace_bytes, replace_text, 
 from redveil.findings.cell_intervals import cell_intervals
 from redveil.findings.detection import SHARES, Detection
 from redveil.findings.wording import interval_text, p_text
-from redveil.privacy.loss import amount
-from redveil.privacy.plan import StepKind
 from redveil.privacy.promise import Parameter
 from redveil.query.coverage import ReleasedTree
 from redveil.query.leaves import node_query
@@ -20,7 +18,6 @@ from redveil.report.document import (
     QueryPart,
     RedescriptionPart,
     ResultDocument,
-    StepPart,
     TruePart,
     must_be_listed,
 )
@@ -67,11 +64,8 @@ __all__ = [
     "RedescriptionPart",
     "ReleasedTree",
     "ResultDocument",
-    "StepKind",
-    "StepPart",
     "TruePart",
     "all_confirmed",
-    "amount",
     "cell_intervals",
     "full_listing",
     "has_details",

@@ -14,7 +14,7 @@ def result(tmp_path: Path) -> Path:
     return tmp_path / "result.json"
 
 
-@pytest.mark.parametrize("kind", ["scatter", "trees", "ribbons", "table", "budget"])
+@pytest.mark.parametrize("kind", ["scatter", "trees", "table"])
 def test_each_kind_of_figure_is_drawn_and_the_one_before_kept(
     command: Command, result: Path, kind: str
 ) -> None:

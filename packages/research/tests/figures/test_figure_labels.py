@@ -20,7 +20,7 @@ from redveil_research.figures.plot import FigureKind
 from support.clinic import NOTHING, mined_clinic
 from support.results import document, redescription
 
-OF_PAIRS: tuple[FigureKind, ...] = ("trees", "ribbons", "table")
+OF_PAIRS: tuple[FigureKind, ...] = ("trees", "table")
 HOSTILE = [
     r"$\frac{1}{0}$ $x_i",
     "two\nlines\tand a tab",
@@ -119,20 +119,10 @@ def test_trees_join_the_leaves_of_each_entry(tmp_path: Path) -> None:
     assert all(str(number) in drawn for number in here[:24])
 
 
-def test_the_budget_says_what_each_part_cost(tmp_path: Path) -> None:
-    drawn = texts(mined_clinic(), "budget", tmp_path)
-    assert "What ε = 3 was spent on" in drawn
-    assert "leaf tables" in drawn
-    shares = [float(one[:-2]) for one in drawn if re.fullmatch(r"[\d.]+ %", one)]
-    # Once in the bar, rounded, and once below it.
-    assert sum(shares) == pytest.approx(200, abs=2)
-    assert {"trial 1", "trial 2"} <= set(drawn)
-
-
-@pytest.mark.parametrize("kind", ["scatter", "budget"])
-def test_a_promise_that_is_not_met_is_not_claimed(tmp_path: Path, kind: FigureKind) -> None:
-    assert any("ε = 3 (NOT MET)" in one for one in texts(mined_clinic(draft=True), kind, tmp_path))
-    assert not any("NOT MET" in one for one in texts(mined_clinic(), kind, tmp_path))
+def test_a_promise_that_is_not_met_is_not_claimed(tmp_path: Path) -> None:
+    drafted = texts(mined_clinic(draft=True), "scatter", tmp_path)
+    assert any("ε = 3 (NOT MET)" in one for one in drafted)
+    assert not any("NOT MET" in one for one in texts(mined_clinic(), "scatter", tmp_path))
 
 
 def test_an_empty_list_is_said_in_a_line(tmp_path: Path) -> None:
@@ -141,7 +131,7 @@ def test_an_empty_list_is_said_in_a_line(tmp_path: Path) -> None:
     assert "No entry of the list was read off this pair." in texts(nothing, "trees", tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["scatter", *OF_PAIRS, "budget"])
+@pytest.mark.parametrize("kind", ["scatter", *OF_PAIRS])
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.filterwarnings("error")
 def test_hostile_names_are_drawn_literally(tmp_path: Path, name: str, kind: FigureKind) -> None:

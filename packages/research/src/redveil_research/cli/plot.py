@@ -58,23 +58,9 @@ def trees(result: ResultFile, picture: Picture = Path("trees.png"), pair: TreePa
 
 
 @plot.command(cls=ReadableCommand)
-def ribbons(
-    result: ResultFile, picture: Picture = Path("ribbons.png"), pair: TreePair = None
-) -> None:
-    """Draw two trees whose leaves are joined by ribbons as wide as the noisy counts."""
-    _draw(result, "ribbons", picture, pair)
-
-
-@plot.command(cls=ReadableCommand)
 def table(result: ResultFile, picture: Picture = Path("table.png"), pair: TreePair = None) -> None:
     """Draw a leaf table as a heat map, with intervals."""
     _draw(result, "table", picture, pair)
-
-
-@plot.command(cls=ReadableCommand)
-def budget(result: ResultFile, picture: Picture = Path("budget.png")) -> None:
-    """Draw what the ε was spent on."""
-    _draw(result, "budget", picture)
 
 
 @plot.command(cls=ReadableCommand)

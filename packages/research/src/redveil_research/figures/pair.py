@@ -163,7 +163,7 @@ def _short(released: ReleasedTree, node: int) -> Query:
 
 
 def _untangled(place: Place, facing: Sequence[int], cells: Floats) -> Place:
-    """Put the branches of a tree in the order in which their ribbons cross least.
+    """Put the branches of a tree in the order in which what joins them crosses least.
 
     facing: the ends of the other tree, from top to bottom
     """

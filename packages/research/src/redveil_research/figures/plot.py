@@ -20,21 +20,15 @@ from redveil.seam.results import (
     mixed,
     must_be_listed,
 )
-from redveil_research.figures.budget import budget
 from redveil_research.figures.canvas import Sheet, check_figure, drawing, save
 from redveil_research.figures.scatter import scatter
 from redveil_research.figures.table import table
-from redveil_research.figures.trees import ribbons, trees
+from redveil_research.figures.trees import trees
 
-FigureKind: TypeAlias = Literal["scatter", "trees", "ribbons", "table", "budget"]
+FigureKind: TypeAlias = Literal["scatter", "trees", "table"]
 
-_OF_RESULT: Final[dict[str, Callable[[ResultDocument], Sheet]]] = {
-    "scatter": scatter,
-    "budget": budget,
-}
 _OF_PAIR: Final[dict[str, Callable[[ResultDocument, int | None], Sheet]]] = {
     "trees": trees,
-    "ribbons": ribbons,
     "table": table,
 }
 
@@ -47,8 +41,8 @@ def plot(
     An earlier figure is kept under a numbered name, which is returned. Everything is labelled with
     the numbers of the list's entries.
 
-    kind: scatter (support against Jaccard index), trees or ribbons (two trees that face each
-          other), table (a leaf table as a heat map) or budget (what ε was spent on)
+    kind: scatter (support against Jaccard index), trees (two trees that face each other) or table
+          (a leaf table as a heat map)
     path: where to write it
     pair: which pair of trees, counted from 1; by default the one of the first entry
 
@@ -56,8 +50,7 @@ def plot(
     >>> import redveil
     >>> plot(redveil.mine(wide_dataset(500), 1, depth=1, trials=1), "pie", "pie.png")
     Traceback (most recent call last):
-    redveil.errors.InputError: there is no figure of this kind; use one of scatter, trees, \
-ribbons, table, budget
+    redveil.errors.InputError: there is no figure of this kind; use one of scatter, trees, table
     """
     target, document = Path(path), result.document
     must_be_listed(document)
@@ -65,11 +58,11 @@ ribbons, table, budget
     if kind not in get_args(FigureKind):
         known = ", ".join(get_args(FigureKind))
         raise InputError(f"there is no figure of this kind; use one of {known}")
-    if pair is not None and kind in _OF_RESULT:
+    of_pair = _OF_PAIR.get(kind)
+    if pair is not None and of_pair is None:
         raise InputError(f"{kind} shows the whole result; leave pair out")
     with drawing():
-        of_pair = _OF_PAIR.get(kind)
-        sheet = _OF_RESULT[kind](document) if of_pair is None else of_pair(document, pair)
+        sheet = scatter(document) if of_pair is None else of_pair(document, pair)
         return save(sheet.figure, target)
 
 

@@ -1,4 +1,4 @@
-"""The two trees of a pair, facing each other: joined by the list's entries, or by ribbons."""
+"""The two trees of a pair, facing each other, joined by the list's entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from redveil.seam.queries import Side
 from redveil.seam.results import BOTH, BY_SIDE, LINE, MUTED, PAPER, ResultDocument, mixed, plural
 from redveil_research.figures.canvas import LARGE, SMALL, Sheet
 from redveil_research.figures.pair import Pair, Place, drawn_pair
-from redveil_research.figures.words import fitted, measured, numbers
+from redveil_research.figures.words import fitted, measured
 
 # In inches.
 EDGE: Final = 0.12
@@ -19,14 +19,11 @@ FOOT: Final = 0.2
 CURVE: Final = 0.26
 TEST: Final = 1.36
 BAR: Final = 0.09
-RIBBONS: Final = 2.2
 ENTRIES: Final = 2.4
 # Room for a label of two lines.
 END: Final = 0.36
 ENTRY: Final = 0.25
 RADIUS: Final = 0.095
-# All bars together, at least.
-BARS: Final = 2.6
 # More circles than this would say nothing.
 MOST_ENTRIES: Final = 24
 
@@ -72,41 +69,6 @@ def trees(document: ResultDocument, number: int | None = None) -> Sheet:
         _counts(sheet, pair, side, spans[side])
     _entries(sheet, pair, shown, spans)
     return sheet
-
-
-def ribbons(document: ResultDocument, number: int | None = None) -> Sheet:
-    """Draw two trees whose ends are joined by ribbons as wide as the noisy counts."""
-    pair = drawn_pair(document, number)
-    most = max(len(root.ends) for root in pair.roots.values())
-    height = max(BARS, most * END * 1.15)
-    sheet = _sheet(pair, RIBBONS, height)
-    # All ribbons on one scale: that of the side with more gaps.
-    whole = max(float(pair.cells.sum()), 1.0)
-    scale = (height - END * most * 0.5) / whole
-    spans = {side: _stacked(pair, side, height, scale) for side in Side}
-    unit = plural(document.certificate.unit)
-    legend = f"Ribbons are as wide as the noisy number of {unit}"
-    _heads(sheet, pair, f"{legend}; dark: overlaps of entries, with their numbers.")
-    _ribbons(sheet, pair, spans, scale)
-    for side in Side:
-        _tree(sheet, pair, side, spans[side])
-    return sheet
-
-
-def _stacked(pair: Pair, side: Side, height: float, scale: float) -> dict[int, Span]:
-    """Put the bars of a side below each other, as high as their counts, with room for labels."""
-    ends, margin = pair.roots[side].ends, pair.margin(side)
-    sizes = [float(margin[end]) * scale for end in ends]
-    # A low bar still needs the height of its label; the rest of the room is divided evenly.
-    rooms = [max(size, END * 0.8) for size in sizes]
-    gap = max(0.0, height - sum(rooms)) / max(1, len(ends))
-    shrink = min(1.0, height / sum(rooms))
-    spans, top = {}, HEAD
-    for end, size, room in zip(ends, sizes, rooms, strict=True):
-        middle = top + (gap + room) * shrink / 2
-        spans[end] = Span(middle - size / 2, middle + size / 2)
-        top += (gap + room) * shrink
-    return spans
 
 
 def _columns(pair: Pair, side: Side) -> float:
@@ -271,40 +233,3 @@ def _spread(
         placed[number] = min(placed[number], limit)
         limit = placed[number] - ENTRY
     return dict(zip(order, placed, strict=True))
-
-
-def _ribbons(
-    sheet: Sheet, pair: Pair, spans: Mapping[Side, Mapping[int, Span]], scale: float
-) -> None:
-    """Draw a ribbon for each cell, those of entries in front."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path as Outline
-
-    near, far = (_inner_edge(sheet, pair, side) for side in Side)
-    half = (near + far) / 2
-    used = {side: {end: span.top for end, span in spans[side].items()} for side in Side}
-    for left in pair.roots[Side.LEFT].ends:
-        for right in pair.roots[Side.RIGHT].ends:
-            wide = float(pair.cells[left, right]) * scale
-            a, b = used[Side.LEFT][left], used[Side.RIGHT][right]
-            used[Side.LEFT][left], used[Side.RIGHT][right] = a + wide, b + wide
-            entries = pair.entries(left, right)
-            upper = [(near, a), (half, a), (half, b), (far, b)]
-            lower = [(far, b + wide), (half, b + wide), (half, a + wide), (near, a + wide)]
-            curve = [Outline.CURVE4] * 3
-            codes = [Outline.MOVETO, *curve, Outline.LINETO, *curve, Outline.CLOSEPOLY]
-            outline = Outline([*upper, *lower, (near, a)], codes)
-            colour, alpha = (BOTH, 0.62) if entries else ("#9aa5ad", 0.32)
-            patch = PathPatch(outline, facecolor=colour, alpha=alpha, linewidth=0)
-            patch.set_zorder(1.5 if entries else 1)
-            sheet.page.add_patch(patch)
-            if entries and wide > 0.1:
-                _number(sheet, near + 0.06, a + wide / 2, entries)
-
-
-def _number(sheet: Sheet, x: float, y: float, entries: list[int]) -> None:
-    """Write the numbers of entries at the beginning of their ribbon."""
-    sheet.page.text(
-        x, y, numbers(entries, 4), ha="left", va="center_baseline", fontsize=SMALL, color=PAPER,
-        fontweight="bold", zorder=4,
-    )  # fmt: skip
