@@ -22,7 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 import redveil
-from redveil_research.experiments.console import run, say
+from redveil.seam.commands import say
+from redveil_research.experiments.console import run
 from redveil_research.experiments.datasets import find, present
 
 FRESH = """

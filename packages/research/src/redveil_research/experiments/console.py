@@ -1,25 +1,18 @@
-"""Terminal output of the experiments: messages, progress, tables, and one line per error."""
+"""Terminal output of the experiments: progress, options, and one line per error."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
-from rich.text import Text
 
 import redveil
+from redveil.seam.commands import say
 
 T = TypeVar("T")
-
-
-def say(text: str, style: str = "") -> None:
-    """Print a message to standard error."""
-    Console(stderr=True, highlight=False).print(Text(text, style=style), soft_wrap=True)
 
 
 def tracked(items: Sequence[T], task: str) -> Iterable[T]:
@@ -30,16 +23,6 @@ def tracked(items: Sequence[T], task: str) -> Iterable[T]:
     """
     console = Console(stderr=True)
     return track(items, task, console=console, transient=True, disable=not console.is_terminal)
-
-
-def show(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> None:
-    """Print a table to standard output. The first columns are text, the others numbers."""
-    table = Table(box=None, header_style="bold")
-    for number, head in enumerate(heads):
-        table.add_column(head, justify="left" if number < texts else "right")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
 
 
 def parts(given: Iterable[str]) -> list[str]:

@@ -17,7 +17,8 @@ from typing import Annotated, Final
 import typer
 
 import redveil
-from redveil_research.experiments.console import parts, run, say, tracked
+from redveil.seam.commands import say
+from redveil_research.experiments.console import parts, run, tracked
 from redveil_research.experiments.judging import judge
 from redveil_research.experiments.subjects import Loaded, public_subjects
 

@@ -19,7 +19,8 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 import redveil
-from redveil_research.experiments.console import parts, run, say, tracked
+from redveil.seam.commands import say
+from redveil_research.experiments.console import parts, run, tracked
 from redveil_research.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"

@@ -20,8 +20,9 @@ from typing import Any, Final
 import numpy as np
 
 import redveil
+from redveil.seam.commands import say
 from redveil_research import baseline, diagnose
-from redveil_research.experiments.console import say, tracked
+from redveil_research.experiments.console import tracked
 from redveil_research.experiments.rank_tests import binomial_tail
 from redveil_research.experiments.runs import (
     LARGE_LIMITS,
@@ -128,7 +129,6 @@ def _walk(loaded: Loaded, algorithm: str, epsilon: str) -> dict[str, Any]:
 class Task:
     """The work of one process: all ε and all runs of one algorithm on one subject.
 
-    first:     the number of the first run
     same_code: do runs again that another version of the source has done
     intervals: compute those of published runs, too
 
@@ -142,7 +142,6 @@ class Task:
     runs: int
     limit: float | None
     journal: Path
-    first: int = 1
     same_code: bool = False
     intervals: bool = True
 
@@ -166,7 +165,7 @@ def work(task: Task, loaded: Loaded | None = None) -> None:
         if task.same_code:
             done = [r for r in done if r.code == code_name()]
         kept = {run.number: run.seconds for run in latest(done)}
-        for number in range(task.first, task.first + task.runs):
+        for number in range(1, 1 + task.runs):
             if number in kept:
                 continue
             if kept and task.limit is not None and sum(kept.values()) >= task.limit:

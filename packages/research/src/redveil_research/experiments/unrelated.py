@@ -19,7 +19,8 @@ from typing import Annotated, Final, TypeAlias
 import typer
 
 import redveil
-from redveil_research.experiments.console import numbers, parts, run, say, tracked
+from redveil.seam.commands import say
+from redveil_research.experiments.console import numbers, parts, run, tracked
 from redveil_research.experiments.judging import SIGNIFICANT
 from redveil_research.experiments.runs import (
     RowKey,

@@ -25,7 +25,8 @@ import numpy as np
 import typer
 
 import redveil
-from redveil_research.experiments.console import numbers, parts, say
+from redveil.seam.commands import say
+from redveil_research.experiments.console import numbers, parts
 from redveil_research.experiments.console import run as run_command
 from redveil_research.experiments.judging import SIGNIFICANT
 from redveil_research.experiments.runs import RowKey, Run, latest, read, settings_of

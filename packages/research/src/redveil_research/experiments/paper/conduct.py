@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import redveil
+from redveil.seam.commands import say
 from redveil_research.experiments import datasets
-from redveil_research.experiments.console import say
 from redveil_research.experiments.paper import figures
 from redveil_research.experiments.paper.agenda import FULL, QUICK, Agenda, missing
 from redveil_research.experiments.paper.catalogue import Experiment
