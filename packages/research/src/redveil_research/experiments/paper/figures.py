@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-import redveil
 from redveil_research.experiments.paper.agenda import (
     ALL,
     BASELINES,
@@ -56,12 +55,8 @@ MOST_POINTS: Final = 600
 @contextmanager
 def style() -> Iterator[None]:
     """Draw with these settings, whatever those of the caller are."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise redveil.InputError(
-            "figures need Matplotlib; install it with: pip install 'redveil[plots]'"
-        ) from None
+    import matplotlib as mpl
+
     with mpl.rc_context(SETTINGS):
         yield
 
