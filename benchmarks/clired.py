@@ -18,17 +18,30 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from redveil.experiments.console import run, show, tracked
-from redveil.experiments.datasets import find
-from redveil.experiments.rows import TwoTables
+from redveil_research.experiments.console import run, tracked
+from redveil_research.experiments.datasets import find
+from redveil_research.experiments.rows import TwoTables
 
 METHODS = {"split-trees": "splittrees", "layered-trees": "layeredtrees"}
 HEADS = ("method", "program", "found", "median J", "largest J", "CPU seconds")
+
+
+def show(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> None:
+    """Print a table to standard output. The first columns are text, the others numbers."""
+    table = Table(box=None, header_style="bold")
+    for number, head in enumerate(heads):
+        table.add_column(head, justify="left" if number < texts else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
 
 
 def measured(command: list[str]) -> float:

@@ -22,15 +22,16 @@ from rich.console import Console
 from rich.table import Table
 
 import redveil
-from redveil.experiments.console import run, say
-from redveil.experiments.datasets import find, present
+from redveil.seam.commands import say
+from redveil_research.experiments.console import run
+from redveil_research.experiments.datasets import find, present
 
 FRESH = """
 import sys, time
 begin = time.perf_counter()
 import redveil
 from pathlib import Path
-from redveil.experiments.datasets import find
+from redveil_research.experiments.datasets import find
 redveil.mine(find(sys.argv[1]).load(Path(sys.argv[2])), 1, ledger=None)
 print(time.perf_counter() - begin)
 """

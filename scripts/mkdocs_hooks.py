@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "redveil"
 PUBLIC = "https://github.com/redveil/redveil"
 COMMANDS, NAMES = "<!-- commands -->", "<!-- public names -->"
+RESEARCH = "<!-- research names -->"
 LINK = re.compile(r"(?P<before>!?\[[^\]]*\]\(|^\[[^\]]+\]:\s+)(?P<to>[^)\s#]+)(?=[)\s#])", re.M)
 FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2", re.M | re.S)
 
@@ -86,6 +87,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = markdown.replace(COMMANDS, commands())
     if NAMES in markdown:
         markdown = markdown.replace(NAMES, public_names())
+        markdown = markdown.replace(RESEARCH, research_names())
     source = borrowed().get(page.file.src_uri, Path(config.docs_dir) / page.file.src_uri)
     parts: list[str] = []
     end = 0
@@ -158,3 +160,10 @@ def public_names() -> str:
         for title, names in sections.items()
         if names
     )
+
+
+def research_names() -> str:
+    """Return the public names of redveil-research, as Markdown."""
+    import redveil_research
+
+    return "\n".join(f"::: redveil_research.{name}\n" for name in redveil_research.__all__)

@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'AsyncServer', 'Baseline', 'Comparison']
+['Answer', 'AsyncServer', 'Comparison', 'Dataset']
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redveil.api import mine, plan
-    from redveil.baselines.baseline import baseline
     from redveil.buying import buy_cuts
     from redveil.client.async_server import AsyncServer
     from redveil.client.connecting import connect, connect_async
@@ -23,13 +22,11 @@ if TYPE_CHECKING:
     from redveil.data.loading import examine
     from redveil.data.report import LoadReport
     from redveil.detecting import detectable
-    from redveil.diagnosis import Diagnosis, diagnose
     from redveil.errors import InputError, OverBudgetError, RedveilError, RemoteError
     from redveil.findings.questions import Answer
     from redveil.loading import load
     from redveil.owner import load_report, truth
     from redveil.privacy.plan import Plan
-    from redveil.report.baseline import Baseline
     from redveil.report.compare import Comparison, compare
     from redveil.report.detection import Detectable
     from redveil.report.result import Result
@@ -38,11 +35,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "AsyncServer",
-    "Baseline",
     "Comparison",
     "Dataset",
     "Detectable",
-    "Diagnosis",
     "Draft",
     "InputError",
     "LoadReport",
@@ -53,7 +48,6 @@ __all__ = [
     "Result",
     "Schema",
     "Server",
-    "baseline",
     "buy_cuts",
     "compare",
     "confirm",
@@ -61,7 +55,6 @@ __all__ = [
     "connect_async",
     "describe",
     "detectable",
-    "diagnose",
     "draft",
     "examine",
     "load",
@@ -76,11 +69,9 @@ __all__ = [
 _HOMES = {
     "Answer": "redveil.findings.questions",
     "AsyncServer": "redveil.client.async_server",
-    "Baseline": "redveil.report.baseline",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
     "Detectable": "redveil.report.detection",
-    "Diagnosis": "redveil.diagnosis",
     "Draft": "redveil.data.draft",
     "InputError": "redveil.errors",
     "LoadReport": "redveil.data.report",
@@ -91,7 +82,6 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "Server": "redveil.client.server",
-    "baseline": "redveil.baselines.baseline",
     "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",
@@ -99,7 +89,6 @@ _HOMES = {
     "connect_async": "redveil.client.connecting",
     "describe": "redveil.conversation",
     "detectable": "redveil.detecting",
-    "diagnose": "redveil.diagnosis",
     "draft": "redveil.data.draft",
     "examine": "redveil.data.loading",
     "load": "redveil.loading",
@@ -109,6 +98,9 @@ _HOMES = {
     "refine": "redveil.conversation",
     "truth": "redveil.owner",
 }
+
+# Public names of another distribution, for who looks for them here.
+_IN_RESEARCH = ("Baseline", "Diagnosis", "baseline", "diagnose")
 
 
 def __getattr__(name: str) -> object:
@@ -122,6 +114,8 @@ def __getattr__(name: str) -> object:
                 raise
             # The client alone has the modules that need no row.
             raise AttributeError(f"redveil-client has no {name}; install redveil") from None
+    if name in _IN_RESEARCH:
+        raise AttributeError(f"{name} is in redveil_research; install redveil-research")
     raise AttributeError(f"module 'redveil' has no attribute {name!r}")
 
 

@@ -1,7 +1,7 @@
 """Look at the data, for its owner only. Nothing here is private, and nothing is charged.
 
-Apart from this module, only `diagnosis`, `baselines` and the published profile open seals without
-paying.
+Apart from this module, only the published profile and `seam`, for redveil-research, open seals
+without paying.
 """
 
 from __future__ import annotations

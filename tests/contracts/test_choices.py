@@ -21,8 +21,6 @@ from redveil.algorithms.published import Published
 from redveil.algorithms.steering import Steering
 from redveil.algorithms.tree_pair import PairScore
 from redveil.algorithms.twin import RootScore
-from redveil.audit.cases import cases
-from redveil.baselines.methods import METHODS
 from redveil.cli.mine import mine
 from redveil.cli.plan import plan
 from redveil.findings.reporting import Constraints
@@ -39,7 +37,6 @@ OPTIONS = {"walk_steps": "steps"}
         (names.QuestionName, QUESTIONS),
         (names.AnyAlgorithmName, EVERYTHING),
         (names.ProfileName, PROFILES),
-        (names.BaselineName, METHODS),
     ],
 )
 def test_names_are_those_of_the_catalogue(offered: Any, known: dict[str, object]) -> None:
@@ -93,11 +90,6 @@ def test_steering_is_the_same_in_python_and_on_the_command_line() -> None:
     assert attributes <= set(inspect.signature(plan).parameters)
 
 
-def test_names_of_walks_are_those_of_algorithms_that_can_walk() -> None:
-    walking = {name for name, one in ALGORITHMS.items() if "walk_steps" in one.parameter_names()}
-    assert set(get_args(names.WalkingName)) == walking
-
-
 @pytest.mark.parametrize("function", [redveil.mine, redveil.plan, mine])
 def test_limits_have_one_default(function: Callable[..., object]) -> None:
     given = inspect.signature(function).parameters
@@ -114,10 +106,3 @@ def test_every_parameter_is_documented(function: Callable[..., object]) -> None:
         documented += inspect.getdoc(redveil.mine) or ""
     for name in inspect.signature(function).parameters:
         assert re.search(rf"^{name}: ", documented, re.MULTILINE), name
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_every_algorithm_is_audited(profile: str) -> None:
-    audited = {case.algorithm.name for case in cases(profile=profile)}
-    published = {name for name in ALGORITHMS if name != "twin"}
-    assert audited == (set(EVERYTHING) if profile == "hardened" else published)

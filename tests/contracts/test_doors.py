@@ -12,11 +12,11 @@ from support.source import calls, mentions, modules
 DOORS = {
     "open_paid": {"privacy/mechanisms.py"},
     # The published profile is for data that is not sensitive; its certificates say so.
-    # Baselines are not private at all; their documents say so.
     "open_for_owner": {
         "owner.py",
-        "diagnosis.py",
-        "baselines/baseline.py",
+        # For redveil-research, which is for who owns the data.
+        "seam/truth.py",
+        "seam/walks.py",
         "algorithms/published.py",
     },
     "Released": {"privacy/mechanisms.py", "sealed.py"},

@@ -75,7 +75,6 @@ def options(command: Any, path: str = "redveil") -> Iterator[tuple[str, str]]:
 def test_no_option_of_the_command_line_makes_a_run_repeatable() -> None:
     listed = list(options(typer.main.get_command(app)))
     assert ("redveil mine", "--epsilon") in listed
-    assert ("redveil plot scatter", "--output") in listed
     assert [one for one in listed if REPEATABLE.search(one[1])] == []
 
 

@@ -42,7 +42,7 @@ def test_every_dependency_is_pinned_to_a_version_that_is_allowed() -> None:
 
 def test_the_lowest_dependencies_are_the_lower_bounds() -> None:
     lowest = pins("lowest.txt")
-    for one in required("dev", "pandas", "polars", "plots"):
+    for one in required("dev", "pandas", "polars"):
         (bound,) = one.specifier
         assert bound.operator == ">="
         (version,) = lowest[canonicalize_name(one.name)]
@@ -74,3 +74,13 @@ def test_the_supported_pythons_are_those_that_are_tested() -> None:
 def test_citations_name_this_version() -> None:
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {PROJECT['project']['version']}\n" in citation
+
+
+def test_redveil_research_fits_this_version() -> None:
+    path = REPOSITORY / "packages" / "research" / "pyproject.toml"
+    research = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    version = PROJECT["project"]["version"]
+    assert research["version"] == version
+    # What it needs is what this project is tested with, and so it is pinned with that.
+    known = {*PROJECT["project"]["dependencies"], *EXTRAS["dev"], f"redveil=={version}"}
+    assert set(research["dependencies"]) <= known

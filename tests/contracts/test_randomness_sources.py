@@ -12,11 +12,6 @@ from support.source import mentions, modules
 # Generated data is nobody's; the simulation of the public noise law never meets data.
 MAY_BE_SEEDED = {
     "data/synthetic.py",
-    "experiments/tuning.py",
-    "experiments/generators.py",
-    "experiments/paper/laplace.py",
-    "experiments/subjects.py",
-    "experiments/unrelated.py",
     "findings/noise.py",
     "algorithms/published.py",
 }

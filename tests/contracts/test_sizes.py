@@ -16,8 +16,6 @@ LONGEST_SEALED = 149
 REFERENCE_PAGES = {
     ("api.py", "mine"),
     ("api.py", "plan"),
-    ("baselines/baseline.py", "baseline"),
-    ("cli/baseline.py", "baseline"),
     ("cli/mine.py", "mine"),
     ("cli/plan.py", "plan"),
     ("cli/remote_questions.py", "mine"),
@@ -28,7 +26,6 @@ REFERENCE_PAGES = {
     ("conversation.py", "confirm"),
     ("conversation.py", "describe"),
     ("conversation.py", "refine"),
-    ("diagnosis.py", "diagnose"),
     ("loading.py", "load"),
     ("schema/model.py", "with_attribute"),
 }

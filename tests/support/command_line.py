@@ -90,3 +90,17 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         return Outcome(code, seen.out, seen.err)
 
     return run
+
+
+@pytest.fixture
+def clinic_files(tmp_path: Path) -> Clinic:
+    """Return the files of a small clinic."""
+    return Clinic.write(tmp_path / "clinic")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that runs a command."""
+    # pytest-xdist sets it, and output is as wide as it says.
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return caller(monkeypatch, capsys)

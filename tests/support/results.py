@@ -5,7 +5,6 @@ from __future__ import annotations
 from redveil.privacy.plan import StepKind
 from redveil.query.formula import And, Literal, Not, Query
 from redveil.query.json_form import to_json
-from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 from redveil.report.document import (
     AttributePart,
@@ -64,10 +63,8 @@ def boolean(name: str) -> Literal:
 
 
 def query_part(query: Query) -> QueryPart:
-    """Return a query in its three notations."""
-    return QueryPart.model_validate(
-        {"text": to_text(query), "json": to_json(query), "latex": to_latex(query)}
-    )
+    """Return a query in both notations."""
+    return QueryPart.model_validate({"text": to_text(query), "json": to_json(query)})
 
 
 def tree_part(view: str, *names: str) -> TreePart:

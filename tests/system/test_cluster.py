@@ -27,6 +27,7 @@ from redveil.counting.questions import Size
 from redveil.errors import ClusterError, InputError, LoadError, SealedError
 from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
+from redveil.seam.walks import walked, walking
 from support.wall import RUNS, leaks_in_error, marked, marked_frames, marked_schema, mine_marked
 
 distributed = pytest.importorskip("distributed")
@@ -303,7 +304,11 @@ def test_walks_are_refused_before_anything_is_charged(
         redveil.mine(rows, 1, profile="published", ledger=ledger)
     assert not ledger.exists()
     result = redveil.mine(rows, 5, depth=1, trials=1)
-    for owners in (lambda: redveil.truth(result, rows), lambda: redveil.diagnose(rows, 1)):
+    tree_pair, price = walking("tree-pair", 1, walks=2)
+    for owners in (
+        lambda: redveil.truth(result, rows),
+        lambda: walked(rows, tree_pair, price, 2),
+    ):
         with pytest.raises(InputError, match="needs the rows on this machine"):
             owners()
 

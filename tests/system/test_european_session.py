@@ -64,5 +64,5 @@ def test_a_european_session(tmp_path: Path) -> None:
         for pasted in (right, right.replace('"', "")):
             answered = redveil("ask", "result.json", left, pasted, "--json", folder=tmp_path)
             assert (answered.returncode, answered.stderr) == (0, "")
-    written = redveil("show", "result.json", "--queries", "out.queries", folder=tmp_path)
+    written = redveil("show", "result.json", "-o", "out.csv", folder=tmp_path)
     assert written.returncode == 0

@@ -433,9 +433,6 @@ def test_findings_and_answers_are_copied(browser: Any, file: Path) -> None:
         text = page.evaluate(clipboard)
         assert text.startswith(f"{one.left.text} ⟷ {one.right.text}: Jaccard ")
         unfold_tools(page)
-        page.select_option("#copy-format", "LaTeX")
-        page.click("#finding-1 .actions button >> nth=1")
-        assert page.evaluate(clipboard).startswith(f"${one.left.latex}$ & ${one.right.latex}$ & ")
         page.select_option("#copy-format", "JSON")
         page.click("text=Copy list")
         copied = json.loads(page.evaluate(clipboard))
@@ -447,8 +444,6 @@ def test_findings_and_answers_are_copied(browser: Any, file: Path) -> None:
         said = found().ask(entry["left"], entry["right"]).statistics
         assert entry["jaccard"]["low"] == pytest.approx(said.jaccard.low, rel=1e-9)
         assert entry["p_value"] == pytest.approx(said.p_value, rel=1e-6)
-        page.click("#answer button >> text=LaTeX")
-        assert page.evaluate(clipboard).endswith("\\\\")
 
 
 def test_words_are_explained_on_hover_and_on_focus(browser: Any, file: Path) -> None:

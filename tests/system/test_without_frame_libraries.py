@@ -97,7 +97,6 @@ TABLES = ("clinic/diagnoses.csv", "clinic/laboratory.csv")
         (("mine", *TABLES, "--epsilon", "1"), "Privacy certificate"),
         (("truth", "clinic/result.json", *TABLES), "Privacy certificate"),
         (("schema", "draft", *TABLES), "entity key"),
-        (("diagnose", *TABLES, "--epsilon", "1", "--steps", "100"), "split-R̂"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

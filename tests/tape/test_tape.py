@@ -20,7 +20,9 @@ from tape.files import printed, read_tape
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_is_the_recorded_one(name: str) -> None:
+def test_a_run_is_the_recorded_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # pytest-xdist sets it, and output is as wide as it says.
+    monkeypatch.delenv("COLUMNS", raising=False)
     with replaying(read_tape(name)):
         result = CASES[name]()
         text = printed(result)

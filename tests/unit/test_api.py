@@ -123,7 +123,6 @@ def test_what_is_confirmed_comes_first_and_without_true_values() -> None:
         (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.buy_cuts("clinic.csv", 1), "buy_cuts takes what redveil.load returns"),  # type: ignore[arg-type]
-        (lambda: redveil.diagnose("clinic.csv", 1), "diagnose takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.load_report("clinic.csv"), "load_report takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.truth("result.json", clinic()), "truth takes a result and what"),  # type: ignore[arg-type]
         (lambda: redveil.mine(clinic(), 1, result_name=5), "result_name must be a text"),  # type: ignore[arg-type]

@@ -6,9 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -32,10 +30,7 @@ from redveil.display import (
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval, Statistics
 from redveil.privacy.plan import Plan, Step, StepKey, StepKind
-from redveil.query.formula import Literal
-from redveil.report.baseline import Baseline, BaselineDocument, MatchPart
 from redveil.report.compare import Comparison
-from redveil.report.document import QueryPart, TruePart, TrueSupportPart
 from redveil.report.result import Result
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed
@@ -81,26 +76,6 @@ def answer_with(name: str) -> Answer:
     )
 
 
-def baseline_with(name: str) -> Baseline:
-    query = QueryPart.of(Literal(name, "=", value=True))
-    true = TruePart(
-        jaccard=0.5, support=TrueSupportPart(left=3, right=3, both=2, either=4), p_value=1e-9
-    )
-    return Baseline(
-        BaselineDocument(
-            warning="NOT PRIVATE",
-            method="split-trees",
-            parameters={"depth": 4},
-            unit=name,
-            schema_name=name,
-            schema_digest="sha256:1",
-            entities=10,
-            redescriptions=(MatchPart(left=query, right=query, true=true),),
-            software="redveil",
-        )
-    )
-
-
 SHOWN: dict[str, Callable[[str], Displayed]] = {
     "schema": schema_with,
     "draft": draft_with,
@@ -122,7 +97,6 @@ SHOWN: dict[str, Callable[[str], Displayed]] = {
     ),
     "answer": answer_with,
     "comparison": lambda name: Comparison((), (name, name), (name, name)),
-    "baseline": baseline_with,
 }
 
 
@@ -239,18 +213,6 @@ def test_a_redescription_prints_its_queries_and_its_index() -> None:
     one = redescription("gout", "uric acid")
     assert str(one).startswith("[gout] ⟷ [uric acid]: Jaccard 0.50 [0.25, 0.75] (expected if")
     assert repr(one) == f"<Redescription {one}>"
-
-
-def test_a_diagnosis_is_marked_as_not_private() -> None:
-    traces: Any = np.arange(800.0).reshape(2, 400)
-    shown = redveil.Diagnosis(1.5, 12.0, 0.25, traces)
-    page = Page(shown._repr_html_())
-    must_be_ours(page)
-    assert page.text.startswith("NOT PRIVATE")
-    for fact in ("NOT converged", "1.5000", "12 of 400", "25.0 %"):
-        assert fact in page.text
-        assert fact in str(shown)
-    assert repr(shown).startswith("<Diagnosis of 2 walks: NOT converged")
 
 
 def test_a_load_report_is_marked_as_not_private_and_warns() -> None:

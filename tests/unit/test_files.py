@@ -538,3 +538,34 @@ def test_a_file_that_changed_since_it_was_read_is_not_replaced(tmp_path: Path) -
     assert names(tmp_path) == ["a.json"]
     replace_text(file, "[]", JSON, read=b"{}")
     assert file.read_text() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "ours", "foreign"),
+    [
+        pytest.param(FileKind.FIGURE, b"%PDF-1.7 redveil figure", b"%PDF-1.7 my thesis", id="pdf"),
+        pytest.param(
+            FileKind.QUERIES,
+            b"rid\tquery_LHS\tquery_RHS\n",
+            b'import csv\nprint(row["query_LHS"])\n',
+            id="queries",
+        ),
+        pytest.param(
+            FileKind.LIST,
+            b"\\begin{tabular}{llr}\n\\toprule\nleft & right & Jaccard",
+            b"\\begin{tabular}{ll}\nmine & own",
+            id="latex",
+        ),
+    ],
+)
+def test_only_what_another_of_our_programs_wrote_is_replaced(
+    kind: FileKind, ours: bytes, foreign: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(foreign)
+    with pytest.raises(InputError, match="not replaced, because it is a"):
+        write_bytes(path, b"new", kind)
+    assert path.read_bytes() == foreign
+    path.write_bytes(ours)
+    write_bytes(path, b"new", kind)
+    assert path.read_bytes() == b"new"

@@ -112,7 +112,6 @@ NEEDS_A_LIST: dict[str, Callable[[Result], object]] = {
     "arrow": lambda one: one.to_arrow(),
     "pandas": lambda one: one.to_pandas(),
     "report": lambda one: one.report(),
-    "plot": lambda one: one.plot("scatter", "/nowhere/figure.png"),
     "sort": lambda one: one.sort("p"),
     "top": lambda one: one.top(1),
     "complement": lambda one: one.complement(),

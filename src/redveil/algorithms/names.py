@@ -13,13 +13,9 @@ QuestionName = Literal["describe", "refine", "confirm"]
 AnyAlgorithmName = Literal[
     "twin", "alt-expm", "alt-mcmc", "tree-pair", "describe", "refine", "confirm"
 ]
-# Those that can run a Markov chain.
-WalkingName = Literal["tree-pair", "alt-mcmc"]
 ProfileName = Literal["hardened", "published"]
 CountsName = Literal["cells", "least-squares", "two-pass"]
 SamplerName = Literal["exact", "walk"]
 StartName = Literal["private", "random"]
 RootScoreName = Literal["correspondence", "leverage", "agreement"]
 PairScoreName = Literal["association", "purity"]
-# Not private, and no algorithms of ours: for comparison.
-BaselineName = Literal["split-trees", "layered-trees", "cartwheels"]

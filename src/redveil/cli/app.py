@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from redveil.cli.commands import Command, LazyGroup
 from redveil.cli.help import WIDEST
+from redveil.errors import InputError
 
 TAGLINE: Final = "Find out what two tables have in common, without releasing a row."
 # The commands for who holds data, in the distribution that can read it.
 OWNING: Final = "redveil.commands"
 # Further distributions name their commands under this group of entry points.
 ENTRY_POINTS: Final = "redveil.commands"
+# Commands of redveil-research, for who calls one without it.
+IN_RESEARCH: Final = (
+    *("audit", "baseline", "clired", "diagnose", "experiment", "latex", "plot"),
+    "prepare",
+)
 READING: Final = (
     Command("show", "redveil.cli.show:show", "Print or convert a result."),
     Command("report", "redveil.cli.report:report", "Write a result as one page."),
@@ -45,6 +51,15 @@ class Program(LazyGroup):
 
         for point in entry_points(group=ENTRY_POINTS):
             yield from (Command(*one) for one in point.load())
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name of a command, the command, and the arguments that follow it."""
+        if args[0] in IN_RESEARCH and args[0] not in self.list_commands(ctx):
+            raise InputError(
+                f"{args[0]} is a command of redveil-research; install that with redveil: "
+                "pip install . ./packages/research"
+            )
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(

@@ -1,17 +1,14 @@
-"""The part of `redveil plan` that says what runs would detect: --detect, --study and --figure."""
+"""The part of `redveil plan` that says what runs would detect: --detect and --study."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from redveil.cli.console import display_table, note, say, write_json
-from redveil.cli.outputs import check_output
+from redveil.cli.console import display_table, note, write_json
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
@@ -23,9 +20,6 @@ Detect = Annotated[
 ]
 Study = Annotated[
     bool, typer.Option("--study", help="Propose how to divide ε over a study, and for what.")
-]
-Figure = Annotated[
-    Path | None, typer.Option("--figure", help="Draw what --detect shows (PNG, SVG or PDF).")
 ]
 
 
@@ -39,12 +33,11 @@ class Asked:
 
     detect: bool = False
     study: bool = False
-    figure: Path | None = None
 
     @property
     def anything(self) -> bool:
         """Whether anything is to be shown at all."""
-        return self.detect or self.study or self.figure is not None
+        return self.detect or self.study
 
 
 def show_detection(
@@ -58,15 +51,10 @@ def show_detection(
     """Show what runs would detect, a proposal for a study, or both."""
     from redveil.detecting import detected
     from redveil.report.detection import EXPLAINED, limits_listing, study_listing
-    from redveil.report.figures.canvas import check_figure
 
     if not entities:
         raise InputError("what runs detect depends on the number of entities; give --entities")
-    if asked.figure is not None:
-        check_figure(asked.figure)
-        check_output(asked.figure, FileKind.FIGURE, ())
     found = detected(wanted, loss, entities, schema)
-    kept = None if asked.figure is None else found.plot(asked.figure)
     if as_json:
         left_out = {"detect": not asked.detect, "study": not asked.study}
         plain = found.plain().items()
@@ -78,7 +66,3 @@ def show_detection(
             display_table(study_listing(found.study).rich())
         if asked.detect or asked.study:
             note(" ".join(EXPLAINED.split()))
-    if kept is not None:
-        say(f"previous figure kept as {kept}")
-    if asked.figure is not None:
-        say(f"written to {asked.figure}")

@@ -32,7 +32,7 @@ from redveil.cli.arguments import (
     naming_options,
 )
 from redveil.cli.console import display, display_table, note, write, write_json
-from redveil.cli.detection import Asked, Detect, Figure, Study, show_detection
+from redveil.cli.detection import Asked, Detect, Study, show_detection
 from redveil.cli.steering import attribute_wishes
 from redveil.schema import Schema, Side
 
@@ -69,7 +69,6 @@ def plan(
     schema: SchemaOption = None,
     detect: Detect = False,
     study: Study = False,
-    figure: Figure = None,
     ignore: Ignore = None,
     only: Only = None,
     require: Require = None,
@@ -119,7 +118,7 @@ def plan(
     declared = Schema.read(schema) if schema else None
     named = attribute_wishes(ignore, only, require, unmatched)
     wanted, declared = _steered(wanted, declared, named)
-    asked = Asked(detect, study, figure)
+    asked = Asked(detect, study)
     if asked.anything:
         show_detection(wanted, loss, entities, declared, asked, as_json)
     else:

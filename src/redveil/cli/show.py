@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -27,7 +26,6 @@ class Format(StrEnum):
     TABLE = "table"
     CSV = "csv"
     EXCEL = "excel"
-    LATEX = "latex"
     HTML = "html"
     JSON = "json"
 
@@ -36,7 +34,6 @@ _BY_SUFFIX: Final = {
     ".json": Format.JSON,
     ".csv": Format.CSV,
     ".xlsx": Format.EXCEL,
-    ".tex": Format.LATEX,
     ".html": Format.HTML,
 }
 _KINDS: Final = {
@@ -55,7 +52,7 @@ Target = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Write to this file: .json (a result again), .csv, .xlsx, .tex or .html.",
+        help="Write to this file: .json (a result again), .csv, .xlsx or .html.",
     ),
 ]
 Plan = Annotated[
@@ -64,20 +61,14 @@ Plan = Annotated[
 Full = Annotated[
     bool, typer.Option("--full", help="With all supports, and the leaf table of each entry.")
 ]
-Queries = Annotated[
-    Path | None,
-    typer.Option(help="Also write the queries to this file, in clired's format; - prints them."),
-]
 
 
 def show(
-    context: typer.Context,
     result: ResultFile,
     form: FormatOption = None,
     target: Target = None,
     plan: Plan = False,
     full: Full = False,
-    queries: Queries = None,
     max_p_value: listing.MaxPValue = None,
     min_jaccard: listing.MinJaccard = None,
     min_corrected: listing.MinCorrected = None,
@@ -91,22 +82,17 @@ def show(
     sort: listing.Sort = None,
     top: listing.Top = None,
 ) -> None:
-    """Show a result: redescriptions and privacy certificate. Or a baseline, which is NOT PRIVATE.
+    """Show a result: redescriptions and privacy certificate.
 
     The list can be made again with other constraints, from the file alone and at no cost, as in
 
     redveil show result.json --max-support 0.5 --sort corrected --top 5
     """
-    if _is_baseline(result):
-        _show_baseline(result, top, context)
-        return
     form = _format(form, target)
     # A table goes nowhere else.
     target = None if form is Format.TABLE else target
     if target is not None:
         check_output(target, _KINDS[form], [result])
-    if queries is not None and not is_standard_output(queries):
-        check_output(queries, FileKind.QUERIES, [result])
     from redveil.report.result import Result
 
     constraints = {
@@ -123,42 +109,10 @@ def show(
     read = listing.listed(
         Result.read(result), constraints, complement=complement, sort=sort, top=top
     )
-    if queries is not None and is_standard_output(queries):
-        _write_queries(read, Path("/dev/stdout"))
-        return
-    if queries is not None:
-        # Before anything is shown, because whoever reads standard output may be gone.
-        _write_queries(read, queries)
     if target is not None:
         _write(read, form, target, full=full)
     else:
         _print(read, form, plan=plan, full=full)
-
-
-def _is_baseline(path: Path) -> bool:
-    """Return whether a file is a baseline; what can be read only once is not."""
-    from redveil.file_kind import file_kind
-
-    with suppress(OSError, ValueError):
-        return path.is_file() and file_kind(path) is FileKind.BASELINE
-    return False
-
-
-def _show_baseline(path: Path, top: int | None, context: typer.Context) -> None:
-    """Print a baseline; refuse options that are about results."""
-    from redveil.cli.baseline import show_baseline
-    from redveil.report.baseline import Baseline
-
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        source = context.get_parameter_source(name)
-        if name not in ("result", "top") and source is not None and source.name != "DEFAULT":
-            raise InputError(
-                f"{path}: a baseline is shown as it is, at most with --top; leave out "
-                f"{parameter.opts[0]}, or mine it again with `redveil baseline`"
-            )
-    found = Baseline.read(path)
-    show_baseline(found if top is None else found.top(top))
 
 
 def _format(given: Format | None, target: Path | None) -> Format:
@@ -215,32 +169,17 @@ def _write(read: Result, form: Format, target: Path, *, full: bool) -> None:
 def _text(read: Result, form: Format, *, full: bool) -> str:
     """Return a result as text in some format, with a line end."""
     from redveil.csv_text import csv_text
-    from redveil.report.full import full_fragment, full_latex
+    from redveil.report.full import full_fragment
     from redveil.report.html import fragment
-    from redveil.report.latex import latex_table
 
     if form is Format.JSON:
         return read.to_json()
     if form is Format.CSV:
         return csv_text(read.to_arrow())
-    latex, page = (full_latex, full_fragment) if full else (latex_table, fragment)
-    return f"{(latex if form is Format.LATEX else page)(read.document)}\n"
+    page = full_fragment if full else fragment
+    return f"{page(read.document)}\n"
 
 
 def _warn(document: ResultDocument) -> None:
     if document.warning:
         say(document.warning, "bold red")
-
-
-def _write_queries(read: Result, queries: Path) -> None:
-    """Write the queries in clired's format."""
-    from redveil.report.queries_file import write_result_queries
-
-    listed, kept = write_result_queries(read.document, queries)
-    if is_standard_output(queries):
-        return
-    if kept:
-        say(f"previous queries kept as {kept}")
-    say(f"written to {queries}")
-    if listed is not None:
-        say(f"names that clired cannot read are numbered; {listed} lists them")

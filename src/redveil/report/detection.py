@@ -1,18 +1,15 @@
-"""What runs would detect, as a table, as plain values and as a picture."""
+"""What runs would detect, as a table and as plain values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from redveil.display import Block, Displayed, Listing
 from redveil.findings.detection import SHARES, Detection, Limit
 from redveil.findings.required_budget import Match
 from redveil.findings.study import Part
-from redveil.report.figures.canvas import drawing, save
-from redveil.report.figures.limits import detection_limits
 
 EXPLAINED: Final = (
     "The smallest chance-corrected index (0 if unrelated, 1 if the same) of two queries, and in\n"
@@ -26,7 +23,7 @@ EXPLAINED: Final = (
 class Detectable(Displayed):
     """What runs with so many entities would detect, by ε; and a proposal for a study.
 
-    `print` shows a table, and `plot` draws a figure.
+    `print` shows a table.
 
     >>> import redveil
     >>> redveil.detectable(1, entities=5_000).entities
@@ -44,14 +41,6 @@ class Detectable(Displayed):
         yield limits_listing(self.entities, self.detections)
         yield EXPLAINED
         yield study_listing(self.study)
-
-    def plot(self, path: str | Path) -> Path | None:
-        """Draw the smallest corrected index against ε; PNG, SVG or PDF.
-
-        Returns where the figure that it replaced is kept, None if there was none.
-        """
-        with drawing():
-            return save(detection_limits(self.detections, self.entities).figure, Path(path))
 
     def plain(self) -> dict[str, Any]:
         """Return everything as plain values.

@@ -24,7 +24,6 @@ from redveil.privacy.plan import StepKey, StepKind, steps_listing
 from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, STRENGTH, Guarantee, Parameter
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json, to_json
-from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 from redveil.report.steering import steering_lines
 from redveil.schema.view import plural
@@ -249,23 +248,20 @@ class GivenPart(Part):
 
 # What is written is checked, and would be worded twice.
 @lru_cache(maxsize=4096)
-def _forms(query: Query) -> tuple[str, str]:
-    """Return a query as text and as LaTeX."""
-    return to_text(query), to_latex(query)
+def _worded(query: Query) -> str:
+    return to_text(query)
 
 
 class QueryPart(Part):
-    """A query as text, as nested JSON and as LaTeX."""
+    """A query as text and as nested JSON."""
 
     text: str
     tree: dict[str, Any] = Field(alias="json")
-    latex: str
 
     @classmethod
     def of(cls, query: Query) -> QueryPart:
-        """Return a query in all its forms."""
-        text, latex = _forms(query)
-        return cls.model_construct(text=text, tree=to_json(query), latex=latex)
+        """Return a query in both forms."""
+        return cls.model_construct(text=_worded(query), tree=to_json(query))
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -274,8 +270,8 @@ class QueryPart(Part):
             query = from_json(self.tree)
         except QueryError as error:
             raise ValueError(str(error)) from None
-        if (self.text, self.latex) != _forms(query):
-            raise ValueError("text, latex and json are not the same query")
+        if self.text != _worded(query):
+            raise ValueError("text and json are not the same query")
         return self
 
 

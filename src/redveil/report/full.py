@@ -1,4 +1,4 @@
-"""Everything that is known of each redescription, as one wide table: as text, HTML or LaTeX."""
+"""Everything that is known of each redescription, as one wide table: as text or HTML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from redveil.display import Block, Code, Folded, Listing, Note, html, rich_text
 from redveil.findings.wording import interval_text, p_text
-from redveil.query.latex import escape_latex
 from redveil.report.document import RedescriptionPart, ResultDocument
 from redveil.report.text import certificate_view, steps_table
 from redveil.report.wording import confirmation_text, listing_text
@@ -74,36 +73,6 @@ def _notes(document: ResultDocument) -> Iterable[str]:
         listing_text(document),
     )
     return [note for note in notes if note]
-
-
-def full_latex(document: ResultDocument) -> str:
-    r"""Return the same as a `tabular` (needs amsmath and booktabs)."""
-    unit = escape_latex(plural(document.certificate.unit))
-    heads = [escape_latex(head).replace(r"\{unit\}", unit) for head in _HEADS]
-    rows = [
-        " & ".join(
-            [
-                str(number),
-                f"${one.left.latex}$",
-                f"${one.right.latex}$",
-                *map(escape_latex, _facts(one)),
-            ]
-        )
-        for number, one in enumerate(document.redescriptions, start=1)
-    ]
-    promise = document.certificate
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{rll{'r' * (len(heads) - 3)}}}",
-            r"\toprule",
-            rf"{' & '.join(heads)} \\",
-            r"\midrule",
-            *(rf"{row} \\" for row in rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            f"% {promise.promise.replace('ε', 'epsilon')}, {promise.guarantee}",
-        ]
-    )
 
 
 def _facts(one: RedescriptionPart) -> list[str]:

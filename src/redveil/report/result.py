@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from redveil.data.dataset import Dataset
     from redveil.findings.questions import Answer
     from redveil.handover import Keep
-    from redveil.report.figures.kinds import FigureKind
     from redveil.report.listing import SortKey
 
 
@@ -331,22 +330,6 @@ class Result:
             progress=progress,
             keep=keep,
         )
-
-    def plot(self, kind: FigureKind, path: str | Path, *, pair: int | None = None) -> None:
-        """Draw a figure for a paper: PNG, SVG or PDF, as the path ends. Needs `redveil[plots]`.
-
-        An earlier figure is kept under a numbered name. Everything is labelled with the numbers of
-        the list's entries.
-
-        kind: scatter (support against Jaccard index), trees or ribbons (two trees that face each
-              other), table (a leaf table as a heat map) or budget (what ε was spent on)
-        path: where to write it
-        pair: which pair of trees, counted from 1; by default the one of the first entry
-        """
-        from redveil.report.figures.kinds import draw
-
-        must_be_listed(self.document)
-        draw(self.document, kind, Path(path), pair)
 
     def to_json(self) -> str:
         """Return the result file's text."""

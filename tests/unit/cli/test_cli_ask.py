@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from redveil.query.json_form import from_json
-from redveil.query.latex import to_latex
 from redveil.query.text import to_text
 from redveil.report.result import Result
 from support.clinic import mined_clinic
@@ -123,10 +122,10 @@ def test_a_result_without_tables_is_no_crash(tmp_path: Path, command: Command) -
 
 def rewritten(part: dict[str, Any]) -> dict[str, Any]:
     """Return a part of a result; a query's notations are made again from its JSON."""
-    if not {"text", "json", "latex"} <= part.keys():
+    if not {"text", "json"} <= part.keys():
         return part
     query = from_json(part["json"])
-    return part | {"text": to_text(query), "latex": to_latex(query)}
+    return part | {"text": to_text(query)}
 
 
 def test_names_that_look_like_markup_are_shown_as_they_are(

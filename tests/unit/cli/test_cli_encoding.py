@@ -80,7 +80,7 @@ def test_a_name_that_is_no_text_at_all_is_one_line_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("form", ["csv", "html", "latex"])
+@pytest.mark.parametrize("form", ["csv", "html"])
 def test_what_is_meant_for_a_file_stays_utf_8(form: str, name: str, tmp_path: Path) -> None:
     Result(document(redescription("größer ≤ 字"))).save(tmp_path / "result.json")
     shown = run(name, "show", "result.json", "--format", form, folder=tmp_path)

@@ -14,9 +14,8 @@ from redveil.cli.listing import SortBy
 from redveil.csv_text import csv_text
 from redveil.findings.reporting import Constraints
 from redveil.owner import truth
-from redveil.report.full import full_fragment, full_latex
+from redveil.report.full import full_fragment
 from redveil.report.html import fragment
-from redveil.report.latex import latex_table
 from redveil.report.listing import SortKey
 from redveil.report.result import Result
 from support.clinic import clinic, mined_clinic
@@ -92,7 +91,6 @@ def test_a_filtered_list_is_a_result_again(name: str, file: Path, command: Comma
     ("name", "text"),
     [
         ("list.csv", lambda r: csv_text(r.to_arrow())),
-        ("list.tex", lambda r: latex_table(r.document) + "\n"),
         ("list.html", lambda r: fragment(r.document) + "\n"),
     ],
 )
@@ -134,12 +132,10 @@ def test_a_table_on_standard_output_is_the_table(file: Path, command: Command) -
     assert command("show", file, *options, "-o", "-").out == command("show", file, *options).out
 
 
-@pytest.mark.parametrize("name", ["diagnoses.csv", "paper.tex"])
-def test_a_list_never_takes_the_place_of_a_table_or_a_paper(
-    name: str, file: Path, command: Command
-) -> None:
+@pytest.mark.parametrize("name", ["diagnoses.csv"])
+def test_a_list_never_takes_the_place_of_a_table(name: str, file: Path, command: Command) -> None:
     target = file.parent / name
-    before = "id,gout\n1,true\n" if name.endswith("csv") else "\\begin{tabular}{ll}\nmine & own"
+    before = "id,gout\n1,true\n"
     target.write_text(before)
     refused = command("show", file, "-o", target)
     assert refused.code == 2
@@ -159,7 +155,6 @@ def test_everything_is_shown_on_request(file: Path, command: Command) -> None:
     shown = command("show", file, "--full", "--plan").out
     for label in ("corrected [95 %]", "leaf table", "patients in both", "Privacy certificate"):
         assert label in shown
-    assert command("show", file, "--full", "-f", "latex").out == full_latex(MINED.document) + "\n"
     assert command("show", file, "--full", "-f", "html").out == (
         full_fragment(MINED.document) + "\n"
     )
@@ -219,7 +214,7 @@ def test_true_values_are_announced(tmp_path: Path, command: Command) -> None:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_names_cannot_steer_the_terminal(name: str, tmp_path: Path, command: Command) -> None:
     mined_with(name).save(tmp_path / "result.json")
-    for options in (["--full"], ["--complement"], ["--full", "-f", "latex"]):
+    for options in (["--full"], ["--complement"], ["--full", "-f", "html"]):
         shown = command("show", tmp_path / "result.json", *options)
         assert shown.code == 0
         assert "\x1b" not in shown.out

@@ -24,7 +24,7 @@ from redveil.file_kind import FileKind
 from redveil.report.result import Result
 from redveil.schema import Schema
 from support.command_line import Clinic, Command
-from support.console import REDVEIL, is_one_line, redveil
+from support.console import REDVEIL, is_one_line
 from support.devices import device
 from support.results import document, redescription
 
@@ -94,7 +94,6 @@ def test_other_commands_do_not_either(clinic_files: Clinic, command: Command) ->
         ["truth", result, left, right, "-o", result],
         ["truth", result, left, right, "-o", right],
         ["truth", result, left, right, "-o", clinic_files.schema],
-        ["show", result, "--queries", result],
     ):
         refused = command(*arguments)
         assert (refused.code, refused.out) == (2, "")
@@ -109,9 +108,7 @@ def test_other_commands_do_not_either(clinic_files: Clinic, command: Command) ->
         ["mine", "{left}", "{right}", "-e", "1", "-o", "{other}"],
         ["schema", "draft", "{left}", "{right}", "-o", "{other}"],
         ["truth", "{result}", "{left}", "{right}", "-o", "{other}"],
-        ["show", "{result}", "--queries", "{other}"],
-        ["plot", "scatter", "{result}", "-o", "{figure}"],
-        ["diagnose", "{left}", "{right}", "-e", "1", "--steps", "400", "--plot", "{figure}"],
+        ["show", "{result}", "-o", "{other}"],
     ],
     ids=lambda arguments: arguments[0] if arguments[0] != "schema" else "draft",
 )
@@ -120,11 +117,10 @@ def test_nor_over_somebody_elses_table(
 ) -> None:
     ledger = clinic_files.set_budget(Fraction(5))
     Result(document(redescription())).save(clinic_files.result)
-    other, figure = clinic_files.folder / "other.csv", clinic_files.folder / "figure.png"
-    for path in (other, figure):
-        path.write_text("id,age\n1,41\n")
+    other = clinic_files.folder / "other.csv"
+    other.write_text("id,age\n1,41\n")
     known = {"result": clinic_files.result, "left": clinic_files.left, "right": clinic_files.right}
-    known |= {"other": other, "figure": figure}
+    known |= {"other": other}
     before = contents(clinic_files.folder)
     refused = command(*(one.format(**known) for one in arguments))
     assert refused.code == 2
@@ -170,17 +166,12 @@ def test_so_it_is_for_schemas(clinic_files: Clinic, command: Command) -> None:
     assert clinic_files.names() == WITH_LEDGER
 
 
-def test_so_it_is_for_true_values_and_queries(clinic_files: Clinic, command: Command) -> None:
+def test_so_it_is_for_true_values(clinic_files: Clinic, command: Command) -> None:
     assert command(*clinic_files.mine, "-q").code == 0
     left, right = clinic_files.left, clinic_files.right
     compared = command("truth", clinic_files.result, left, right, "-o", "-")
     assert compared.code == 0
     assert json.loads(compared.out)["warning"].startswith("NOT PRIVATE")
-    for name in ("-", "/dev/stdout"):
-        done = redveil("show", clinic_files.result, "--queries", name)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("rid\tquery_LHS\tquery_RHS")
-        assert "Privacy certificate" not in done.stdout
 
 
 @pytest.mark.parametrize("options", ["-o -", "-o result.json", "-q"])
@@ -515,16 +506,3 @@ def test_where_a_result_is_is_said_even_if_it_cannot_be_shown(
     _, said = without_reader(where, *clinic_files.mine, folder=clinic_files.folder)
     assert Result.read(clinic_files.result).certificate.epsilon == "1"
     assert f"written to {clinic_files.result}" in said
-
-
-@pytest.mark.parametrize("where", NOWHERE)
-def test_queries_and_figures_are_saved_before_anything_is_shown(
-    where: str, clinic_files: Clinic
-) -> None:
-    folder = clinic_files.folder
-    Result(document(redescription())).save(clinic_files.result)
-    without_reader(where, "show", clinic_files.result, "--queries", "my.queries", folder=folder)
-    assert (folder / "my.queries").exists()
-    walks = "diagnose", clinic_files.left, clinic_files.right, "-e", 1, "--steps", 400
-    without_reader(where, *walks, "--plot", "walks.png", folder=folder)
-    assert (folder / "walks.png").exists()

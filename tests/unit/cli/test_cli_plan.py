@@ -133,20 +133,13 @@ def test_what_is_detected_is_shown_drawn_or_written_as_json(
     study = command(*given, "--study").out
     assert "A proposal for a study" in study
     assert "What a run" not in study
-    picture = tmp_path / "detect.svg"
-    drawn = command(*given, "--figure", str(picture))
-    assert drawn.out == ""
-    assert "written to" in drawn.err
-    assert "<svg" in picture.read_text()
     found = json.loads(command(*given, "--detect", "--json").out)
     assert set(found) == {"entities", "detect"}
     assert set(json.loads(command(*given, "--study", "--json").out)) == {"entities", "study"}
 
 
-def test_detection_needs_a_number_of_entities_and_a_known_kind_of_figure(command: Command) -> None:
+def test_detection_needs_a_number_of_entities(command: Command) -> None:
     for asked in ("--detect", "--study"):
         refused = command("plan", "--epsilon", "1", asked)
         assert refused.code == 2
         assert "give --entities" in refused.err
-    refused = command("plan", "--epsilon", "1", "--entities", "50", "--figure", "detect.gif")
-    assert "unknown kind of figure" in refused.err

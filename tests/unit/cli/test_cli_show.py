@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from redveil.cli.console import write
-from redveil.query.clired import read_queries
 from redveil.report.html import fragment
-from redveil.report.latex import latex_table
 from redveil.report.result import Result
 from support.clinic import NOTHING, mined_clinic
 from support.command_line import Clinic, Command
@@ -46,29 +44,9 @@ def test_csv_is_the_frame(file: Path, command: Command) -> None:
     assert [float(row["jaccard"]) for row in rows] == [0.5, 0.5]
 
 
-@pytest.mark.parametrize(("form", "expected"), [("latex", latex_table), ("html", fragment)])
-def test_latex_and_html_are_printed_as_they_are(
-    form: str, expected: object, file: Path, command: Command
-) -> None:
-    assert callable(expected)
-    done = command("show", file, "--format", form)
-    assert done.out == expected(Result.read(file).document) + "\n"
-
-
-def test_queries_are_written_for_clired(tmp_path: Path, command: Command) -> None:
-    result = mined_clinic()
-    result.save(tmp_path / "result.json")
-    queries = tmp_path / "result.queries"
-    done = command("show", tmp_path / "result.json", "--queries", queries)
-    assert done.code == 0
-    assert f"written to {queries}" in done.err
-    assert len(read_queries(queries)) == len(result)
-
-
-def test_queries_that_cannot_be_written_are_one_line(file: Path, command: Command) -> None:
-    refused = command("show", file, "--queries", file.parent / "nowhere" / "a.queries")
-    assert refused.code == 2
-    assert is_one_line(refused.err)
+def test_html_is_printed_as_it_is(file: Path, command: Command) -> None:
+    done = command("show", file, "--format", "html")
+    assert done.out == fragment(Result.read(file).document) + "\n"
 
 
 def test_an_empty_result_says_why(tmp_path: Path, command: Command) -> None:
@@ -181,7 +159,7 @@ def test_a_plan_with_a_delta_is_priced_in_rho(command: Command) -> None:
     assert "does not support δ" in refused.err
 
 
-@pytest.mark.parametrize("form", ["csv", "latex", "html"])
+@pytest.mark.parametrize("form", ["csv", "html"])
 def test_a_name_cannot_steer_the_terminal(form: str, tmp_path: Path, command: Command) -> None:
     path = tmp_path / "result.json"
     Result(document(redescription("a\x1b[31m"))).save(path)

@@ -1,10 +1,9 @@
-"""The commands around walks: mining with them, diagnosing them, drawing results."""
+"""The commands around walks: mining with them, planning them."""
 
 from __future__ import annotations
 
 import json
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -85,41 +84,6 @@ def test_bad_parameters_are_refused_before_anything_is_spent(
     assert not clinic_files.result.exists()
 
 
-def test_diagnose_is_loud_and_draws(clinic_files: Clinic, command: Command, tmp_path: Path) -> None:
-    picture = tmp_path / "walks.png"
-    done = command(
-        "diagnose",
-        clinic_files.left,
-        clinic_files.right,
-        "-e",
-        1,
-        "--steps",
-        400,
-        "--plot",
-        picture,
-    )
-    assert done.code == 0
-    assert "NOT PRIVATE" in done.err
-    assert "split-R̂" in done.out
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-def test_diagnose_is_loud_without_a_picture_too(clinic_files: Clinic, command: Command) -> None:
-    done = command("diagnose", clinic_files.left, clinic_files.right, "-e", 1, "--steps", 100)
-    assert done.code == 0
-    assert done.err.startswith("NOT PRIVATE")
-
-
-def test_scatter_is_drawn_from_a_result(
-    clinic_files: Clinic, command: Command, tmp_path: Path
-) -> None:
-    command(*clinic_files.mine)
-    picture = tmp_path / "scatter.svg"
-    done = command("plot", "scatter", clinic_files.result, "-o", picture)
-    assert done.code == 0
-    assert "<svg" in picture.read_text()
-
-
 def test_a_narrow_terminal_gets_one_below_the_other() -> None:
     # A single run finds nothing about once in 150; twenty in a row, never.
     runs = (redveil.mine(wide_dataset(3000, 10, 5), 5) for _ in range(20))
@@ -177,15 +141,3 @@ def test_a_plan_takes_the_options_of_a_run(command: Command) -> None:
     exact, walked = ("plan", "-e", 1, "--algorithm", "alt-mcmc", "--depth", 2), ("--steps", 500)
     assert "walk" not in command(*exact).out
     assert "walk" in command(*exact, *walked).out
-
-
-@pytest.mark.parametrize("profile", ["hardened", "published"])
-def test_a_profile_can_be_diagnosed(clinic_files: Clinic, command: Command, profile: str) -> None:
-    tables = clinic_files.left, clinic_files.right
-    done = command("diagnose", *tables, "-e", 1, "--steps", 600, "--profile", profile)
-    assert done.code == 0
-    assert "4 walks of 600 steps" in done.out
-    # The published score is at most 1; the hardened one counts entities.
-    last = done.out.splitlines()[-1]
-    score = float(last.removeprefix("score at the end ").split(" ")[0].replace(",", ""))
-    assert (score <= 1) == (profile == "published")

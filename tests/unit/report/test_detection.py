@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -48,22 +47,6 @@ def test_plain_values_are_those_of_the_limits(found: Detectable) -> None:
         "overlap": round(match.both(5_000)),
     }
     assert sum(Fraction(one["epsilon"]) for one in plain["study"]) == 1
-
-
-@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
-def test_a_picture_is_drawn(found: Detectable, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / f"detect.{kind}"
-    found.plot(path)
-    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
-    assert path.read_bytes().startswith(begin)
-    with pytest.raises(InputError, match="unknown kind of figure"):
-        found.plot(tmp_path / "detect.gif")
-
-
-def test_where_nothing_is_detected_the_picture_is_empty(tmp_path: Path) -> None:
-    nothing = redveil.detectable("0.001", entities=50)
-    assert all(limit.found is None for one in nothing.detections for limit in one.limits.values())
-    nothing.plot(tmp_path / "nothing.svg")
 
 
 def test_more_epsilon_than_a_run_can_have_is_left_out() -> None:

@@ -1,30 +1,14 @@
 /**
- * Findings and answers as text, LaTeX and JSON, and the clipboard.
+ * Findings and answers as text and JSON, and the clipboard.
  */
 
 import { announce, h } from "./dom.js";
 import { fixed, intervalText, pText } from "./wording.js";
 
-const LATEX = {
-  "\\": "\\textbackslash{}",
-  "{": "\\{",
-  "}": "\\}",
-  $: "\\$",
-  "&": "\\&",
-  "#": "\\#",
-  _: "\\_",
-  "%": "\\%",
-  "~": "\\textasciitilde{}",
-  "^": "\\textasciicircum{}",
-  "<": "\\textless{}",
-  ">": "\\textgreater{}",
-  "|": "\\textbar{}",
-};
-
-/** Return findings or answers in a format: "text", "latex" or "json". */
+/** Return findings or answers in a format: "text" or "json". */
 export function written(entries, format) {
   if (format === "json") return JSON.stringify(entries.map(plain), null, 1);
-  return entries.map(format === "latex" ? latexRow : textLine).join("\n");
+  return entries.map(textLine).join("\n");
 }
 
 /** Copy a text, and say so. */
@@ -61,21 +45,6 @@ function textLine(one) {
     `${intervalText(one.corrected, 2)}, both ${intervalText(one.support.both, 0)}, ` +
     `p at most ${pText(one.p_value)}`
   );
-}
-
-function latexRow(one) {
-  const sides = [one.left, one.right].map((side) =>
-    side.latex ? `$${side.latex}$` : `\\texttt{${escaped(side.text)}}`,
-  );
-  return (
-    `${sides.join(" & ")} & ${intervalText(one.jaccard, 2)} & ${fixed(one.expected_jaccard, 2)} & ` +
-    `${intervalText(one.corrected, 2)} & ${one.support.both.estimate.toFixed(0)} & ` +
-    `${pText(one.p_value)} \\\\`
-  );
-}
-
-function escaped(text) {
-  return [...text].map((character) => LATEX[character] ?? character).join("");
 }
 
 function plain(one) {

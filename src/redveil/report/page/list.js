@@ -15,7 +15,7 @@ const ORDERS = {
   "number in both": (a, b) => b.support.both.estimate - a.support.both.estimate,
   p: (a, b) => a.p_value - b.p_value || a.number - b.number,
 };
-const FORMATS = { text: "text", LaTeX: "latex", JSON: "json" };
+const FORMATS = { text: "text", JSON: "json" };
 
 /** Build the tools above the list; return what other views need of it. */
 export function findingsList(result, link) {

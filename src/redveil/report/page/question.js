@@ -121,13 +121,9 @@ function alone({ onlyLeft, onlyRight }, [left, right]) {
 }
 
 function copyButtons(result, state, known) {
-  const listed = result.findings.find((one) => isChosen(one, state));
   const entry = {
-    left: { text: known.left, latex: listed?.left.text === known.left ? listed.left.latex : null },
-    right: {
-      text: known.right,
-      latex: listed?.right.text === known.right ? listed.right.latex : null,
-    },
+    left: { text: known.left },
+    right: { text: known.right },
     jaccard: known.jaccard,
     expected_jaccard: known.expected,
     corrected: known.corrected,
@@ -136,7 +132,7 @@ function copyButtons(result, state, known) {
     p_value_confirming: known.p_confirming,
     p_value_estimate: known.p_estimate,
   };
-  const formats = { "Copy text": "text", LaTeX: "latex", JSON: "json" };
+  const formats = { "Copy text": "text", JSON: "json" };
   const buttons = Object.entries(formats).map(([name, format]) =>
     button(name, () => copy(written([entry], format), "Answer")),
   );

@@ -1,1 +1,0 @@
-"""Redescription mining without privacy, for the data owner's comparison only."""

@@ -1,4 +1,0 @@
-"""The experiments behind the documentation, through the public API. For data that is not sensitive.
-
-Data folders are arguments: `python -m redveil.experiments.worth DATA`.
-"""
