@@ -17,7 +17,6 @@ PLAIN = {
     "name": "the name of a command, a word for a file, or a path that was quoted",
     "last": "a number",
     "command": "a command whose values were quoted",
-    "one.name": "the name of an experiment",
 }
 
 
