@@ -15,7 +15,7 @@ from redveil.schema import Schema
 from redveil.schema.on_disk import SchemaOnDisk
 
 FORMS: Final = (
-    "a file (CSV, TSV, Parquet, ARFF, book.xlsx#Sheet), a folder or 'visits/*.csv', "
+    "a file (CSV, TSV, Parquet, book.xlsx#Sheet), a folder or 'visits/*.csv', "
     "clinic.sqlite#table, or postgresql://host/clinic#table"
 )
 

@@ -59,7 +59,7 @@ def load(
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`;
+    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, text files also with `.gz`;
                  folders of CSV or Parquet files, or patterns such as `visits/*.csv`); tables or
                  queries of databases (`clinic.sqlite#visits`, `postgresql://host/clinic#visits`);
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface

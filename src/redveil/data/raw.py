@@ -27,7 +27,6 @@ class RawTable:
 
     where:   the places of some rows, in increasing order, as in "left.csv, line 7"; it may read the
              file again, so it is for messages only
-    markers: texts that mean missing in the file's format
     typed:   columns of text that was written from numbers, so that none is rounded, or from dates
     dated:   those of them that were written from dates
     mixed:   columns of which only some texts were written from numbers, Booleans or dates, and
@@ -45,7 +44,6 @@ class RawTable:
     rows: int
     columns: Mapping[str, pa.ChunkedArray]
     where: Callable[[Sequence[int]], list[str]]
-    markers: tuple[str, ...] = ()
     typed: frozenset[str] = frozenset()
     dated: frozenset[str] = frozenset()
     mixed: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
@@ -95,7 +93,6 @@ def combined(
         sum(one.rows for one in tables),
         columns,
         where,
-        tables[0].markers,
         typed=tables[0].typed & same,
         dated=tables[0].dated & same,
         mixed=flags["mixed"],

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from redveil.data.address import DELIMITED_FILES, PARQUET_FILES, Address, Where
-from redveil.data.arff import open_arff
 from redveil.data.csv_file import open_csv
 from redveil.data.csv_stream import CsvStream, open_csv_stream
 from redveil.data.excel import SUFFIXES, open_excel
@@ -22,14 +21,6 @@ from redveil.errors import LoadError
 from redveil.schema import Side, View
 from redveil.schema.encoding import encoding_fault
 
-_TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
-    ".csv": open_csv,
-    ".tsv": open_csv,
-    ".tab": open_csv,
-    ".txt": open_csv,
-    ".arff": open_arff,
-}
-
 T = TypeVar("T")
 # What can be read as a whole, and in pieces.
 Many: TypeAlias = ParquetFolder | CsvFolder | SqliteTable | PostgresqlTable
@@ -42,7 +33,7 @@ def open_source(given: object, side: Side, view: View | None) -> Source:
 
     >>> open_source("left.doc", Side.LEFT, None)
     Traceback (most recent call last):
-    redveil.errors.LoadError: left.doc: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff
+    redveil.errors.LoadError: left.doc: unknown file type; use .csv, .tsv, .xlsx or .parquet
     """
     if not isinstance(given, str | Path | Address):
         return open_frame(given, f"{side} frame")
@@ -127,11 +118,10 @@ def _open_file(path: Path, sheet: str | None, view: View | None, place: str) -> 
         return open_parquet(path, place)
     if name.endswith(SUFFIXES):
         return open_excel(path, sheet or (view.sheet if view else None), place)
-    for suffix, opener in _TEXT_FILES.items():
-        if name.endswith((suffix, f"{suffix}.gz")):
-            data = read_bytes(path, place)
-            return opener(data, _layout(data, name, view), place)
-    raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff")
+    if name.endswith(DELIMITED_FILES):
+        data = read_bytes(path, place)
+        return open_csv(data, _layout(data, name, view), place)
+    raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx or .parquet")
 
 
 def _layout(data: bytes, name: str, view: View | None) -> Layout:

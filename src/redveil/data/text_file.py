@@ -23,8 +23,8 @@ OLE_MAGIC: Final = b"\xd0\xcf\x11\xe0"
 _MAGIC: Final = {
     GZIP_MAGIC: "compressed with gzip; rename it to end in .gz",
     b"PAR1": "a Parquet file; rename it to end in .parquet",
-    ZIP_MAGIC: "a workbook or archive, not text; rename a workbook to end in .xlsx or .ods",
-    OLE_MAGIC: "an old workbook, not text; save it as .xlsx or .ods",
+    ZIP_MAGIC: "a workbook or archive, not text; rename a workbook to end in .xlsx",
+    OLE_MAGIC: "an old workbook, not text; save it as .xlsx",
 }
 
 

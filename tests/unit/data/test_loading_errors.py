@@ -142,11 +142,11 @@ HOSTILE = {
     ),
     "spreadsheet as CSV": (
         b"PK\x03\x04....",
-        "left.csv: a workbook or archive, not text; rename a workbook to end in .xlsx or .ods",
+        "left.csv: a workbook or archive, not text; rename a workbook to end in .xlsx",
     ),
     "old spreadsheet as CSV": (
         b"\xd0\xcf\x11\xe0....",
-        "left.csv: an old workbook, not text; save it as .xlsx or .ods",
+        "left.csv: an old workbook, not text; save it as .xlsx",
     ),
 }
 
@@ -268,14 +268,14 @@ NO_FILES = "a folder with no CSV or Parquet file; name the files, as in csv:fold
     [
         ("nowhere.csv", "no such file; check the path"),
         ("nowhere.parquet", "no such file; check the path"),
-        ("nowhere.arff.gz", "no such file; check the path"),
+        ("nowhere.tab.gz", "no such file; check the path"),
         ("file.csv/left.csv", "no such file; check the path"),
         ("folder", NO_FILES),
         ("folder.csv", NO_FILES),
         ("folder.parquet", NO_FILES),
-        ("left.doc", "unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff"),
+        ("left.doc", "unknown file type; use .csv, .tsv, .xlsx or .parquet"),
         ("left.xlsx", "no such file; check the path"),
-        ("left", "unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff"),
+        ("left", "unknown file type; use .csv, .tsv, .xlsx or .parquet"),
         ("empty.parquet", "the file is empty; export it again"),
         ("text.parquet", "not a Parquet file; rename it to match its format"),
         ("text.csv.gz", "not compressed with gzip; remove .gz from its name"),
@@ -529,7 +529,6 @@ START = {
     "left.csv": b"id,age\n",
     "left.csv.gz": b"\x1f\x8b\x08\0",
     "left.parquet": b"PAR1",
-    "left.arff": b"@attribute id string\n@attribute age real\n@data\n",
 }
 
 

@@ -80,16 +80,10 @@ def cells(rows: list[str]) -> dict[str, list[str | None]]:
     return {n: [v or None for v in c] for n, c in zip(names, columns, strict=True)}
 
 
-def as_arff(rows: list[str]) -> str:
-    header = "".join(f"@attribute {name} string\n" for name in ("id", "age", "sick", "sex"))
-    return f"{header}@data\n" + "\n".join(",".join(v or "?" for v in r.split(",")) for r in rows)
-
-
 WRITERS: dict[str, Callable[[Path, list[str]], Any]] = {
     "csv": lambda path, rows: path.write_text(
         "\n".join(["id,age,sick,sex", *rows]), encoding="utf-8"
     ),
-    "arff": lambda path, rows: path.write_text(as_arff(rows), encoding="utf-8"),
     "parquet": lambda path, rows: parquet.write_table(pa.table(cells(rows)), path),
 }
 
@@ -178,24 +172,6 @@ def test_a_row_with_the_names_of_other_columns_is_no_suggestion(tmp_path: Path) 
 def test_bad_bytes(tmp_path: Path) -> None:
     path = tmp_path / "left.csv"
     path.write_bytes(f"id,age,sick,sex\n{SECRET},30,1,".encode() + b"\xff\n")
-    check(path)
-
-
-BAD_ARFF_ROWS = {
-    "open quotation mark": f"'{SECRET}, 30, 1, f",
-    "open quotation mark at the end": f"{SECRET}, 30, 1, 'f",
-    "text after a quotation mark": f"'{SECRET}'{SECRET}, 30, 1, f",
-    "sparse out of range": f"{{0 {SECRET}, 9 30}}",
-    "sparse and open": f"{{0 {SECRET}",
-    "sparse without number": f"{{{SECRET}}}",
-    "short": f"{SECRET}, 30",
-}
-
-
-@pytest.mark.parametrize("line", BAD_ARFF_ROWS.values(), ids=BAD_ARFF_ROWS)
-def test_bad_arff_rows(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "left.arff"
-    path.write_text(as_arff(["1,30,1,f"]) + "\n" + line, encoding="utf-8")
     check(path)
 
 
