@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'AsyncServer', 'Baseline', 'Comparison']
+['Answer', 'Baseline', 'Comparison', 'Dataset']
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.baselines.baseline import baseline
     from redveil.buying import buy_cuts
-    from redveil.client.async_server import AsyncServer
-    from redveil.client.connecting import connect, connect_async
+    from redveil.client.connecting import connect
     from redveil.client.server import Server
     from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "AsyncServer",
     "Baseline",
     "Comparison",
     "Dataset",
@@ -58,7 +56,6 @@ __all__ = [
     "compare",
     "confirm",
     "connect",
-    "connect_async",
     "describe",
     "detectable",
     "diagnose",
@@ -75,7 +72,6 @@ __all__ = [
 # The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
-    "AsyncServer": "redveil.client.async_server",
     "Baseline": "redveil.report.baseline",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
@@ -96,7 +92,6 @@ _HOMES = {
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",
     "connect": "redveil.client.connecting",
-    "connect_async": "redveil.client.connecting",
     "describe": "redveil.conversation",
     "detectable": "redveil.detecting",
     "diagnose": "redveil.diagnosis",

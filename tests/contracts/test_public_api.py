@@ -16,7 +16,6 @@ from support.source import modules, public_definitions
 
 PUBLIC = {
     "Answer",
-    "AsyncServer",
     "Baseline",
     "Comparison",
     "Dataset",
@@ -37,7 +36,6 @@ PUBLIC = {
     "compare",
     "confirm",
     "connect",
-    "connect_async",
     "describe",
     "detectable",
     "diagnose",
