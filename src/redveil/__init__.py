@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redveil.api import mine, plan
     from redveil.baselines.baseline import baseline
-    from redveil.buying import buy_cuts
     from redveil.client.connecting import connect
     from redveil.client.server import Server
     from redveil.conversation import confirm, describe, refine
@@ -52,7 +51,6 @@ __all__ = [
     "Schema",
     "Server",
     "baseline",
-    "buy_cuts",
     "compare",
     "confirm",
     "connect",
@@ -88,7 +86,6 @@ _HOMES = {
     "Schema": "redveil.schema",
     "Server": "redveil.client.server",
     "baseline": "redveil.baselines.baseline",
-    "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",
     "connect": "redveil.client.connecting",

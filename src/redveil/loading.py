@@ -35,7 +35,7 @@ def load(
     strict:      raise a LoadError for what is otherwise left out, unreadable or outside its bounds
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
-                 with cut points only, and cut points cannot be bought
+                 with cut points only
     cluster:     a Dask client, or the address of a scheduler, whose workers read the files and keep
                  the rows, packed. Needs `redveil[cluster]`
     progress:    called with the stage and the completed share of the work

@@ -32,7 +32,6 @@ PUBLIC = {
     "Schema",
     "Server",
     "baseline",
-    "buy_cuts",
     "compare",
     "confirm",
     "connect",

@@ -12,7 +12,6 @@ from redveil.data.address import Address
 from redveil.errors import InputError
 from redveil.files import is_there
 from redveil.schema import Schema
-from redveil.schema.on_disk import SchemaOnDisk
 
 FORMS: Final = (
     "a file (CSV, TSV, Parquet, book.xlsx#Sheet), a folder or 'visits/*.csv', "
@@ -33,16 +32,10 @@ Right = Annotated[
 
 def find_schema(given: Path | None, left: Address) -> tuple[Schema, Path]:
     """Read the schema given by --schema, or the one beside the left table."""
-    found = find_schema_file(given, left)
-    return found.schema, found.path
-
-
-def find_schema_file(given: Path | None, left: Address) -> SchemaOnDisk:
-    """Read the file of the schema given by --schema, or of the one beside the left table."""
     path = given or left.home / DEFAULT
     if given is None and not is_there(path):
         raise InputError(
             f"{path}: no such file; name a schema with --schema, "
             f"or draft one with `redveil schema draft {left} RIGHT`"
         )
-    return SchemaOnDisk.read(path)
+    return Schema.read(path), path

@@ -146,8 +146,6 @@ def test_what_needs_values_is_refused_before_anything_is_charged(tmp_path: Path)
     ledger = tmp_path / "ledger.jsonl"
     with pytest.raises(InputError, match="published profile needs all values"):
         redveil.mine(dataset, 1, profile="published", ledger=ledger)
-    with pytest.raises(InputError, match="buy_cuts needs all values"):
-        redveil.buy_cuts(dataset, 0.1, ["creatinine"], ledger=ledger)
     with pytest.raises(InputError, match=r"\[HbA1c\] was loaded packed"):
         redveil.mine(dataset, 1, within="[HbA1c > 6.123]", ledger=ledger)
     with pytest.raises(InputError, match=r"\[HbA1c\] was loaded packed"):

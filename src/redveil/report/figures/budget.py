@@ -30,7 +30,6 @@ _WORDS: Final = {
     StepKind.TREE_PAIR: "pairs of trees",
     StepKind.TWIN_TREES: "pairs of trees",
     StepKind.LEAF_TABLE: "leaf tables",
-    StepKind.CUT_POINTS: "cut points",
 }
 _COUNTED: Final = (StepKind.LEAF_TABLE, StepKind.SIZE)
 
