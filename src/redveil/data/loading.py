@@ -1,6 +1,6 @@
 """Load two files or frames with a schema, as one sealed dataset.
 
-Tables are read in pieces: Parquet files column by column, large CSV files block by block. What is
+Tables are read in pieces: Parquet files column by column, CSV files block by block. What is
 read is converted at once and kept in few bytes until the views are joined (`data/packing.py`).
 """
 
@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from redveil.data.binning import BinnedTable
-from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.file_view import FileView
@@ -187,12 +186,7 @@ class _Loading:
         report(0.0)
         view = self.schema.view(side)
         read = partial(FileView.read, side=side, view=view, packed=self.packed, progress=report)
-        try:
-            # Places of rows are found in the whole text.
-            return read(open_stream(given, side, view, whole=bool(self.places)))
-        except NotStreamedError:
-            pass
-        return read(open_stream(given, side, view, whole=True))
+        return read(open_stream(given, side, view))
 
     def _counter(self) -> Callable[[], None]:
         """Return what reports one more column. Threads take turns: the share only grows."""

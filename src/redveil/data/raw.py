@@ -131,10 +131,10 @@ def _written(table: RawTable, name: str) -> tuple[NDArray[np.bool_], NDArray[np.
 
 
 class Source(Protocol):
-    r"""An opened table: its column names are known, its rows are not read yet.
+    """An opened table: its column names are known, its rows are not read yet.
 
-    >>> from redveil.data.csv_file import open_csv
-    >>> source: Source = open_csv(b"id,age\n1,30", Layout(), "left.csv")
+    >>> from redveil.data.frame import open_frame
+    >>> source: Source = open_frame(pa.table({"id": [1], "age": [30]}), "left frame")
     >>> source.read(["age"]).rows
     1
     """
@@ -165,8 +165,8 @@ class Piece(NamedTuple):
 class Stream(Protocol):
     """An opened table that is read in pieces, for loading.
 
-    >>> from redveil.data.csv_file import open_csv
-    >>> stream: Stream = WholeTable(open_csv(b"id,age", Layout(), "left.csv"), columnar=False)
+    >>> from redveil.data.frame import open_frame
+    >>> stream: Stream = WholeTable(open_frame(pa.table({"id": [1]}), "left frame"), columnar=True)
     """
 
     @property
@@ -190,10 +190,10 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeTable:
-    r"""A table that is read in one piece.
+    """A table that is read in one piece.
 
-    >>> from redveil.data.csv_file import open_csv
-    >>> stream = WholeTable(open_csv(b"id,age\n1,30", Layout(), "left.csv"), columnar=False)
+    >>> from redveil.data.frame import open_frame
+    >>> stream = WholeTable(open_frame(pa.table({"age": [30]}), "left frame"), columnar=True)
     >>> [piece.read().rows for piece in stream.pieces(["age"])]
     [1]
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 from collections.abc import Callable
 from datetime import date
@@ -315,7 +314,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(text_file, "_content", refuse)
+    monkeypatch.setattr(text_file, "_read", refuse)
     assert complaint(path, schema_of(AGE)) == f"{path}: cannot be read; check the permissions"
 
 
@@ -326,7 +325,7 @@ def test_a_file_too_large_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def swell(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(text_file, "_content", swell)
+    monkeypatch.setattr(text_file, "_read", swell)
     assert "does not fit in memory" in complaint(path, schema_of(AGE))
 
 
@@ -338,10 +337,21 @@ def test_a_file_that_decompresses_to_too_much_is_refused(tmp_path: Path) -> None
     assert len(read_bytes(path, "bomb.csv.gz", most=100_000)) == 100_000
 
 
-def test_decompression_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_file, "_PIECE", 10)
-    bomb = io.BytesIO(b"0" * 1000)
-    assert len(text_file._content(bomb, most=25)) == bomb.tell() == 30
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"0" * 1000))
+    sizes: list[int] = []
+    read = text_file._read
+
+    def counted(file: Any, size: int) -> bytes:
+        sizes.append(size)
+        return read(file, size)
+
+    monkeypatch.setattr(text_file, "_read", counted)
+    with pytest.raises(LoadError, match="more than 25 bytes"):
+        read_bytes(path, "bomb.csv.gz", most=25)
+    assert sum(sizes) <= 50
 
 
 def _cut(content: bytes) -> bytes:

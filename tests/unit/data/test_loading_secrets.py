@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from redveil.data.csv_file import open_csv
 from redveil.data.draft import draft
+from redveil.data.layout import Layout
 from redveil.data.loading import load
 from redveil.data.raw import quietly
-from redveil.data.text_file import decode
 from redveil.errors import LoadError, SealedError
 from redveil.owner import load_report
 from redveil.schema import Attribute, Kind, Schema, View
@@ -188,9 +189,11 @@ def test_an_error_of_another_library_is_replaced_and_forgotten() -> None:
     assert caught.value.__context__ is None
 
 
-def test_an_error_about_bytes_does_not_hold_them() -> None:
+def test_an_error_about_bytes_does_not_hold_them(tmp_path: Path) -> None:
+    path = tmp_path / "left.csv"
+    path.write_bytes(SECRET.encode() + b"\xff")
     with pytest.raises(LoadError) as caught:
-        decode(SECRET.encode() + b"\xff", "utf-8", "left.csv")
+        open_csv(path, Layout(), "left.csv")
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 

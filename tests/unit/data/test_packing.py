@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import redveil
-from redveil.data import csv_stream, frame
+from redveil.data import csv_file, frame
 from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.table import BinnedColumn, FlagColumn, NumericColumn, Table
@@ -107,7 +107,7 @@ def test_files_in_pieces_are_the_files_as_a_whole(
         redveil_csv(parquet.read_table(path), text)
     whole = must_agree(paths[0], paths[1], clinic_schema())
     monkeypatch.setattr(frame, "_PIECE_ROWS", 100)
-    monkeypatch.setattr(csv_stream.open_csv_stream, "__defaults__", (4096,))
+    monkeypatch.setattr(csv_file.open_csv, "__defaults__", (4096,))
     for one, other in (paths, texts):
         table = must_agree(one, other, clinic_schema())
         assert table.binned is not None

@@ -9,10 +9,8 @@ from __future__ import annotations
 import codecs
 import csv
 import encodings.aliases
-import io
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pathlib import Path
@@ -278,15 +276,16 @@ LINES = Attribute("label", Kind.CATEGORICAL, categories=("one\r\ntwo", "one\rtwo
     st.integers(1, 40),
 )
 def test_a_row_that_moves_the_others_changes_none_of_them(
-    labels: list[str], added: str, piece: int
+    tmp_path_factory: pytest.TempPathFactory, labels: list[str], added: str, piece: int
 ) -> None:
     """A large file is read in pieces, and a row more moves the places where it is cut."""
     rows = [(f"k\r\n{number}", label) for number, label in enumerate(labels)]
     found = []
     for some in (rows, [("added", added), *rows]):
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\r\n").writerows([("id", "label"), *some])
-        file = replace(open_csv(text.getvalue().encode(), Layout(), "left.csv"), piece=piece)
+        path = tmp_path_factory.getbasetemp() / "moving.csv"
+        with path.open("w", encoding="utf-8", newline="") as text:
+            csv.writer(text, lineterminator="\r\n").writerows([("id", "label"), *some])
+        file = open_csv(path, Layout(), "left.csv", piece)
         raw = file.read(["id", "label"])
         codes = values(convert(raw, LINES, [""]).column).tolist()
         keys = read_keys(raw, "id", [""]).texts.to_pylist()
