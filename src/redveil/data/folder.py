@@ -17,9 +17,8 @@ import pyarrow as pa
 
 from redveil.data.csv_file import CsvFile, find_csv
 from redveil.data.frame import ParquetFile, open_parquet
-from redveil.data.layout import Layout, guess_layout, usual_delimiter
+from redveil.data.layout import Layout, layout_of
 from redveil.data.raw import Piece, RawTable, combined
-from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 from redveil.schema import View
 
@@ -158,28 +157,12 @@ def open_csv_folder(paths: Sequence[Path], view: View | None, place: str) -> Csv
 
     view: declares the layout of all files; without a view, it is guessed
     """
-    layout = _guessed(paths) if view is None else _declared(view, paths[0])
+    layout = layout_of(paths, view)
     for path in paths:
         file = find_csv(path, layout, _place(path))
         if file is not None:
             return CsvFolder(place, file.names, layout, tuple(paths), file.place)
     raise LoadError(f"{place}: all files are empty; export them again")
-
-
-def _declared(view: View, path: Path) -> Layout:
-    return Layout(view.delimiter or usual_delimiter(path.name), view.encoding)
-
-
-def _guessed(paths: Sequence[Path]) -> Layout:
-    """Guess the layout of files that were written alike: one of them shows the encoding."""
-    found: Layout | None = None
-    for path in paths:
-        data = read_bytes(path, _place(path))
-        guess = guess_layout(data, usual_delimiter(path.name)) if data else None
-        found = found or guess
-        if found and guess and guess.encoding != "utf-8":
-            return replace(found, encoding=guess.encoding)
-    return found or Layout()
 
 
 def _places(

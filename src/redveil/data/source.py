@@ -11,11 +11,10 @@ from redveil.data.csv_file import CsvFile, open_csv
 from redveil.data.excel import SUFFIXES, open_excel
 from redveil.data.folder import CsvFolder, ParquetFolder, open_csv_folder, open_parquet_folder
 from redveil.data.frame import Frame, ParquetFile, open_frame, open_parquet
-from redveil.data.layout import Layout, guess_layout, usual_delimiter
+from redveil.data.layout import layout_of
 from redveil.data.postgresql_table import PostgresqlTable, open_postgresql
 from redveil.data.raw import Source, Stream, WholeTable, quietly, shown
 from redveil.data.sqlite_table import SqliteTable, open_sqlite
-from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 from redveil.schema import Side, View
 
@@ -99,15 +98,8 @@ def _open_file(path: Path, sheet: str | None, view: View | None, place: str) -> 
     if name.endswith(SUFFIXES):
         return open_excel(path, sheet or (view.sheet if view else None), place)
     if name.endswith(DELIMITED_FILES):
-        return open_csv(path, _layout(path, place, view), place)
+        return open_csv(path, layout_of([path], view), place)
     raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx or .parquet")
-
-
-def _layout(path: Path, place: str, view: View | None) -> Layout:
-    usual = usual_delimiter(path.name)
-    if view is None:
-        return guess_layout(read_bytes(path, place), usual)
-    return Layout(view.delimiter or usual, view.encoding)
 
 
 def check_columns(source: Source | Stream, view: View) -> tuple[str, ...]:
