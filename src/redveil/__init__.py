@@ -2,7 +2,7 @@
 
 >>> import redveil
 >>> sorted(redveil.__all__)[:4]
-['Answer', 'AsyncServer', 'Comparison', 'Dataset']
+['Answer', 'Comparison', 'Dataset', 'Detectable']
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redveil.api import mine, plan
-    from redveil.buying import buy_cuts
-    from redveil.client.async_server import AsyncServer
-    from redveil.client.connecting import connect, connect_async
+    from redveil.client.connecting import connect
     from redveil.client.server import Server
     from redveil.conversation import confirm, describe, refine
     from redveil.data.dataset import Dataset
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "AsyncServer",
     "Comparison",
     "Dataset",
     "Detectable",
@@ -48,11 +45,9 @@ __all__ = [
     "Result",
     "Schema",
     "Server",
-    "buy_cuts",
     "compare",
     "confirm",
     "connect",
-    "connect_async",
     "describe",
     "detectable",
     "draft",
@@ -68,7 +63,6 @@ __all__ = [
 # The module of each public name. Imported on first use, so that `import redveil` is fast.
 _HOMES = {
     "Answer": "redveil.findings.questions",
-    "AsyncServer": "redveil.client.async_server",
     "Comparison": "redveil.report.compare",
     "Dataset": "redveil.data.dataset",
     "Detectable": "redveil.report.detection",
@@ -82,11 +76,9 @@ _HOMES = {
     "Result": "redveil.report.result",
     "Schema": "redveil.schema",
     "Server": "redveil.client.server",
-    "buy_cuts": "redveil.buying",
     "compare": "redveil.report.compare",
     "confirm": "redveil.conversation",
     "connect": "redveil.client.connecting",
-    "connect_async": "redveil.client.connecting",
     "describe": "redveil.conversation",
     "detectable": "redveil.detecting",
     "draft": "redveil.data.draft",

@@ -45,7 +45,6 @@ class FileKind(StrEnum):
     PDF = "a PDF file"
     XML = "an XML or SVG file"
     CSV = "a CSV file"
-    ARFF = "an ARFF file"
     PARQUET = "a Parquet file"
     EXCEL = "an Excel file"
     GZIP = "a gzip file"
@@ -158,8 +157,6 @@ def _text_kind(head: bytes) -> FileKind:
         return FileKind.QUERIES
     if text.startswith(NAMES_HEADER):
         return FileKind.NAMES
-    if re.match(r"(?i)(\s*%.*\n|\s*\n)*\s*@relation\b", text):
-        return FileKind.ARFF
     lines = [line for line in text.splitlines() if line.strip()][:2]
     # A header and a row, or a header alone.
     if any(all(sign in line for line in lines) for sign in _DELIMITERS):

@@ -28,7 +28,7 @@ def load(
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`;
+    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, text files also with `.gz`;
                  folders of CSV or Parquet files, or patterns such as `visits/*.csv`); tables or
                  queries of databases (`clinic.sqlite#visits`, `postgresql://host/clinic#visits`);
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
@@ -39,7 +39,7 @@ def load(
                  same, and a run would be paid for and find nothing
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
-                 with cut points only, and cut points cannot be bought
+                 with cut points only
     cluster:     a Dask client, or the address of a scheduler, whose workers read the files and keep
                  the rows, packed. Needs `redveil[cluster]`
     progress:    called with the stage and the completed share of the work

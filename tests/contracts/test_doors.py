@@ -22,8 +22,8 @@ DOORS = {
     "Released": {"privacy/mechanisms.py", "sealed.py"},
     "Receipt": {"privacy/plan.py"},
     "_contents": {"sealed.py"},
-    # A purse issues receipts: a run has one, and so has a purchase of cut points.
-    "Purse": {"algorithms/run.py", "algorithms/cut_points.py"},
+    # A purse issues receipts: a run has one.
+    "Purse": {"algorithms/run.py"},
     # Only the size and a scout are paid for before there is a plan.
     "plan_ahead": {"algorithms/run.py"},
 }
@@ -63,7 +63,7 @@ def test_nobody_reaches_around_the_seal() -> None:
     assert found == {"sealed.py"}
 
 
-def test_a_run_and_a_purchase_open_one_purse_each() -> None:
+def test_a_run_opens_one_purse() -> None:
     for module in DOORS["Purse"]:
         assert list(calls(modules()[module])).count("Purse") == 1
 

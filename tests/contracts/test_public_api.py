@@ -16,7 +16,6 @@ from support.source import modules, public_definitions
 
 PUBLIC = {
     "Answer",
-    "AsyncServer",
     "Comparison",
     "Dataset",
     "Detectable",
@@ -30,11 +29,9 @@ PUBLIC = {
     "Result",
     "Schema",
     "Server",
-    "buy_cuts",
     "compare",
     "confirm",
     "connect",
-    "connect_async",
     "describe",
     "detectable",
     "draft",

@@ -21,7 +21,6 @@ from redveil.server.app import make_app
 from redveil.server.context import Context
 from redveil.server.logs import Log
 from redveil.server.opening import new_account, set_up
-from redveil.server.patience import impatient
 from redveil.server.settings import Settings
 from redveil.store.accounts import Role
 from redveil.store.store import Store
@@ -120,7 +119,7 @@ def served(folder: Path, address: str | None = None, **options: Any) -> Iterator
         log_config=None,
         timeout_keep_alive=600,
         lifespan="on",
-        http=impatient(settings.body_seconds),
+        http="h11",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

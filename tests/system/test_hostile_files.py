@@ -75,20 +75,8 @@ def rows(**changed: str) -> Cells:
     return cells
 
 
-def write_arff(cells: Cells, path: Path) -> None:
-    def quoted(text: str) -> str:
-        for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r")):
-            text = text.replace(plain, escaped)
-        return f"'{text}'"
-
-    header = "@relation r\n" + "".join(f"@attribute {name} string\n" for name in cells)
-    lines = (",".join(map(quoted, row)) for row in zip(*cells.values(), strict=True))
-    path.write_text(f"{header}@data\n" + "\n".join(lines), encoding="utf-8")
-
-
 WRITERS: dict[str, Writer] = {
     "csv": lambda cells, path: pl.DataFrame(cells).write_csv(path, quote_style="always"),
-    "arff": write_arff,
     "parquet": lambda cells, path: parquet.write_table(pa.table(cells), path),
 }
 
@@ -192,10 +180,8 @@ DAMAGED = {
     "left.csv.gz": b"\x1f\x8bQ7X",
     "left.parquet": b"PAR1Q7XPAR1",
     "left.pq": b"PAR1" + bytes(range(64)) + b"Q7X\x00\x00\x00\x00PAR1",
-    "left.arff": b"@attribute id string\n@attribute age {Q7X\n@data\n'Q7X",
     "nul.csv": b"id,age,sick,ward\nQ7X\0,1,1,north\n",
     "encoding.csv": b"id,age,sick,ward\nQ7X\xff,1,1,north\n",
-    "sparse.arff": b"@attribute id string\n@data\n{99999999999999999999 Q7X}",
 }
 
 

@@ -122,7 +122,6 @@ def test_what_is_confirmed_comes_first_and_without_true_values() -> None:
         (lambda: redveil.mine(clinic(), 1, prune="some"), "prune must be a number"),
         (lambda: redveil.mine(pl.DataFrame({"id": [1]}), 1), "mine takes what redveil.load"),  # type: ignore[arg-type]
         (lambda: redveil.mine("clinic.csv", 1), "mine takes what redveil.load returns"),  # type: ignore[arg-type]
-        (lambda: redveil.buy_cuts("clinic.csv", 1), "buy_cuts takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.load_report("clinic.csv"), "load_report takes what redveil.load returns"),  # type: ignore[arg-type]
         (lambda: redveil.truth("result.json", clinic()), "truth takes a result and what"),  # type: ignore[arg-type]
         (lambda: redveil.mine(clinic(), 1, result_name=5), "result_name must be a text"),  # type: ignore[arg-type]
@@ -290,8 +289,6 @@ def test_without_a_library_that_draws_nothing_is_charged(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=f"{library} cannot draw random numbers"):
         redveil.mine(dataset, 1, ledger=ledger)
-    with pytest.raises(InputError, match=f"{library} cannot draw random numbers"):
-        redveil.buy_cuts(dataset, 1, ["creatinine"], ledger=ledger)
     assert not ledger.exists()
 
 
@@ -360,8 +357,6 @@ def test_a_schema_made_in_python_with_half_a_character_is_not_charged(tmp_path: 
     ledger = tmp_path / "ledger.sqlite"
     with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
         redveil.mine(dataset, epsilon=1, ledger=ledger)
-    with pytest.raises(InputError, match=r"schema, redveil.unit: half a character"):
-        redveil.buy_cuts(dataset, 1, ["HbA1c"], ledger=ledger)
     with pytest.raises(InputError, match="cannot be written; it contains half a character"):
         schema.save(tmp_path / "datapackage.json")
     assert list(tmp_path.iterdir()) == []

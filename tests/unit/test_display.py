@@ -90,7 +90,7 @@ SHOWN: dict[str, Callable[[str], Displayed]] = {
         unit=name,
     ),
     "plan": lambda name: Plan(
-        Fraction(1), (Step(StepKey(StepKind.CUT_POINTS, part=name), "choose", Fraction(1)),)
+        Fraction(1), (Step(StepKey(StepKind.LEAF_TABLE, part=name), "choose", Fraction(1)),)
     ),
     "certificate": lambda name: CERTIFICATE.model_copy(
         update={"unit": name, "protects": name, "schema_name": name, "conditions": (name,)}

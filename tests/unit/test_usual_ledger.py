@@ -95,9 +95,7 @@ PAID: dict[str, Callable[..., object]] = {
     "refine": lambda data, epsilon, **more: redveil.refine(listed(), data, epsilon, **more),
     "result.refine": lambda data, epsilon, **more: listed().refine(data, epsilon, **more),
     "confirm": lambda data, epsilon, **more: redveil.confirm(listed(), data, epsilon, **more),
-    "buy-cuts": lambda data, epsilon, **more: redveil.buy_cuts(data, epsilon, ["CRP"], **more),
 }
-RUNS = [name for name in PAID if name != "buy-cuts"]
 
 
 def listed() -> redveil.Result:
@@ -125,12 +123,12 @@ def test_every_public_function_that_asks_for_a_price_and_data_charges_by_default
     }
     paid = {name: taken for name, taken in priced.items() if "ledger" in taken}
     assert set(paid) == {
-        *("mine", "describe", "refine", "confirm", "buy_cuts"),
+        *("mine", "describe", "refine", "confirm"),
         *("Dataset.describe", "Result.refine"),
     }
     assert {repr(taken["ledger"].default) for taken in paid.values()} == {"<the usual ledger>"}
     # These need no data, or release nothing.
-    assert set(priced) - set(paid) == {"plan", "detectable", "diagnose"}
+    assert set(priced) - set(paid) == {"plan", "detectable"}
 
 
 def test_a_budget_binds_runs_in_python_by_default(tmp_path: Path) -> None:
@@ -140,9 +138,9 @@ def test_a_budget_binds_runs_in_python_by_default(tmp_path: Path) -> None:
     path.write_text(json.dumps(raw), encoding="utf-8")
     data = redveil.load(left, right, path)
     redveil.mine(data, 1)
-    bought = redveil.buy_cuts(data, "1/2", ["CRP"])
+    redveil.mine(data, "1/2")
     with pytest.raises(OverBudgetError, match="1/2 left of the budget of 2"):
-        redveil.mine(redveil.load(left, right, bought), 1)
+        redveil.mine(redveil.load(left, right, path), 1)
     for name, paid in PAID.items():
         with pytest.raises(InputError, match="declares a budget"):
             paid(data, "1/4", ledger=None)
@@ -173,14 +171,13 @@ def test_frames_are_charged_to_the_process_which_says_what_has_been_spent() -> N
     assert "ε = 1 spent on" in str(other)
 
 
-def test_the_process_counts_every_paid_call_and_what_was_bought_before() -> None:
+def test_the_process_counts_every_paid_call() -> None:
     schema = nobody_else()
     data = redveil.load(*clinic_frames(200), schema)
     for paid in PAID.values():
         paid(data, "1/4")
-    bought = redveil.buy_cuts(data, "1/4", ["TSH"], ledger=None)
-    shown = str(redveil.mine(redveil.load(*clinic_frames(200), bought), "1/4"))
-    assert f"ε = {Fraction(len(PAID) + 2, 4)} spent on {schema.name}" in shown.replace("\n", " ")
+    shown = str(redveil.mine(data, "1/4"))
+    assert f"ε = {Fraction(len(PAID) + 1, 4)} spent on {schema.name}" in shown.replace("\n", " ")
 
 
 def test_a_data_set_without_an_id_is_known_to_the_process_by_its_name() -> None:
@@ -189,7 +186,7 @@ def test_a_data_set_without_an_id_is_known_to_the_process_by_its_name() -> None:
         assert f"ε = 1 spent on {schema.name}" in str(redveil.mine(data, 1)).replace("\n", " ")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", PAID)
 def test_going_without_is_a_word_in_the_call_and_the_result_says_so(
     name: str, tmp_path: Path
 ) -> None:

@@ -77,14 +77,14 @@ class PaidFor:
         return cls(TAKEN_OVER, parameters={"ledger": ledger})
 
     @classmethod
-    def cut_points(cls, one: Purchase, result: str | None = None, **more: Any) -> PaidFor:
+    def cut_points(cls, one: Purchase) -> PaidFor:
         """Return what a purchase of cut points pays for.
 
         >>> PaidFor.cut_points(Purchase(Fraction(1, 10), right=("cost",))).parameters
         {'columns': {'left': [], 'right': ['cost']}}
         """
         columns = {"left": list(one.left), "right": list(one.right)}
-        return cls(BUY_CUTS, result, None, {"columns": columns, **more})
+        return cls(BUY_CUTS, None, None, {"columns": columns})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import codecs
 import unicodedata
+from copy import copy
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 HANDLER: Final = "redveil-spelled-out"
@@ -70,14 +72,29 @@ def spelled_view(view: RenderableType, encoding: str) -> RenderableType:
         case Group(renderables=parts):
             return Group(*(spelled_view(part, encoding) for part in parts))
         case Padding(renderable=inner):
-            view.renderable = spelled_view(inner, encoding)
+            new = copy(view)
+            new.renderable = spelled_view(inner, encoding)
+            return new
         case Table():
-            for column in view.columns:
-                column.header = spelled_view(column.header, encoding)
-                column.footer = spelled_view(column.footer, encoding)
-                # rich has no public way to change a cell.
-                column._cells[:] = [spelled_view(cell, encoding) for cell in column.cells]
+            return _spelled_table(view, encoding)
     return view
+
+
+def _spelled_table(table: Table, encoding: str) -> Table:
+    """Return a table spelled out: its rows are added again to a copy without rows."""
+    new = copy(table)
+    new.columns, new.rows = [column.copy() for column in table.columns], []
+    for column in new.columns:
+        column.header = spelled_view(column.header, encoding)
+        column.footer = spelled_view(column.footer, encoding)
+    cells = [list(column.cells) for column in table.columns]
+    for number, row in enumerate(table.rows):
+        new.add_row(
+            *(spelled_view(column[number], encoding) for column in cells),
+            style=row.style,
+            end_section=row.end_section,
+        )
+    return new
 
 
 def _spelled_text(text: Text, encoding: str) -> Text:

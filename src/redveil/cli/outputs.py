@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -59,15 +59,12 @@ def _is_file(path: Path, status: os.stat_result) -> bool:
         return False
 
 
-def save(text: str, path: Path, kind: FileKind, *, read: bytes | None = None) -> Path | None:
-    """Write an output; return where the file that it replaced is kept, None if there was none.
-
-    read: what was in the file when it was read, if the text was made from that
-    """
+def save(text: str, path: Path, kind: FileKind) -> Path | None:
+    """Write an output; return where the file that it replaced is kept, None if there was none."""
     if is_standard_output(path):
         write_file(text.removesuffix("\n"))
         return None
-    return replace_text(path, text, kind, read=read)
+    return replace_text(path, text, kind)
 
 
 def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
@@ -75,18 +72,8 @@ def save_paid(text: str, path: Path, kind: FileKind) -> Path | None:
 
     The error that is raised then says where.
     """
-    with rescuing(text, path):
-        return save(text, path, kind)
-
-
-@contextmanager
-def rescuing(text: str, path: Path) -> Iterator[None]:
-    """If what is paid for cannot be written, put it elsewhere, and say where in the error.
-
-    text: the output, as JSON
-    """
     try:
-        yield
+        return save(text, path, kind)
     except RedveilError as error:
         problem = str(error)
     except BrokenPipeError:
@@ -97,8 +84,6 @@ def rescuing(text: str, path: Path) -> Iterator[None]:
         problem = f"{path}: stopped while it was being written"
     except Exception as error:
         problem = f"{path}: not written (internal error: {innermost(error)}; please report it)"
-    else:
-        return
     raise InputError(f"{problem} (it was paid for, so it is in {rescued(text)})")
 
 

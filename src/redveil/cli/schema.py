@@ -1,4 +1,4 @@
-"""`redveil schema`: draft, edit, check and accept a schema; buy cut points for it."""
+"""`redveil schema`: draft, edit, check and accept a schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import typer
 
 from redveil.budget.place import default_schema, find_ledger
 from redveil.cli.arguments import SchemaArgument
-from redveil.cli.buy_cuts import buy_cuts
 from redveil.cli.console import display, progress, say, write
 from redveil.cli.edit import edit
 from redveil.cli.help import ReadableCommand, ReadableGroup
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from redveil.schema.acceptance import FromData
 
 schema = typer.Typer(
-    help="Draft, edit, check and accept schemas; buy cut points.",
+    help="Draft, edit, check and accept schemas.",
     no_args_is_help=True,
     cls=ReadableGroup,
 )
@@ -269,4 +268,3 @@ def _confirm(path: Path, listed: Sequence[FromData]) -> None:
 
 
 schema.command(cls=ReadableCommand)(edit)
-schema.command("buy-cuts", cls=ReadableCommand)(buy_cuts)

@@ -12,10 +12,9 @@ from redveil.errors import InputError
 from redveil.files import is_there, typed
 from redveil.schema import Schema
 from redveil.schema.model import FILE_NAME
-from redveil.schema.on_disk import SchemaOnDisk
 
 FORMS: Final = (
-    "a file (CSV, TSV, Parquet, ARFF, book.xlsx#Sheet), a folder or 'visits/*.csv', "
+    "a file (CSV, TSV, Parquet, book.xlsx#Sheet), a folder or 'visits/*.csv', "
     "clinic.sqlite#table, or postgresql://host/clinic#table"
 )
 
@@ -33,16 +32,10 @@ Right = Annotated[
 
 def find_schema(given: Path | None, left: Address) -> tuple[Schema, Path]:
     """Read the schema given by --schema, or the one beside the left table."""
-    found = find_schema_file(given, left)
-    return found.schema, found.path
-
-
-def find_schema_file(given: Path | None, left: Address) -> SchemaOnDisk:
-    """Read the file of the schema given by --schema, or of the one beside the left table."""
     path = given or left.home / FILE_NAME
     if given is None and not is_there(path):
         raise InputError(
             f"{path}: no such file; name a schema with --schema, "
             f"or draft one with `redveil schema draft {typed(left)} RIGHT`"
         )
-    return SchemaOnDisk.read(path)
+    return Schema.read(path), path

@@ -1,4 +1,4 @@
-"""The public functions connect and connect_async."""
+"""The public function connect."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redveil.client.address import Address
-from redveil.client.connection import Link
+from redveil.client.connection import Connection, Link
 from redveil.client.login import Login, Logins
 from redveil.client.talk import PATIENCE, Talk
 from redveil.client.token import Token
 from redveil.errors import InputError
 
 if TYPE_CHECKING:
-    from redveil.client.async_server import AsyncServer
     from redveil.client.server import Server
     from redveil.signing.keys import PublicKey
 
@@ -29,7 +28,8 @@ def connect(
     """Connect to a server: it has the rows, and you have its data sets' methods.
 
     Without a token, the login of `redveil remote login` is used, so that notebooks need not hold
-    one. Requests that are lost are sent again, and are never charged twice.
+    one. Requests that are lost are sent again, and are never charged twice. In asynchronous
+    programs, `await asyncio.to_thread(dataset.mine, epsilon=1)` asks several questions at once.
 
     url:         the server's address: https, or http on this machine. Without one, it is the server
         that was last logged in to in this folder, else the last one anywhere, which answers what is
@@ -48,27 +48,12 @@ use https
     """
     from redveil.client.server import Server
 
-    return Server(*_prepared(url, token, authorities, key, patience))
-
-
-def connect_async(
-    url: str | None = None,
-    token: str | None = None,
-    *,
-    key: str | Path | PublicKey | None = None,
-    authorities: str | Path | None = None,
-    patience: float = PATIENCE,
-) -> AsyncServer:
-    """Connect to a server from an asynchronous program: see `connect`.
-
-    `async with redveil.connect_async(…) as server:` closes its connections.
-
-    >>> connect_async("https://redveil.example.org", "redveil-secret")
-    <AsyncServer https://redveil.example.org>
-    """
-    from redveil.client.async_server import AsyncServer
-
-    return AsyncServer(*_prepared(url, token, authorities, key, patience))
+    login = _login(url, token, authorities)
+    trusted = None if login.authorities is None else Path(login.authorities)
+    public = _key(login.key if key is None else key)
+    is_meant = url is not None or login.is_of_this_folder
+    connection = Connection(Link(login.address, login.token, trusted))
+    return Server(Talk(connection, login.address.text, patience, public, is_meant))
 
 
 def _login(url: str | None, token: str | None, authorities: str | Path | None) -> Login:
@@ -81,21 +66,6 @@ def _login(url: str | None, token: str | None, authorities: str | Path | None) -
     return Login(
         Address.parse(url), Token(token), None, None if authorities is None else str(authorities)
     )
-
-
-def _prepared(
-    url: str | None,
-    token: str | None,
-    authorities: str | Path | None,
-    key: str | Path | PublicKey | None,
-    patience: float,
-) -> tuple[Link, Talk]:
-    login = _login(url, token, authorities)
-    trusted = None if login.authorities is None else Path(login.authorities)
-    public = _key(login.key if key is None else key)
-    is_meant = url is not None or login.is_of_this_folder
-    talk = Talk(login.address.text, patience, public, is_meant)
-    return Link(login.address, login.token, trusted), talk
 
 
 def _key(given: str | Path | PublicKey | None) -> PublicKey | None:

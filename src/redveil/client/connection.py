@@ -1,4 +1,4 @@
-"""Carrying out conversations with httpx, sync and async.
+"""Requests and their answers, with httpx.
 
 An answer is read up to a limit of size and time, whatever the server says of itself; it is never
 decompressed, and never leads elsewhere.
@@ -6,22 +6,22 @@ decompressed, and never leads elsewhere.
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import httpx
 
 from redveil.client.address import Address
-from redveil.client.exchange import Action, Hear, Listen, Lost, Pause, Reply, Send, Steps, T
 from redveil.client.token import Token
 from redveil.errors import InputError
 from redveil.version import software
 
+# What goes wrong on the way; the words of libraries may repeat what was sent.
+_BROKEN: Final = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError)
 #: The largest answer that is read.
 LARGEST: Final = 256 << 20
 #: How long the whole of an answer may take.
@@ -29,6 +29,45 @@ SECONDS: Final = 120.0
 _TIMEOUT: Final = httpx.Timeout(60.0, connect=10.0)
 # Streams say that they are alive every 15 seconds.
 _SILENCE: Final = httpx.Timeout(60.0, connect=10.0, read=40.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A request.
+
+    path:  below the server's address, with names already quoted
+    query: what follows the question mark
+    body:  JSON, None if there is none
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, str | int] = field(default_factory=dict)
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answered.
+
+    headers: names in lower case
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """There was no answer, or no whole one; the reason is for people.
+
+    is_final: whether trying again would be useless, or unsafe
+    """
+
+    reason: str
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,164 +141,50 @@ class _Body:
 
     def reply(self, answer: httpx.Response, token: Token) -> Reply:
         """Return the whole answer."""
-        return Reply(answer.status_code, _headers(answer), token.hidden_in(b"".join(self._parts)))
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        return Reply(answer.status_code, headers, token.hidden_in(b"".join(self._parts)))
 
 
 class Connection:
-    """Carries out conversations, one after another."""
+    """Sends requests; several threads may do so at once."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self._client = httpx.Client(**link.options())
-        self._stream: httpx.Response | None = None
-        self._chunks: Any = None
 
-    def run(self, steps: Steps[T]) -> T:
-        """Carry out a conversation; return its outcome."""
-        outcome: Any = None
+    def send(self, send: Send) -> Reply | Lost:
+        """Return what came of a request."""
         try:
-            while True:
-                outcome = self._do(steps.send(outcome))
-        except StopIteration as end:
-            found: T = end.value
-            return found
-        finally:
-            self._hang_up()
+            with self._client.stream(**self._link.arguments(send)) as answer:
+                if lost := _unreadable(answer):
+                    return lost
+                body = _Body()
+                for part in answer.iter_raw(1 << 16):
+                    if lost := body.add(part):
+                        return lost
+                return body.reply(answer, self._link.token)
+        except _BROKEN as error:
+            return _lost(error)
+
+    def stream(self, path: str) -> Generator[bytes, None, None]:
+        """Yield what a stream of events says, until it ends or breaks."""
+        where = self._link.address.text + path
+        try:
+            with self._client.stream("GET", where, timeout=_SILENCE) as answer:
+                if answer.status_code == 200 and not _unreadable(answer):
+                    yield from answer.iter_raw()
+        except _BROKEN:
+            return
 
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
-
-    def _do(self, action: Action) -> Any:
-        try:
-            match action:
-                case Send():
-                    return self._send(action)
-                case Listen(path):
-                    return self._listen(path)
-                case Hear():
-                    return next(self._chunks, b"")
-                case Pause(seconds):
-                    time.sleep(seconds)
-                    return None
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
-            return _lost(error)
-
-    def _send(self, send: Send) -> Reply | Lost:
-        with self._client.stream(**self._link.arguments(send)) as answer:
-            if lost := _unreadable(answer):
-                return lost
-            body = _Body()
-            for part in answer.iter_raw(1 << 16):
-                if lost := body.add(part):
-                    return lost
-            return body.reply(answer, self._link.token)
-
-    def _listen(self, path: str) -> Reply | Lost:
-        self._hang_up()
-        request = self._client.build_request(
-            "GET", self._link.address.text + path, timeout=_SILENCE
-        )
-        self._stream = self._client.send(request, stream=True)
-        self._chunks = self._stream.iter_raw()
-        return _opened(self._stream)
-
-    def _hang_up(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class AsyncConnection:
-    """Carries out conversations, several at the same time if need be."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._client = httpx.AsyncClient(**link.options())
-
-    async def run(self, steps: Steps[T]) -> T:
-        """Carry out a conversation; return its outcome."""
-        outcome: Any = None
-        line = _Line()
-        try:
-            while True:
-                outcome = await self._do(steps.send(outcome), line)
-        except StopIteration as end:
-            found: T = end.value
-            return found
-        finally:
-            await line.hang_up()
-
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._client.aclose()
-
-    async def _do(self, action: Action, line: _Line) -> Any:
-        try:
-            match action:
-                case Send():
-                    return await self._send(action)
-                case Listen(path):
-                    return await self._listen(path, line)
-                case Hear():
-                    return await anext(line.chunks, b"")
-                case Pause(seconds):
-                    await asyncio.sleep(seconds)
-                    return None
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
-            return _lost(error)
-
-    async def _send(self, send: Send) -> Reply | Lost:
-        async with self._client.stream(**self._link.arguments(send)) as answer:
-            if lost := _unreadable(answer):
-                return lost
-            body = _Body()
-            async for part in answer.aiter_raw(1 << 16):
-                if lost := body.add(part):
-                    return lost
-            return body.reply(answer, self._link.token)
-
-    async def _listen(self, path: str, line: _Line) -> Reply | Lost:
-        await line.hang_up()
-        request = self._client.build_request(
-            "GET", self._link.address.text + path, timeout=_SILENCE
-        )
-        line.stream = await self._client.send(request, stream=True)
-        line.chunks = line.stream.aiter_raw()
-        return _opened(line.stream)
-
-
-class _Line:
-    """The open stream of an asynchronous conversation."""
-
-    def __init__(self) -> None:
-        self.stream: httpx.Response | None = None
-        self.chunks: Any = None
-
-    async def hang_up(self) -> None:
-        if self.stream is not None:
-            await self.stream.aclose()
-            self.stream = None
-
-
-def _headers(answer: httpx.Response) -> Mapping[str, str]:
-    return {name.lower(): value for name, value in answer.headers.items()}
 
 
 def _unreadable(answer: httpx.Response) -> Lost | None:
     if answer.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
         return Lost("its answer is compressed, which nobody asked for", is_final=True)
     return None
-
-
-def _opened(answer: httpx.Response) -> Reply | Lost:
-    return _unreadable(answer) or Reply(answer.status_code, _headers(answer), b"")
 
 
 def _lost(error: Exception) -> Lost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -32,65 +32,6 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 _AMOUNTS: Final = ("epsilon", "delta", "tree_share")
 _LISTS: Final = ("ignore", "only", "require")
 _QUESTION: Final[TypeAdapter[Question]] = TypeAdapter(Question)
-
-
-class Reported(TypedDict, total=False):
-    """What to report."""
-
-    delta: Number | None
-    max_p_value: float
-    min_jaccard: float
-    min_support: int
-    max_support: float
-    max_disjuncts: int | None
-
-
-class MineParameters(Reported, total=False):
-    """The keywords of `mine`."""
-
-    algorithm: str | None
-    depth: int | None
-    trials: int | None
-    alternations: int | None
-    walk_steps: int | None
-    tree_share: Number | None
-    counts: str | None
-    pair_score: str | None
-    root_score: str | None
-    sampler: str | None
-    start: str | None
-    prune: float | str | None
-    ignore: Names
-    only: Names
-    require: Names
-    unmatched: Sequence[Sequence[str]] | None
-    max_literals: int | None
-    negation: bool
-    disjunction: bool
-    within: str | Sequence[str] | None
-
-
-class DescribeParameters(Reported, total=False):
-    """The keywords of `describe`."""
-
-    within: str | Sequence[str] | None
-    depth: int | None
-    trials: int | None
-    tree_share: Number | None
-
-
-class RefineParameters(Reported, total=False):
-    """The keywords of `refine`."""
-
-    of: int
-    depth: int | None
-    tree_share: Number | None
-
-
-class ConfirmParameters(TypedDict, total=False):
-    """The keywords of `confirm`."""
-
-    delta: Number | None
 
 
 def question(kind: str, given: Mapping[str, Any]) -> Question:

@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 from pydantic import ValidationError
 
-from redveil.client.exchange import Lost, Reply
+from redveil.client.connection import Lost, Reply
 from redveil.errors import (
     ConflictError,
     InputError,

@@ -25,7 +25,6 @@ from redveil.counting.cluster import (
 )
 from redveil.data.address import Address, Where
 from redveil.data.binning import code_type
-from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.file_view import FileView
 from redveil.data.folder import CsvFolder, ParquetFolder
@@ -33,7 +32,7 @@ from redveil.data.frame import ParquetFile, open_parquet
 from redveil.data.join import join, keys_of
 from redveil.data.loading import joined, mismatch
 from redveil.data.packing import FileColumn, FilePiece
-from redveil.data.raw import RawTable, Stream, WholeTable, caught
+from redveil.data.raw import RawTable, Stream, caught
 from redveil.data.report import LoadReport
 from redveil.data.source import open_source, open_stream, split_sheet
 from redveil.data.table import BoolArray, Table
@@ -155,13 +154,8 @@ class _Work:
         if _stamp(self.address.path) != self.stamp:
             raise LoadError(f"{self.address}: has changed since loading began; load it again")
         if self.groups is None:
-            return open_stream(self.address, self.side, view, whole=False)
+            return open_stream(self.address, self.side, view)
         return open_parquet(self.address.path, str(self.address)).only(self.groups)
-
-    def whole(self, view: View) -> Stream:
-        """Open a file that cannot be read block by block."""
-        source = open_source(self.address, self.side, view)
-        return WholeTable(source, columnar=False)
 
 
 def _pieces(given: object, side: Side, view: View) -> list[_Work]:
@@ -228,10 +222,7 @@ def _divided(work: _Work, view: View, places: int) -> Any:
         read = partial(
             FileView.read, side=work.side, view=view, packed=True, progress=lambda _: None
         )
-        try:
-            file = read(work.stream(view))
-        except NotStreamedError:
-            file = read(work.whole(view))
+        file = read(work.stream(view))
         found = places_of(file.keys.as_text().texts, places)
         rows = [np.flatnonzero(found == place) for place in range(places)]
         columns = [file.divided(number, rows) for number in range(len(view.attributes))]

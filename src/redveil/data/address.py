@@ -18,7 +18,7 @@ DELIMITED_FILES: Final = tuple(
     f"{kind}{end}" for kind in (".csv", ".tsv", ".tab", ".txt") for end in ("", ".gz")
 )
 # Files with tables that are not read together: a folder that has one of them is ambiguous.
-_OTHER_TABLES: Final = (".arff", ".arff.gz", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_OTHER_TABLES: Final = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _DATABASES: Final = (".sqlite", ".sqlite3", ".db")
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
 # An address that cannot be shown without what may be a part of a password.

@@ -101,7 +101,7 @@ def convert(raw: RawTable, attribute: Attribute, missing_values: Collection[str]
     ([30.0, nan, 200.0, nan], [2, 1, 0, 1], ('200',))
     """
     name = attribute.name
-    markers = Markers.of((*missing_values, *raw.markers))
+    markers = Markers.of(missing_values)
     convert_kind = _convert_numeric if attribute.kind is Kind.NUMERIC else _convert_coded
 
     def whole(*, typed: bool) -> Converted:
@@ -138,7 +138,7 @@ def read_bins(
     if attribute.kind is not Kind.NUMERIC or name in raw.mixed:
         converted = convert(raw, attribute, missing_values)
         return bin_codes(converted.column, attribute, dtype), converted.reading
-    markers = Markers.of((*missing_values, *raw.markers))
+    markers = Markers.of(missing_values)
 
     def binned() -> tuple[Codes, Readings]:
         numbers, unreadable = _read_numbers(

@@ -1,6 +1,7 @@
-"""Read CSV files, every value as text.
+"""Read CSV files block by block, every value as text.
 
-Arrow reads the rows. The code here reads the header, and finds the line for an error message.
+Arrow reads the rows. The code here reads the header, cuts between rows, and finds the line for an
+error message. However large a file is, its text never is in memory as a whole.
 """
 
 from __future__ import annotations
@@ -9,85 +10,108 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, Literal
+from functools import partial
+from pathlib import Path
+from typing import Final
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from redveil.data.layout import Layout
-from redveil.data.raw import RawTable, check_names, quietly
-from redveil.data.text_file import decode, line_number
+from redveil.data.raw import Piece, RawTable, check_names, quietly
+from redveil.data.text_file import Decoder, line_number, read_blocks
 from redveil.errors import LoadError
-from redveil.kernels.fields import copy_fields, field_ends
 
-# Arrow is given rows in pieces that end between rows. If it cut the file itself, it would drop a
+# Arrow is given rows in blocks that end between rows. If it cut the file itself, it would drop a
 # line feed in a quoted field where a cut falls between CR and LF, and a row more moves the cuts.
-# Large pieces, so that wide tables do not have thousands of chunks.
-PIECE: Final = 8 * 2**20
-_LARGEST_PIECE: Final = 2**31 - 2
+# With larger blocks, memory is fetched and given back for each of them, which takes longer.
+BLOCK: Final = 8 * 2**20
+# A row that is longer is probably a quotation mark that is not closed. In bytes of UTF-8.
+LONGEST_ROW: Final = 2**28
+# So much is read for the header.
+_HEAD: Final = 2**16
 # Text after the closing quotation mark belongs to the field.
 _QUOTED: Final = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"?(.*)', re.DOTALL)
 _QUOTE_REMEDY: Final = "close it, or double quotation marks within a field"
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some whole rows as UTF-8, the line of the first, and the share of the file then read."""
+
+    text: bytes
+    line: int
+    share: float
+
+    @property
+    def is_last(self) -> bool:
+        """Whether these are the last rows of the file."""
+        return self.share == 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CsvFile:
-    r"""A CSV file whose header has been read.
+    """A CSV file whose header has been read.
 
-    piece: how many bytes to read at a time, if rows are not longer; a row does not depend on it
-
-    >>> file = open_csv(b"id,age\n1,30\n2,40\n", Layout(), "left.csv")
-    >>> file.names
-    ('id', 'age')
-    >>> file.read(["age"]).columns["age"].to_pylist()
-    ['30', '40']
+    start: how long the text before the rows is, in bytes of UTF-8
+    block: how many bytes to read at a time; rows do not depend on it
     """
 
     place: str
     names: tuple[str, ...]
     layout: Layout
-    body: bytes
-    first_line: int
-    piece: int = PIECE
+    path: Path
+    start: int
+    block: int
+
+    @property
+    def columnar(self) -> bool:
+        """Whether a column can be read without the others."""
+        return False
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns as text."""
-        width = len(self.names)
+        unreadable = f"{self.place}: cannot be read as CSV; check the delimiter and quotation marks"
+        tables = [quietly(piece.read, unreadable) for piece in self.pieces(wanted)]
+        columns = {
+            name: pa.chunked_array(
+                [chunk for one in tables for chunk in one.columns[name].chunks], pa.string()
+            )
+            for name in wanted
+        }
+        return RawTable(self.place, sum(one.rows for one in tables), columns, self.places)
+
+    def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
+        """Yield what reads some columns of the next rows, for all rows in turn."""
+        for rows in self._rows():
+            yield Piece(partial(self._table, rows, wanted), rows.share)
+
+    def _rows(self) -> Iterator[Rows]:
+        """Yield the rows below the header; the last may be none."""
+        before = self.start
+        for rows in whole_rows(self.path, self.layout, self.place, self.block):
+            head, text = rows.text[:before], rows.text[before:]
+            before -= len(head)
+            if text.strip(b"\r\n") or rows.is_last:
+                yield Rows(text, rows.line + _line_ends(head), rows.share)
+
+    def _table(self, rows: Rows, wanted: Sequence[str]) -> RawTable:
+        if not rows.text.strip(b"\r\n"):
+            nothing = {name: pa.chunked_array([], pa.string()) for name in wanted}
+            return RawTable(self.place, 0, nothing, self.places)
+        width, delimiter = len(self.names), self.layout.delimiter
         positions = [self.names.index(name) for name in wanted]
-        columns = quietly(
-            lambda: text_columns(
-                self.body,
-                width=width,
-                wanted=[*positions, width - 1],
-                delimiter=self.layout.delimiter,
-                quote='"' if b'"' in self.body else False,
-                piece=self.piece,
-            ),
-            f"{self.place}: cannot be read as CSV; check the delimiter and quotation marks",
-        )
-        if columns is None:
-            raise self._ragged()
+        columns = read_rows(rows.text, width, [*positions, width - 1], delimiter)
+        if columns is None or (rows.is_last and _is_open(rows.text, delimiter)):
+            raise self._ragged(rows)
         *columns, last = columns
-        # A field that is not closed contains all rows below it.
-        if (
-            len(last)
-            and may_be_open(self.body, last[-1].as_py(), self.layout.delimiter)
-            and not all(record.is_closed for record in self._records())
-        ):
-            raise self._ragged()
-        named = dict(zip(wanted, columns, strict=True))
-        return RawTable(self.place, len(last), named, self._where)
+        return RawTable(self.place, len(last), dict(zip(wanted, columns, strict=True)), self.places)
 
-    def _records(self) -> Iterator[Record]:
-        return records(self.body.decode("utf-8"), self.layout.delimiter, self.first_line)
-
-    def _ragged(self) -> LoadError:
+    def _ragged(self, rows: Rows) -> LoadError:
         """Return an error that names the first row with an open quotation or a wrong length."""
         width = len(self.names)
         remedy = "check the delimiter, and quote fields that contain it"
-        for record in self._records():
+        for record in records(rows.text.decode("utf-8"), self.layout.delimiter, rows.line):
             place = f"{self.place}, line {record.line}"
             if not record.is_closed:
                 return LoadError(f"{place}: a quotation mark is not closed; {_QUOTE_REMEDY}")
@@ -97,104 +121,96 @@ class CsvFile:
                 return LoadError(f"{place}: {what}; {remedy}")
         return LoadError(f"{self.place}: a row does not have the header's {width} fields; {remedy}")
 
-    def _where(self, rows: Sequence[int]) -> list[str]:
-        """Return the places of some rows, which are in increasing order, in one pass."""
-        found = {row: f"{self.place}, row {row + 1}" for row in rows}
-        last = rows[-1] + 1 if rows else 0
-        for row, record in enumerate(islice(self._records(), last)):
-            if row in found:
-                found[row] = f"{self.place}, line {record.line}"
-        return list(found.values())
+    def places(self, wanted: Sequence[int]) -> list[str]:
+        """Return the places of some rows, which are in increasing order; the file is read again."""
+        places: list[str] = []
+        row = 0
+        for rows in self._rows():
+            for record in records(rows.text.decode("utf-8"), self.layout.delimiter, rows.line):
+                if len(places) == len(wanted):
+                    return places
+                if row == wanted[len(places)]:
+                    places.append(f"{self.place}, line {record.line}")
+                row += 1
+        return [*places, *(f"{self.place}, row {row + 1}" for row in wanted[len(places) :])]
 
 
-def open_csv(data: bytes, layout: Layout, place: str) -> CsvFile:
+def open_csv(path: Path, layout: Layout, place: str, block: int = BLOCK) -> CsvFile:
     r"""Read the header of a CSV file.
 
-    >>> open_csv(b"\n", Layout(), "left.csv")
+    >>> open_csv(Path("nowhere.csv"), Layout(), "nowhere.csv")
     Traceback (most recent call last):
-    redveil.errors.LoadError: left.csv: the file is empty; export it again
+    redveil.errors.LoadError: nowhere.csv: no such file; check the path
     """
-    text = decode(data, layout.encoding, place)
-    header = next(records(text, layout.delimiter), None)
-    if header is None:
+    found = find_csv(path, layout, place, block)
+    if found is None:
         raise LoadError(f"{place}: the file is empty; export it again")
-    if not header.is_closed:
-        raise LoadError(
-            f"{place}, line {header.line}: a quotation mark in the header is not closed; "
-            f"{_QUOTE_REMEDY}"
-        )
-    names = check_names(split(header.text, layout.delimiter), place)
-    body = _body(data, text, header.end, layout.encoding)
-    return CsvFile(place, names, layout, body, line_number(text[: header.end]))
+    return found
 
 
-def _body(data: bytes, text: str, start: int, encoding: str) -> bytes:
-    """Return the text from `start` on as UTF-8, without encoding it again if possible."""
-    if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
-        return text[start:].encode("utf-8")
-    mark = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    return data[mark + len(text[:start].encode("utf-8")) :]
-
-
-def text_columns(
-    body: bytes,
-    *,
-    width: int,
-    wanted: Sequence[int],
-    delimiter: str,
-    quote: str | Literal[False],
-    piece: int = PIECE,
-) -> list[pa.ChunkedArray] | None:
-    r"""Return some columns of rows without a header as text, or None if a row has another width.
-
-    piece: how many bytes to read at a time, if rows are not longer; the columns do not depend on it
-
-    >>> columns = text_columns(b"1,2\n3,4", width=2, wanted=[1], delimiter=",", quote=False)
-    >>> columns[0].to_pylist()
-    ['2', '4']
-    """
-    found: list[list[pa.Array]] = [[] for _ in wanted]
-    for start, end in pieces(body, delimiter if quote else None, piece):
-        rows = body[start:end]
-        if not rows.strip(b"\r\n"):
-            # Arrow refuses files without rows.
+def find_csv(path: Path, layout: Layout, place: str, block: int = BLOCK) -> CsvFile | None:
+    """Read the header of a CSV file; None if the file is empty."""
+    before = 0
+    for rows in whole_rows(path, layout, place, min(block, _HEAD)):
+        text = rows.text.decode("utf-8")
+        header = next(records(text, layout.delimiter, rows.line), None)
+        if header is None:
+            before += len(rows.text)
             continue
-        if len(rows) > _LARGEST_PIECE:
-            return None
-        columns = _read_piece(rows, width, wanted, delimiter, quote)
-        if columns is None:
-            return None
-        for chunks, column in zip(found, columns, strict=True):
-            chunks.extend(column.chunks)
-    return [pa.chunked_array(chunks, pa.string()) for chunks in found]
+        if not header.is_closed:
+            raise LoadError(
+                f"{place}, line {header.line}: a quotation mark in the header is not closed; "
+                f"{_QUOTE_REMEDY}"
+            )
+        names = check_names(split(header.text, layout.delimiter), place)
+        start = before + len(text[: header.end].encode("utf-8"))
+        return CsvFile(place, names, layout, path, start, block)
+    return None
 
 
-def pieces(body: bytes, delimiter: str | None, size: int) -> Iterator[tuple[int, int]]:
-    r"""Yield the starts and ends of pieces that end between rows, each of at most `size` bytes.
-
-    A row that is longer is in a longer piece.
-
-    delimiter: of the fields, if they can be quoted and so contain line ends; None if they cannot
-
-    >>> list(pieces(b'a,"b\nc"\nd,e\n', ",", 8)), list(pieces(b"a\nb\nc", None, 4))
-    ([(0, 8), (8, 12)], [(0, 4), (4, 5)])
-    """
-    rows = None if delimiter is None else _whole_rows(delimiter)
-    start, window = 0, size
-    while start < len(body):
-        end = start + window
-        if end >= len(body):
-            cut = len(body)
-        elif rows is not None:
-            found = rows.match(body, start, end)
-            cut = start if found is None else found.end()
-        else:
-            cut = max(body.rfind(b"\n", start, end), body.rfind(b"\r", start, end), start - 1) + 1
-        if cut == start:
-            window *= 2
+def whole_rows(path: Path, layout: Layout, place: str, block: int) -> Iterator[Rows]:
+    """Yield the rows of a file, at least about so many bytes at a time."""
+    rest, ended, line = b"", b"", 1
+    decoder = Decoder(layout.encoding, place)
+    for content, share in read_blocks(path, place, block):
+        text, fault = decoder.decode(content, is_last=share == 1)
+        rest += text.encode("utf-8")
+        if ended == b"\r" and rest.startswith(b"\n"):
+            # The block before ended within a line end.
+            ended, line = b"", line - 1
+        if fault is not None:
+            raise LoadError(f"{place}, line {line + _line_ends(rest)}: {fault}")
+        end = len(rest) if share == 1 else row_end(rest, layout.delimiter)
+        if len(rest) > LONGEST_ROW:
+            _check_lengths(rest, layout.delimiter, place, line)
+        if not end and share < 1:
             continue
-        yield start, cut
-        start, window = cut, size
+        yield Rows(rest[:end], line, share)
+        line += _line_ends(rest[:end])
+        rest, ended = rest[end:], rest[end - 1 : end]
+
+
+def _check_lengths(rows: bytes, delimiter: str, place: str, line: int) -> None:
+    """Refuse a row that is too long, wherever the blocks of its file end."""
+    for record in records(rows.decode("utf-8"), delimiter, line):
+        if len(record.text.encode("utf-8")) > LONGEST_ROW:
+            raise LoadError(
+                f"{place}, line {record.line}: a row of more than {LONGEST_ROW >> 20} MiB; close "
+                "its quotation marks, or leave it out"
+            )
+
+
+def _line_ends(text: bytes) -> int:
+    returns = text.count(b"\r")
+    return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)
+
+
+def _is_open(rows: bytes, delimiter: str) -> bool:
+    """Return whether the last row ends within quotation marks, and so contains all below it."""
+    last = rows[row_end(rows, delimiter) :]
+    return b'"' in last and not all(
+        record.is_closed for record in records(last.decode("utf-8"), delimiter)
+    )
 
 
 def row_end(text: bytes, delimiter: str, start: int = 0) -> int:
@@ -211,18 +227,6 @@ def row_end(text: bytes, delimiter: str, start: int = 0) -> int:
     return max(text.rfind(b"\n", start), text.rfind(b"\r", start), start - 1) + 1
 
 
-def read_rows(
-    rows: bytes, width: int, wanted: Sequence[int], delimiter: str
-) -> list[pa.ChunkedArray] | None:
-    r"""Return some columns of some rows as text, or None if a row has another width.
-
-    >>> read_rows(b"1,2\n3,4", 2, [1], ",")[0].to_pylist()
-    ['2', '4']
-    """
-    # Without quotation marks in it, a row means the same whether or not they quote.
-    return _read_piece(rows, width, wanted, delimiter, '"' if b'"' in rows else False)
-
-
 def _whole_rows(delimiter: str) -> re.Pattern[bytes]:
     """Return the pattern of as many whole rows as possible, also none."""
     sign = re.escape(delimiter)
@@ -231,12 +235,17 @@ def _whole_rows(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(rf"(?:{field}(?:{sign}{field})*+[\r\n]++)*+".encode())
 
 
-def _read_piece(
-    rows: bytes, width: int, wanted: Sequence[int], delimiter: str, quote: str | Literal[False]
+def read_rows(
+    rows: bytes, width: int, wanted: Sequence[int], delimiter: str
 ) -> list[pa.ChunkedArray] | None:
-    """Return some columns of rows, or None if a row has another width."""
-    if not quote and len(rows) <= _LARGEST_PIECE:
-        return _read_plain(rows, width, wanted, delimiter)
+    r"""Return some columns of some rows as text, or None if a row has another width.
+
+    >>> read_rows(b"1,2\n3,4", 2, [1], ",")[0].to_pylist()
+    ['2', '4']
+    """
+    # Without quotation marks in it, a row means the same whether or not they quote; Arrow is faster
+    # if they do not.
+    is_quoted = b'"' in rows
     if rows.startswith(codecs.BOM_UTF8):
         # Arrow would drop a mark from the first row, and from no other. It ignores an empty line.
         rows = b"\n" + rows
@@ -250,7 +259,9 @@ def _read_piece(
                 column_names=names, block_size=len(rows) + 1, use_threads=False
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, quote_char=quote, newlines_in_values=bool(quote)
+                delimiter=delimiter,
+                quote_char='"' if is_quoted else False,
+                newlines_in_values=is_quoted,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
@@ -260,36 +271,6 @@ def _read_piece(
     except pa.ArrowInvalid:
         return None
     return [table.column(names[i]) for i in wanted]
-
-
-def _read_plain(
-    rows: bytes, width: int, wanted: Sequence[int], delimiter: str
-) -> list[pa.ChunkedArray] | None:
-    """Return some columns of rows without quotation marks, or None if a row has another width.
-
-    The same as Arrow does, and faster if fields are short.
-    """
-    text = np.frombuffer(rows, dtype=np.uint8)
-    # A row of so many fields has one delimiter less, and a line end, except perhaps the last row.
-    most = min(rows.count(b"\n") + rows.count(b"\r"), len(rows) // width) + 1
-    ends = np.empty((width + 1, most), dtype=np.int32)
-    count = field_ends(text, ord(delimiter), ends)
-    if count < 0:
-        return None
-    columns = np.array(sorted(set(wanted)), dtype=np.int32)
-    length = [(ends[i + 1, :count] - ends[i, :count]).sum(dtype=np.int64) for i in columns]
-    # The delimiter before a field is not copied.
-    first = np.concatenate([[0], np.cumsum(length) - count * np.arange(1, len(columns) + 1)])
-    offsets = np.empty((len(columns), count + 1), dtype=np.int32)
-    copied = np.empty(int(first[-1]), dtype=np.uint8)
-    copy_fields(text, ends, columns, first, offsets, copied)
-    found: dict[int, pa.ChunkedArray] = {}
-    for place, number in enumerate(columns.tolist()):
-        # Columns share no memory: one that is kept must not keep the others.
-        own = offsets[place].copy(), copied[first[place] : first[place + 1]].copy()
-        texts = pa.StringArray.from_buffers(count, *map(pa.py_buffer, own))
-        found[number] = pa.chunked_array([texts])
-    return [found[number] for number in wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,22 +309,6 @@ def records(text: str, delimiter: str, first_line: int = 1) -> Iterator[Record]:
             yield Record(line, stripped, row.end(), is_closed)
         line += line_number(content) - 1
         position = row.end()
-
-
-def may_be_open(body: bytes, last_field: str, delimiter: str) -> bool:
-    r"""Return whether the last field, given by its value, may have no closing quotation mark.
-
-    A field that has one is never mistaken, unless it contains nothing but line ends.
-
-    >>> [may_be_open(body, "b", ",") for body in (b'a,"b', b'a,"b"', b"a,b")]
-    [True, False, False]
-    >>> may_be_open(b'a,"\n"\n', "\n", ",")
-    True
-    """
-    raw = b'"' + last_field.replace('"', '""').encode("utf-8")
-    start = len(body) - len(raw)
-    borders = (b"", delimiter.encode("utf-8"), b"\n", b"\r")
-    return body.endswith(raw) and body[max(start - 1, 0) : start] in borders
 
 
 def split(record: str, delimiter: str) -> list[str]:

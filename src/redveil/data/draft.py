@@ -345,7 +345,7 @@ class _RawSide:
 
     def proposals(self, key: str) -> dict[str, Proposal]:
         """Return the proposals for all columns but the key, in the table's order."""
-        markers = Markers.of((*self.markers, *self.raw.markers))
+        markers = Markers.of(self.markers)
         columns = {
             name: Column.of(name, summary, markers)
             for name, summary in self.summaries.items()

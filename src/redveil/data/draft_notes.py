@@ -33,9 +33,10 @@ class Note:
 def layout_note(source: Source, view: View) -> list[Note]:
     """Say which layout was detected, if it is not the usual one.
 
-    >>> from redveil.data.csv_file import open_csv
+    >>> from pathlib import Path
+    >>> from redveil.data.csv_file import CsvFile
     >>> from redveil.data.layout import Layout
-    >>> tabs = open_csv(b"id", Layout("|", "latin-1"), "left.csv")
+    >>> tabs = CsvFile("left.csv", ("id",), Layout("|", "latin-1"), Path("left.csv"), 3, 2**20)
     >>> print(layout_note(tabs, View("left", "id", (), delimiter="|"))[0])
     left.csv: columns separated by bars; encoding latin-1
     """

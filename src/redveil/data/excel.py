@@ -1,4 +1,4 @@
-"""Read workbooks: Excel (.xlsx) and OpenDocument (.ods).
+"""Read Excel workbooks (.xlsx).
 
 Each cell becomes text on its own: a number in the fewest digits, a date in ISO 8601. Errors such as
 #N/A and empty cells are missing. Errors that the reader does not know, such as #SPILL!, stop
@@ -6,7 +6,7 @@ loading. The first row with a cell is the header.
 
 Binary workbooks are refused. In an .xls file, where one text is cut in two depends on the texts
 before it, and the reader damages a character at the cut; a damaged file can end the process. An
-.xlsb file is not tested.
+.xlsb file is not tested. OpenDocument workbooks are refused, too: the reader ignores rows of them.
 """
 
 from __future__ import annotations
@@ -197,8 +197,8 @@ def _check_magic(path: Path, place: str) -> None:
     # By content, not by name: many programs write .xls files that are .xlsx.
     if start == OLE_MAGIC:
         raise LoadError(
-            f"{place}: an old .xls file, or protected by a password; save it as .xlsx or .ods, "
-            "without a password"
+            f"{place}: an old .xls file, or protected by a password; save it as .xlsx, without "
+            "a password"
         )
     if start != ZIP_MAGIC:
         raise LoadError(f"{place}: not a workbook; if it is text, rename it to end in .csv or .tsv")
@@ -209,8 +209,12 @@ def _check_parts(path: Path, place: str, damaged: str) -> None:
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()
 
-    if any(name.lower().endswith("workbook.bin") for name in quietly(parts, damaged)):
-        raise LoadError(f"{place}: a binary workbook (.xlsb); save it as .xlsx or .ods")
+    names = quietly(parts, damaged)
+    # The reader goes by content, too.
+    if "content.xml" in names:
+        raise LoadError(f"{place}: an OpenDocument workbook (.ods); save it as .xlsx")
+    if any(name.lower().endswith("workbook.bin") for name in names):
+        raise LoadError(f"{place}: a binary workbook (.xlsb); save it as .xlsx")
 
 
 def _column_letters(number: int) -> str:

@@ -139,11 +139,11 @@ def _key_column(pieces: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 def _without_columns(raw: RawTable) -> RawTable:
-    return RawTable(raw.place, raw.rows, {}, raw.where, raw.markers)
+    return RawTable(raw.place, raw.rows, {}, raw.where)
 
 
 def _with_keys(raw: RawTable, key: str, keys: pa.ChunkedArray) -> RawTable:
-    return RawTable(raw.place, len(keys), {key: keys}, raw.where, raw.markers)
+    return RawTable(raw.place, len(keys), {key: keys}, raw.where)
 
 
 def _in_order(work: Iterator[Callable[[], R]]) -> Iterator[R]:

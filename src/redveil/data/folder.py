@@ -15,15 +15,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from redveil.data.csv_file import CsvFile, open_csv
-from redveil.data.csv_stream import CsvStream, open_csv_stream
+from redveil.data.csv_file import CsvFile, find_csv
 from redveil.data.frame import ParquetFile, open_parquet
-from redveil.data.layout import Layout, guess_layout, usual_delimiter
+from redveil.data.layout import Layout, layout_of
 from redveil.data.raw import Piece, RawTable, combined
-from redveil.data.text_file import decode, read_bytes
 from redveil.errors import LoadError
 from redveil.schema import View
-from redveil.schema.encoding import encoding_fault
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +78,6 @@ class CsvFolder:
     """Some CSV files with the same columns, as one table.
 
     first: the place of the file whose header gave the names
-    whole: whether to read each large file as a whole, so that the places of rows are known
     """
 
     place: str
@@ -89,7 +85,6 @@ class CsvFolder:
     layout: Layout
     paths: tuple[Path, ...]
     first: str
-    whole: bool = False
 
     @property
     def columnar(self) -> bool:
@@ -98,126 +93,76 @@ class CsvFolder:
 
     def read(self, wanted: Sequence[str]) -> RawTable:
         """Read some of the columns of all files as text."""
-        tables = [piece.read() for piece in replace(self, whole=True).pieces(wanted)]
+        tables = [piece.read() for piece in self.pieces(wanted)]
         return combined(self.place, tables, tables[0].where)
 
     def pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
         """Yield what reads some columns of the next rows, for all files in turn."""
         sizes = [path.stat().st_size for path in self.paths]
         total, begun = sum(sizes) or 1, 0
-        rows = [0] * len(self.paths)
-        where = partial(self._where, rows)
+        # How many rows each piece of each file has, once it is read.
+        rows: dict[tuple[int, int], int] = {}
         for number, (path, size) in enumerate(zip(self.paths, sizes, strict=True)):
-            for piece in self._pieces(path, wanted):
+            for turn, piece in enumerate(self._pieces(path, wanted)):
                 is_last = number == len(sizes) - 1 and piece.share >= 1
                 share = 1.0 if is_last else min((begun + piece.share * size) / total, 0.999)
-                yield Piece(partial(_counted, piece, rows, number, where), share)
+                yield Piece(partial(self._counted, piece, rows, (number, turn)), share)
             begun += size
 
     def checked(self) -> list[Path]:
         """Return the files that are not empty; raise a LoadError if one has other columns."""
-        files = {
-            path: _opened(path, self.layout, whole=False, check=self._check) is not None
-            for path in self.paths
-        }
-        return [path for path, is_there in files.items() if is_there]
+        return [path for path in self.paths if self._opened(path) is not None]
 
     def _pieces(self, path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
-        """Yield what reads one file: at once if it is small, otherwise block by block."""
-        stream = None if self.whole else _large(path, self.layout)
-        if stream is not None:
-            self._check(stream)
-            yield from stream.pieces(wanted)
+        """Yield what reads one file, which may be empty."""
+        file = self._opened(path)
+        if file is not None:
+            yield from file.pieces(wanted)
             return
-        yield Piece(partial(self._table, path, wanted), 1.0)
-
-    def _table(self, path: Path, wanted: Sequence[str]) -> RawTable:
-        file = _opened(path, self.layout, whole=True, check=self._check)
-        if isinstance(file, CsvFile):
-            return file.read(wanted)
         nothing = {name: pa.chunked_array([], pa.string()) for name in wanted}
-        return RawTable(_place(path), 0, nothing, lambda _: [])
+        yield Piece(lambda: RawTable(_place(path), 0, nothing, lambda _: []), 1.0)
 
-    def _check(self, file: CsvFile | CsvStream) -> None:
-        _check_same(file.names, file.place, self.names, self.first)
+    def _opened(self, path: Path) -> CsvFile | None:
+        """Read the header of a file, and check it; None if the file is empty."""
+        file = find_csv(path, self.layout, _place(path))
+        if file is not None:
+            _check_same(file.names, file.place, self.names, self.first)
+        return file
 
-    def _where(self, lengths: Sequence[int], rows: Sequence[int]) -> list[str]:
+    def _counted(
+        self, piece: Piece, rows: dict[tuple[int, int], int], key: tuple[int, int]
+    ) -> RawTable:
+        """Read a piece, and note how many rows it has."""
+        table = piece.read()
+        rows[key] = table.rows
+        return replace(table, where=partial(self._where, rows))
+
+    def _where(self, counted: dict[tuple[int, int], int], rows: Sequence[int]) -> list[str]:
         """Return the places of some rows; each file is read again for them."""
+        lengths = [0] * len(self.paths)
+        for (number, _), count in counted.items():
+            lengths[number] += count
 
         def places(number: int, own: Sequence[int]) -> list[str]:
-            return self._table(self.paths[number], self.names[:1]).where(own)
+            file = self._opened(self.paths[number])
+            return [] if file is None else file.places(own)
 
         return _places(lengths, rows, places)
 
 
-def open_csv_folder(
-    paths: Sequence[Path], view: View | None, place: str, *, whole: bool = False
-) -> CsvFolder:
+def open_csv_folder(paths: Sequence[Path], view: View | None, place: str) -> CsvFolder:
     """Read the header of the first CSV file that is not empty.
 
     A program that writes a table in parts may write an empty file for a part without rows.
 
     view: declares the layout of all files; without a view, it is guessed
     """
-    layout = _guessed(paths) if view is None else _declared(view, paths[0])
+    layout = layout_of(paths, view)
     for path in paths:
-        file = _opened(path, layout, whole=whole)
+        file = find_csv(path, layout, _place(path))
         if file is not None:
-            return CsvFolder(place, file.names, layout, tuple(paths), file.place, whole)
+            return CsvFolder(place, file.names, layout, tuple(paths), file.place)
     raise LoadError(f"{place}: all files are empty; export them again")
-
-
-def _declared(view: View, path: Path) -> Layout:
-    return Layout(view.delimiter or usual_delimiter(path.name), view.encoding)
-
-
-def _guessed(paths: Sequence[Path]) -> Layout:
-    """Guess the layout of files that were written alike: one of them shows the encoding."""
-    found: Layout | None = None
-    for path in paths:
-        data = read_bytes(path, _place(path), may_be_empty=True)
-        guess = guess_layout(data, usual_delimiter(path.name)) if data else None
-        found = found or guess
-        if found and guess and guess.encoding != "utf-8":
-            return replace(found, encoding=guess.encoding)
-    return found or Layout()
-
-
-def _large(path: Path, layout: Layout) -> CsvStream | None:
-    """Open a large file; None if it is small, or has to be read as a whole."""
-    if encoding_fault(layout.encoding) is not None:
-        return None
-    return open_csv_stream(path, layout, _place(path))
-
-
-def _opened(
-    path: Path,
-    layout: Layout,
-    *,
-    whole: bool,
-    check: Callable[[CsvFile | CsvStream], None] = lambda _: None,
-) -> CsvFile | CsvStream | None:
-    """Read the header of a file, and check it; None if the file is empty."""
-    file: CsvFile | CsvStream | None = None if whole else _large(path, layout)
-    if file is None:
-        data = read_bytes(path, _place(path), may_be_empty=True)
-        if not decode(data, layout.encoding, _place(path)).strip("\r\n"):
-            return None
-        file = open_csv(data, layout, _place(path))
-    check(file)
-    return file
-
-
-def _counted(
-    piece: Piece,
-    rows: list[int],
-    number: int,
-    where: Callable[[Sequence[int]], list[str]],
-) -> RawTable:
-    """Read a piece, and note how many rows its file has; of a large file, it is not known."""
-    table = piece.read()
-    rows[number] = table.rows
-    return replace(table, where=where)
 
 
 def _places(

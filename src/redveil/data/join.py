@@ -119,7 +119,7 @@ def read_keys(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
 def _read(raw: RawTable, key: str, missing_values: Collection[str]) -> Keys:
     integers = _integers(raw.columns[key])
     texts = key_texts(raw.columns[key]) if integers is None else integers
-    missing = sorted(Markers.of((*missing_values, *raw.markers)).keys)
+    missing = sorted(Markers.of(missing_values).keys)
     if types.is_integer(texts.type):
         # The text of an integer is a marker if it is written as integers are.
         missing = [one for one in missing if _WHOLE.fullmatch(one) and _fits(int(one))]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
+
+from redveil.data.text_file import read_bytes
+from redveil.schema import View
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _TABBED: Final = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
@@ -32,6 +37,27 @@ def usual_delimiter(name: str) -> str:
     ('\t', ',')
     """
     return "\t" if name.lower().endswith(_TABBED) else ","
+
+
+def layout_of(paths: Sequence[Path], view: View | None) -> Layout:
+    r"""Return the layout of text files that were written alike.
+
+    view: declares it; only a draft, which has none, is made from what was guessed
+
+    >>> layout_of([Path("left.tsv")], View("left", "id", ()))
+    Layout(delimiter='\t', encoding='utf-8', sheet=None)
+    """
+    if view is not None:
+        return Layout(view.delimiter or usual_delimiter(paths[0].name), view.encoding)
+    found: Layout | None = None
+    for path in paths:
+        data = read_bytes(path, " ".join(str(path).splitlines()))
+        guess = guess_layout(data, usual_delimiter(path.name)) if data else None
+        found = found or guess
+        # One file shows the encoding of all.
+        if found and guess and guess.encoding != "utf-8":
+            return replace(found, encoding=guess.encoding)
+    return found or Layout()
 
 
 def guess_layout(data: bytes, usual: str = ",") -> Layout:

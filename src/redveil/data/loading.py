@@ -1,6 +1,6 @@
 """Load two files or frames with a schema, as one sealed dataset.
 
-Tables are read in pieces: Parquet files column by column, large CSV files block by block. What is
+Tables are read in pieces: Parquet files column by column, CSV files block by block. What is
 read is converted at once and kept in few bytes until the views are joined (`data/packing.py`).
 """
 
@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from redveil.data.binning import BinnedTable
-from redveil.data.csv_stream import NotStreamedError
 from redveil.data.dataset import Dataset
 from redveil.data.faults import NO_KEY, NOT_THERE, REPEATED_KEY, faults
 from redveil.data.file_view import FileView
@@ -61,7 +60,7 @@ def load(
 ) -> Dataset:
     """Load two tables that describe the same entities, and seal them.
 
-    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, `.arff`, text files also with `.gz`;
+    left, right: paths (`.csv`, `.tsv`, `.xlsx`, `.parquet`, text files also with `.gz`;
                  folders of CSV or Parquet files, or patterns such as `visits/*.csv`); tables or
                  queries of databases (`clinic.sqlite#visits`, `postgresql://host/clinic#visits`);
                  or tables: pandas, Polars, PyArrow, or anything with the Arrow PyCapsule interface
@@ -72,7 +71,7 @@ def load(
                  same, and a run would be paid for and find nothing
     packed:      keep the bins between cut points instead of numbers, one byte each, and one bit for
                  each Boolean value: for large data. Queries that are given can then compare numbers
-                 with cut points only, and cut points cannot be bought
+                 with cut points only
     progress:    called with the stage and the completed share of the work
 
     The schema is applied to each entity alone. Values outside their bounds are compared as they
@@ -211,12 +210,7 @@ class _Loading:
         report(0.0)
         view = self.schema.view(side)
         read = partial(FileView.read, side=side, view=view, packed=self.packed, progress=report)
-        try:
-            # Places of rows are found in the whole text.
-            return read(open_stream(given, side, view, whole=bool(self.places)))
-        except NotStreamedError:
-            pass
-        return read(open_stream(given, side, view, whole=True))
+        return read(open_stream(given, side, view))
 
     def _counter(self) -> Callable[[], None]:
         """Return what reports one more column. Threads take turns: the share only grows."""

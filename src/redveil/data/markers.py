@@ -29,7 +29,7 @@ class Markers:
 
     @classmethod
     def of(cls, given: Iterable[str]) -> Markers:
-        """Return the markers that a schema and a file format declare."""
+        """Return the markers that a schema declares."""
         texts = frozenset(text.strip(TRIMMED) for text in given)
         numbers = (read_number(text) for text in texts)
         return cls(texts, frozenset(n for n in numbers if n is not None and not isnan(n)))

@@ -27,7 +27,6 @@ class RawTable:
 
     where:   the places of some rows, in increasing order, as in "left.csv, line 7"; it may read the
              file again, so it is for messages only
-    markers: texts that mean missing in the file's format
     typed:   columns of text that was written from numbers, so that none is rounded, or from dates
     dated:   those of them that were written from dates
     mixed:   columns of which only some texts were written from numbers, Booleans or dates, and
@@ -45,7 +44,6 @@ class RawTable:
     rows: int
     columns: Mapping[str, pa.ChunkedArray]
     where: Callable[[Sequence[int]], list[str]]
-    markers: tuple[str, ...] = ()
     typed: frozenset[str] = frozenset()
     dated: frozenset[str] = frozenset()
     mixed: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
@@ -95,7 +93,6 @@ def combined(
         sum(one.rows for one in tables),
         columns,
         where,
-        tables[0].markers,
         typed=tables[0].typed & same,
         dated=tables[0].dated & same,
         mixed=flags["mixed"],
@@ -134,10 +131,10 @@ def _written(table: RawTable, name: str) -> tuple[NDArray[np.bool_], NDArray[np.
 
 
 class Source(Protocol):
-    r"""An opened table: its column names are known, its rows are not read yet.
+    """An opened table: its column names are known, its rows are not read yet.
 
-    >>> from redveil.data.csv_file import open_csv
-    >>> source: Source = open_csv(b"id,age\n1,30", Layout(), "left.csv")
+    >>> from redveil.data.frame import open_frame
+    >>> source: Source = open_frame(pa.table({"id": [1], "age": [30]}), "left frame")
     >>> source.read(["age"]).rows
     1
     """
@@ -168,8 +165,8 @@ class Piece(NamedTuple):
 class Stream(Protocol):
     """An opened table that is read in pieces, for loading.
 
-    >>> from redveil.data.csv_file import open_csv
-    >>> stream: Stream = WholeTable(open_csv(b"id,age", Layout(), "left.csv"), columnar=False)
+    >>> from redveil.data.frame import open_frame
+    >>> stream: Stream = WholeTable(open_frame(pa.table({"id": [1]}), "left frame"), columnar=True)
     """
 
     @property
@@ -193,10 +190,10 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeTable:
-    r"""A table that is read in one piece.
+    """A table that is read in one piece.
 
-    >>> from redveil.data.csv_file import open_csv
-    >>> stream = WholeTable(open_csv(b"id,age\n1,30", Layout(), "left.csv"), columnar=False)
+    >>> from redveil.data.frame import open_frame
+    >>> stream = WholeTable(open_frame(pa.table({"age": [30]}), "left frame"), columnar=True)
     >>> [piece.read().rows for piece in stream.pieces(["age"])]
     [1]
     """

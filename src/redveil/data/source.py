@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from redveil.data.address import DELIMITED_FILES, PARQUET_FILES, Address, Where
-from redveil.data.arff import open_arff
-from redveil.data.csv_file import open_csv
-from redveil.data.csv_stream import CsvStream, open_csv_stream
+from redveil.data.csv_file import CsvFile, open_csv
 from redveil.data.excel import SUFFIXES, open_excel
 from redveil.data.folder import CsvFolder, ParquetFolder, open_csv_folder, open_parquet_folder
 from redveil.data.frame import Frame, ParquetFile, open_frame, open_parquet
-from redveil.data.layout import Layout, guess_layout, usual_delimiter
+from redveil.data.layout import layout_of
 from redveil.data.postgresql_table import PostgresqlTable, open_postgresql
 from redveil.data.raw import Source, Stream, WholeTable, quietly, shown
 from redveil.data.sqlite_table import SqliteTable, open_sqlite
-from redveil.data.text_file import read_bytes
 from redveil.errors import LoadError
 from redveil.schema import Side, View
-from redveil.schema.encoding import encoding_fault
-
-_TEXT_FILES: Final[dict[str, Callable[[bytes, Layout, str], Source]]] = {
-    ".csv": open_csv,
-    ".tsv": open_csv,
-    ".tab": open_csv,
-    ".txt": open_csv,
-    ".arff": open_arff,
-}
 
 T = TypeVar("T")
 # What can be read as a whole, and in pieces.
@@ -42,7 +30,7 @@ def open_source(given: object, side: Side, view: View | None) -> Source:
 
     >>> open_source("left.doc", Side.LEFT, None)
     Traceback (most recent call last):
-    redveil.errors.LoadError: left.doc: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff
+    redveil.errors.LoadError: left.doc: unknown file type; use .csv, .tsv, .xlsx or .parquet
     """
     if not isinstance(given, str | Path | Address):
         return open_frame(given, f"{side} frame")
@@ -51,23 +39,17 @@ def open_source(given: object, side: Side, view: View | None) -> Source:
         path, sheet = split_sheet(address.path)
         place = " ".join(str(path).splitlines())
         return _opening(lambda: _open_file(path, sheet, view, place), place)
-    return _opening(lambda: _open_many(address, view, whole=False), address.place)
+    return _opening(lambda: _open_many(address, view), address.place)
 
 
-def open_stream(given: object, side: Side, view: View, *, whole: bool) -> Stream:
-    """Open a table to be loaded in pieces.
-
-    whole: whether to read a large CSV file as a whole, so that the places of rows are known
-    """
+def open_stream(given: object, side: Side, view: View) -> Stream:
+    """Open a table to be loaded in pieces."""
     if isinstance(given, str | Path | Address):
         address = Address.of(given)
         if address.where is not Where.FILE:
-            return _opening(lambda: _open_many(address, view, whole=whole), address.place)
-        stream = None if whole else _large_text(address.path, view)
-        if stream is not None:
-            return stream
+            return _opening(lambda: _open_many(address, view), address.place)
     source = open_source(given, side, view)
-    if isinstance(source, ParquetFile):
+    if isinstance(source, ParquetFile | CsvFile):
         return source
     return WholeTable(source, columnar=isinstance(source, Frame))
 
@@ -76,7 +58,7 @@ def _opening(action: Callable[[], T], place: str) -> T:
     return quietly(action, f"{place}: cannot be read; check that its format matches its name")
 
 
-def _open_many(address: Address, view: View | None, *, whole: bool) -> Many:
+def _open_many(address: Address, view: View | None) -> Many:
     """Open what is more than one file, or none: a folder, or a table of a database."""
     if address.where is Where.SQLITE:
         return open_sqlite(address)
@@ -85,19 +67,7 @@ def _open_many(address: Address, view: View | None, *, whole: bool) -> Many:
     where, paths = address.files()
     if where is Where.PARQUET:
         return open_parquet_folder(paths, address.place)
-    return open_csv_folder(paths, view, address.place, whole=whole)
-
-
-def _large_text(path: Path, view: View) -> CsvStream | None:
-    """Open a large CSV file; None if the path is something else, or cannot be read."""
-    name = path.name.lower()
-    if not name.endswith(DELIMITED_FILES):
-        return None
-    place = " ".join(str(path).splitlines())
-    layout = Layout(view.delimiter or usual_delimiter(name), view.encoding)
-    if encoding_fault(view.encoding) is not None:
-        return None
-    return _opening(lambda: open_csv_stream(path, layout, place), place)
+    return open_csv_folder(paths, view, address.place)
 
 
 def split_sheet(path: Path) -> tuple[Path, str | None]:
@@ -127,18 +97,9 @@ def _open_file(path: Path, sheet: str | None, view: View | None, place: str) -> 
         return open_parquet(path, place)
     if name.endswith(SUFFIXES):
         return open_excel(path, sheet or (view.sheet if view else None), place)
-    for suffix, opener in _TEXT_FILES.items():
-        if name.endswith((suffix, f"{suffix}.gz")):
-            data = read_bytes(path, place)
-            return opener(data, _layout(data, name, view), place)
-    raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx, .parquet or .arff")
-
-
-def _layout(data: bytes, name: str, view: View | None) -> Layout:
-    usual = usual_delimiter(name)
-    if view is None:
-        return guess_layout(data, usual)
-    return Layout(view.delimiter or usual, view.encoding)
+    if name.endswith(DELIMITED_FILES):
+        return open_csv(path, layout_of([path], view), place)
+    raise LoadError(f"{place}: unknown file type; use .csv, .tsv, .xlsx or .parquet")
 
 
 def check_columns(source: Source | Stream, view: View) -> tuple[str, ...]:

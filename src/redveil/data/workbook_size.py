@@ -1,9 +1,8 @@
 """Refuse workbooks that would not fit in memory, or in which one row could change others.
 
 The reader of workbooks holds every cell of the rectangle around a sheet's cells, so that one cell
-far from the others exhausts memory. Of an .ods file it ignores the rows below the last one that the
-format can have, so that rows repeated often make those below them disappear. A table within a row
-makes them disappear too, and a cell may name another row, whose cell it replaces.
+far from the others exhausts memory. A table within a row makes the rows below it disappear, and a
+cell may name another row, whose cell it replaces.
 
 What texts contain must not matter. So sheets are read by an XML parser. The reader of workbooks
 takes texts that an XML parser does not, such as a control character. Then the tags are found
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
@@ -28,23 +26,16 @@ from redveil.errors import LoadError
 MOST_CELLS: Final = 50_000_000
 # Of all parts of a workbook together; stops decompression bombs.
 MOST_BYTES: Final = 2 * 2**30
-# Of a sheet of an .ods file; those below are ignored by the reader.
-MOST_ROWS: Final = 2**20
 _PIECE: Final = 2**20
-# The part of an .ods file with all its sheets.
-_ODS_SHEETS: Final = "content.xml"
-# The element of an .xlsx file with the rows of a sheet.
-_XLSX_ROWS: Final = b"sheetData"
-_CLOSED: Final = (b"table", b"table-row", b"table-cell", b"spreadsheet", b"p")
+# The element with the rows of a sheet.
+_ROWS: Final = b"sheetData"
 # Tables and rows, which have none of their kind within them.
-_TABLES: Final = {"sheetData": "table", "table": "table", "row": "row", "table-row": "row"}
+_TABLES: Final = {"sheetData": "table", "row": "row"}
 _LETTERS_AND_DIGITS: Final = re.compile(r"\$?([A-Za-z]{0,10})\$?([0-9]{1,20})")
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")
-# How often a row of an .ods file is repeated, as the reader reads it.
-_TIMES: Final = re.compile(r"\+?0*+([0-9]{0,20})")
 # A comment, an instruction, a text as it is, or a tag; or one that the end of a piece cuts off.
 _MARKUP: Final = re.compile(
-    rb"""<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?P<text>.*?)\]\]>"""
+    rb"""<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>"""
     rb"""|(?P<open><(?:!--|\?|!\[CDATA\[).*\Z)"""
     rb"""|<(?P<end>/?)(?P<name>[^\s<>/!?"']++)"""
     rb"""(?P<attributes>(?:[^<>"']|"[^"]*+"|'[^']*+')*+)(?:>|(?P<cut>(?:"[^"]*+|'[^']*+)?+\Z))"""
@@ -55,18 +46,13 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 def check_size(path: Path, place: str) -> None:
-    """Raise a LoadError if a workbook is too large or out of order, without holding it in memory.
-
-    By repeated columns in an .ods file, a malicious cell can still exhaust memory.
-    """
+    """Raise a LoadError if a workbook is too large or out of order; it is not held in memory."""
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
         if sum(part.file_size for part in parts) > MOST_BYTES:
             raise LoadError(f"{place}: more than {MOST_BYTES} bytes; save it as CSV or Parquet")
         for part in parts:
-            if part.filename == _ODS_SHEETS and not _is_whole(archive, part):
-                raise LoadError(f"{place}: cut short; copy or save it again, or save it as CSV")
-            if part.filename != _ODS_SHEETS and not _has_rows(archive, part):
+            if not _has_rows(archive, part):
                 continue
             sheet = _parsed(archive, part)
             if sheet.extent.is_too_large:
@@ -77,7 +63,7 @@ def check_size(path: Path, place: str) -> None:
 
 @dataclass(slots=True)
 class Extent:
-    """How far the cells of a sheet reach: the last row and column, or the last row of an .ods file.
+    """How far the cells of a sheet reach: the last row and column.
 
     >>> Extent(rows=2000, columns=20_000).is_too_large
     False
@@ -85,18 +71,15 @@ class Extent:
 
     rows: int = 0
     columns: int = 0
-    ods_rows: int = 0
 
     @property
     def is_too_large(self) -> bool:
-        """Whether the reader would run out of memory, or ignore rows."""
-        return self.rows * self.columns > MOST_CELLS or self.ods_rows > MOST_ROWS
+        """Whether the reader would run out of memory."""
+        return self.rows * self.columns > MOST_CELLS
 
     @property
     def complaint(self) -> str:
         """What is too large, and the remedy."""
-        if self.ods_rows > MOST_ROWS:
-            return f"a row below row {MOST_ROWS}, the last that is read; delete empty rows"
         return (
             f"a cell in row {self.rows} or column {self.columns} makes the sheet too large; "
             "delete empty rows and columns"
@@ -108,7 +91,7 @@ class Extent:
         >>> extent = Extent()
         >>> extent.add("AB", "12")
         >>> extent
-        Extent(rows=12, columns=28, ods_rows=0)
+        Extent(rows=12, columns=28)
         """
         self.rows = max(self.rows, int(digits))
         number = 0
@@ -118,13 +101,13 @@ class Extent:
 
 
 def _has_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
-    """Return whether a part may be a sheet of an .xlsx file."""
+    """Return whether a part may be a sheet."""
     rest = b""
     with archive.open(part) as file:
         while piece := file.read(_PIECE):
-            if _XLSX_ROWS in rest + piece:
+            if _ROWS in rest + piece:
                 return True
-            rest = (rest + piece)[-len(_XLSX_ROWS) :]
+            rest = (rest + piece)[-len(_ROWS) :]
     return False
 
 
@@ -135,8 +118,6 @@ def _parsed(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Sheet:
     parser.buffer_text = True
     parser.StartElementHandler = sheet.start
     parser.EndElementHandler = sheet.end
-    if part.filename == _ODS_SHEETS:
-        parser.CharacterDataHandler = sheet.text
     try:
         with archive.open(part) as file:
             parser.ParseFile(file)
@@ -148,15 +129,13 @@ def _parsed(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Sheet:
 def _parsed_tags(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> _Sheet:
     """Return what is found in a part that is not quite XML, by its tags alone."""
     sheet = _Sheet()
-    for before, found in _markup(archive, part):
-        sheet.add(before, found)
+    for found in _markup(archive, part):
+        sheet.add(found)
     return sheet
 
 
-def _markup(
-    archive: zipfile.ZipFile, part: zipfile.ZipInfo
-) -> Iterator[tuple[bytes, re.Match[bytes]]]:
-    """Yield the markup in a part, with the text before it."""
+def _markup(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[re.Match[bytes]]:
+    """Yield the markup in a part."""
     rest = b""
     with archive.open(part) as file:
         # As long as what is left, so that a piece is not searched over and over.
@@ -166,41 +145,18 @@ def _markup(
             for found in _MARKUP.finditer(text):
                 if found["open"] or found["short"] or found["cut"] is not None:
                     break
-                yield text[done : found.start()], found
+                yield found
                 done = found.end()
             rest = text[done:]
 
 
-def _is_whole(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
-    """Return whether all sheets of an .ods file are closed; else the reader never ends."""
-    try:
-        with archive.open(part) as file:
-            expat.ParserCreate().ParseFile(file)
-    except expat.ExpatError:
-        return _is_closed(archive, part)
-    return True
-
-
-def _is_closed(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
-    """Return whether the first tag and all sheets and rows are closed, by the tags alone."""
-    first, last = b"", b""
-    left: Counter[bytes] = Counter()
-    for _, found in _markup(archive, part):
-        name = found["name"]
-        if name and not found["attributes"].endswith(b"/"):
-            first, last = first or name, (name if found["end"] else b"")
-            left[name] += -1 if found["end"] else 1
-    open_parts = [left[name] for name in left if name.rpartition(b":")[2] in _CLOSED]
-    return first == last != b"" and not any(open_parts)
-
-
 @dataclass(slots=True)
 class _Sheet:
-    """What an XML parser has found in a part so far: in .xlsx files, then in .ods files.
+    """What an XML parser has found in a part so far.
 
     fault:   why rows of the part could change others, if they could
     open:    the tables and rows that are not closed yet
-    place:   what the current cell of an .xlsx file names
+    place:   what the current cell names
     row:     the number of the current row, and its digits
     columns: the letters of the columns that count in the extent
     """
@@ -212,9 +168,6 @@ class _Sheet:
     row: int = 0
     columns: set[str] = field(default_factory=set)
     digits: str = "0"
-    position: int = 0
-    repeated: int = 1
-    is_filled: bool = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Note where a row or cell is, and whether it has a value."""
@@ -235,21 +188,12 @@ class _Sheet:
                 self.digits = str(self.row)
                 if self.row <= above:
                     self._refuse("rows that are not in order")
-            case "table":
-                self.position = 0
-            case "table-row":
-                times = _TIMES.fullmatch(attributes.get("table:number-rows-repeated", "1"))
-                self.repeated = int(times[1] or 0) if times else 1
-                self.is_filled = False
-            case "table-cell" | "covered-table-cell":
-                # The reader takes a value without its type, too.
-                self.is_filled = self.is_filled or any(a.startswith("office:") for a in attributes)
 
     def _refuse(self, fault: str) -> None:
         self.fault = self.fault or fault
 
     def _value(self) -> None:
-        """Note that the current cell of an .xlsx file has a value."""
+        """Note that the current cell has a value."""
         # A cell without a place is in the current row.
         place = self.digits if self.place is None else self.place
         letters = place.rstrip("0123456789")
@@ -268,21 +212,13 @@ class _Sheet:
         local = name.rpartition(":")[2] if ":" in name else name
         if local not in _TABLES:
             return
-        is_table = _TABLES[local] == "table"
-        if local not in self.open or (is_table and not self.open.isdisjoint({"row", "table-row"})):
+        if local not in self.open or (local == "sheetData" and "row" in self.open):
             self._refuse(f"a {_TABLES[local]} that ends within another")
         self.open.discard(local)
-        if local == "table-row":
-            self.position += self.repeated
-            if self.is_filled:
-                self.extent.ods_rows = max(self.extent.ods_rows, self.position)
 
-    def add(self, before: bytes, found: re.Match[bytes]) -> None:
-        """Note a text and the markup after it."""
+    def add(self, found: re.Match[bytes]) -> None:
+        """Note a piece of markup."""
         # Names and places are in ASCII; what other characters mean does not matter.
-        for text in (before, found["text"]):
-            if text:
-                self.text(text.decode("latin-1"))
         if found["name"]:
             name = found["name"].decode("latin-1")
             attributes = found["attributes"].decode("latin-1")
@@ -293,10 +229,6 @@ class _Sheet:
                 self.start(name, {key: unescape(double or single) for key, double, single in first})
             if found["end"] or attributes.endswith("/"):
                 self.end(name)
-
-    def text(self, text: str) -> None:
-        """Note that a row of an .ods file has text."""
-        self.is_filled = self.is_filled or not text.isspace()
 
 
 def _split(place: str) -> tuple[str, str]:

@@ -32,7 +32,6 @@ class StepKind(StrEnum):
     TREE_PAIR = "tree pair"
     TWIN_TREES = "twin trees"
     LEAF_TABLE = "leaf table"
-    CUT_POINTS = "cut points"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class StepKey:
     trial:  the trial, counted from 1; None for what belongs to the run as a whole
     number: which tree or leaf table of the trial, counted from 1
     level:  the level of a tree that is paid for level by level, counted from 1
-    part:   the part of a leaf table, or the attribute whose cut points are bought
+    part:   the part of a leaf table
 
     `str` gives the step's name. It is for display; nothing reads it back.
 

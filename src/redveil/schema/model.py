@@ -61,7 +61,7 @@ class Schema(Displayed):
         """A hash of all declarations about the data.
 
         It does not depend on formatting, file names, titles, the budget, the id or the status:
-        accepting a draft or raising a budget does not change it. Buying cut points does.
+        accepting a draft or raising a budget does not change it. Bought cut points do.
         """
         plain = [
             replace(view, path="", name="", attributes=tuple(map(untitled, view.attributes)))

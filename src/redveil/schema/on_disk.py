@@ -36,10 +36,6 @@ class SchemaOnDisk:
         """Read a schema, or raise a SchemaError that names the first problem."""
         return cls(path, *read_once(path, Schema))
 
-    def again(self) -> SchemaOnDisk:
-        """Return the file as it is now. What came through a pipe stays what it was."""
-        return SchemaOnDisk.read(self.path) if not is_stream(self.path) else self
-
 
 def must_be_unchanged(path: Path, schema: Schema) -> None:
     """Refuse to go on with a schema that is no longer what its file declares.

@@ -367,7 +367,7 @@ def _purchases(given: object, file: str, problems: list[Problem]) -> tuple[Purch
     listed = given if isinstance(given, Sequence) and not isinstance(given, str) else [None]
     found = [one for one in map(_purchase, listed) if one is not None]
     if len(found) < len(listed):
-        remedy = "restore what `redveil schema buy-cuts` wrote: it records the spent budget"
+        remedy = "restore what was written when they were bought: it records the spent budget"
         problems.append(Problem(file, "redveil.bought is not a list of purchases", remedy))
     return tuple(found)
 

@@ -14,7 +14,6 @@ from redveil.server.child import end_with_parent, read_settings, stop_by_signal
 from redveil.server.context import Context
 from redveil.server.logs import Log
 from redveil.server.opening import open_store
-from redveil.server.patience import impatient
 from redveil.server.settings import Settings
 
 #: The exit code that tells the parent that trying again is useless.
@@ -39,7 +38,7 @@ def run(settings: Settings, log: Log) -> None:
         access_log=False,
         log_level="warning",
         server_header=False,
-        http=impatient(settings.body_seconds),
+        http="h11",
         proxy_headers=settings.behind_proxy,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,

@@ -733,7 +733,7 @@ def test_where_warnings_are_errors_nothing_is_charged_in_vain(tmp_path: Path) ->
 
 
 def paid(purchase: Purchase) -> tuple[Loss, PaidFor]:
-    return Loss(purchase.epsilon), PaidFor.cut_points(purchase, "new.json", cuts=15)
+    return Loss(purchase.epsilon), PaidFor.cut_points(purchase)
 
 
 def test_purchases_must_be_in_the_ledger_that_is_charged(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from redveil.budget.charges import PaidFor
 from redveil.budget.ledger import Ledger
 from redveil.privacy.loss import Loss
+from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import is_one_line
 
@@ -83,9 +84,8 @@ def test_purchases_that_are_missing_are_named_and_can_be_added(
     clinic_files: Clinic, command: Command
 ) -> None:
     clinic_files.set_budget(Fraction(2))
-    buy = "schema", "buy-cuts", clinic_files.left, clinic_files.right, "--columns", "CRP"
-    assert command(*buy, "-e", "1/2", "-q", "--ledger", clinic_files.folder / "lost").code == 0
-    (clinic_files.folder / "lost").unlink()
+    bought = [{"epsilon": "1/2", "columns": {"left": [], "right": ["CRP"]}}]
+    clinic_files.change_schema(lambda raw: raw["redveil"].update(bought=bought))
     shown = command("budget", clinic_files.schema)
     assert "bought for ε = 1/2 that are not in" in shown.err
     refused = command(*clinic_files.mine, "-q")
@@ -95,6 +95,8 @@ def test_purchases_that_are_missing_are_named_and_can_be_added(
     assert added.out.endswith("clinic: ε = 3/2 left of 2\n")
     assert "new ledger begun" in added.err
     assert command(*clinic_files.mine, "-q").code == 0
+    conditions = Result.read(clinic_files.result).certificate.conditions
+    assert "add ε = 1/2, already spent on the cut points of 1 attribute" in conditions
 
 
 def test_charges_to_another_data_set_of_the_same_name_are_pointed_out(
@@ -153,7 +155,6 @@ def test_a_schema_without_an_id_records_nothing_under_its_name_alone(
     for run in (
         clinic_files.mine,
         ("describe", "[gout]", *tables, "--epsilon", "1", "--output", clinic_files.result),
-        ("schema", "buy-cuts", *tables, "--epsilon", "1", "--columns", "HbA1c"),
         ("budget", clinic_files.schema, "--add-bought"),
     ):
         failed = command(*run)

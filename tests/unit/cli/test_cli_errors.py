@@ -70,7 +70,7 @@ def test_help_is_printed(arguments: list[str], command: Command) -> None:
             # Of redveil-research.
             "baseline diagnose audit plot latex clired prepare experiment",
         ),
-        (["schema"], "draft check accept edit buy-cuts"),
+        (["schema"], "draft check accept edit"),
     ],
 )
 def test_all_commands_are_listed(arguments: list[str], names: str, command: Command) -> None:
@@ -163,7 +163,7 @@ def test_help_is_in_characters_that_the_terminal_has(words: list[str]) -> None:
         ("plan --algorithm t", "twin tree-pair"),
         ("show --format ", "table csv excel html json"),
         ("sch", "schema"),
-        ("schema ", "draft check accept edit buy-cuts"),
+        ("schema ", "draft check accept edit"),
         # Nothing, which makes the shells offer files.
         ("mine ", ""),
         ("mine left.csv right.csv --output ", ""),
@@ -352,7 +352,6 @@ def test_a_working_folder_that_is_gone_is_one_line(words: str, clinic_files: Cli
     ("words", "said"),
     [
         ("mine closed/diagnoses.csv r.csv -e 1", "closed/datapackage.json: cannot be read"),
-        ("schema buy-cuts closed/l.csv r.csv -e 1 --columns x", "closed/datapackage.json: cannot"),
         ("schema draft l.csv r.csv -o closed/x.json", "closed/x.json: cannot be written"),
         ("schema draft l.csv r.csv -o q.json", "datapackage.json: cannot be read"),
         ("budget own.json", "datapackage.ledger.sqlite: cannot be opened"),

@@ -355,11 +355,9 @@ def test_a_schema_with_half_a_character_is_refused_before_anything_is_charged(
 ) -> None:
     ledger = clinic_files.set_budget(Fraction(5))
     clinic_files.change_schema(lambda raw: raw.update({key: "clinic \ud83d"}))
-    columns = "--columns", "HbA1c", "-e", "1"
     for words in (
         clinic_files.mine,
         [*clinic_files.mine, "-o", "-"],
-        ["schema", "buy-cuts", clinic_files.left, clinic_files.right, *columns],
         ["schema", "accept", clinic_files.schema, "--yes"],
     ):
         refused = command(*words)

@@ -11,14 +11,14 @@ import stat
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from redveil.budget.ledger import Ledger
-from redveil.cli.outputs import is_standard_output, rescuing, save_paid
+from redveil.cli import outputs
+from redveil.cli.outputs import is_standard_output, save_paid
 from redveil.errors import InputError
 from redveil.file_kind import FileKind
 from redveil.report.result import Result
@@ -36,11 +36,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def bought(clinic: Clinic, *options: object) -> list[object]:
-    command = ["schema", "buy-cuts", clinic.left, clinic.right, "-e", "1", "--columns", "HbA1c"]
-    return [*command, *options]
-
-
 def mined(clinic: Clinic, *options: object) -> list[object]:
     return ["mine", clinic.left, clinic.right, "-e", "1", *options]
 
@@ -50,15 +45,10 @@ def mined(clinic: Clinic, *options: object) -> list[object]:
 
 @pytest.mark.parametrize("how", ["itself", "link", "relative"])
 @pytest.mark.parametrize(
-    ("make", "which"),
-    [
-        *((mined, which) for which in ("left", "right", "schema", "ledger")),
-        # Bought cut points go into the schema, and the earlier one is kept.
-        *((bought, which) for which in ("left", "right", "ledger")),
-    ],
+    "which",
+    ["left", "right", "schema", "ledger"],
 )
 def test_a_paid_command_does_not_write_over_its_inputs(
-    make: Callable[..., list[object]],
     which: str,
     how: str,
     clinic_files: Clinic,
@@ -77,7 +67,7 @@ def test_a_paid_command_does_not_write_over_its_inputs(
     link.symlink_to(source)
     target = {"itself": source, "link": link, "relative": Path(source.name)}[how]
     before = contents(clinic_files.folder)
-    refused = command(*make(clinic_files, "-o", target))
+    refused = command(*mined(clinic_files, "-o", target))
     assert (refused.code, refused.out) == (2, "")
     assert is_one_line(refused.err)
     assert "this command needs that file itself" in refused.err
@@ -160,10 +150,7 @@ def test_so_it_is_for_schemas(clinic_files: Clinic, command: Command) -> None:
     assert drafted.code == 0
     assert Schema.from_dict(json.loads(drafted.out)).status == "draft"
     assert "values taken from the data" in drafted.err
-    cut = command(*bought(clinic_files, "-o", "-"))
-    assert cut.code == 0
-    assert len(Schema.from_dict(json.loads(cut.out)).bought) == 1
-    assert clinic_files.names() == WITH_LEDGER
+    assert clinic_files.names() == THREE_FILES
 
 
 def test_so_it_is_for_true_values(clinic_files: Clinic, command: Command) -> None:
@@ -238,7 +225,6 @@ def test_nowhere_is_a_place_to_write_to(
     before = null.stat()
     for arguments in (
         mined(clinic_files, "-o", null),
-        bought(clinic_files, "-o", null),
         ["schema", "draft", clinic_files.left, clinic_files.right, "-o", null],
     ):
         done = command(*arguments)
@@ -277,9 +263,7 @@ def rescued(message: str) -> Path:
     return Path(found[1])
 
 
-@pytest.mark.parametrize("make", [mined, bought])
 def test_what_was_paid_for_is_put_elsewhere_if_it_cannot_be_written(
-    make: Callable[..., list[object]],
     clinic_files: Clinic,
     command: Command,
     tmp_path: Path,
@@ -290,7 +274,7 @@ def test_what_was_paid_for_is_put_elsewhere_if_it_cannot_be_written(
     monkeypatch.setattr(tempfile, "tempdir", str(aside))
     ledger = clinic_files.set_budget(Fraction(5))
     full = device("full", tmp_path)
-    failed = command(*make(clinic_files, "-o", full))
+    failed = command(*mined(clinic_files, "-o", full))
     assert failed.code == 2
     assert failed.err.splitlines()[-1].startswith(
         f"redveil: {full}: cannot be written; the disk is full"
@@ -299,10 +283,7 @@ def test_what_was_paid_for_is_put_elsewhere_if_it_cannot_be_written(
     place = rescued(failed.err)
     assert place.parent == aside
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
-    if make is mined:
-        assert Result.read(place).certificate.epsilon == "1"
-    else:
-        assert len(Schema.read(place).bought) == 1
+    assert Result.read(place).certificate.epsilon == "1"
 
 
 @pytest.mark.parametrize("place", ["aside", "standard output"])
@@ -323,13 +304,11 @@ def test_nor_does_a_mistake_of_ours_cost_a_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with (
-        pytest.raises(
-            InputError, match=r"not written \(internal error: ZeroDivisionError"
-        ) as caught,
-        rescuing("{}\n", tmp_path / "new.json"),
-    ):
-        _ = 1 / 0
+    monkeypatch.setattr(outputs, "replace_text", lambda *_, **__: 1 / 0)
+    with pytest.raises(
+        InputError, match=r"not written \(internal error: ZeroDivisionError"
+    ) as caught:
+        save_paid("{}\n", tmp_path / "new.json", FileKind.RESULT)
     assert rescued(str(caught.value)).read_text() == "{}\n"
 
 
@@ -488,15 +467,6 @@ def without_reader(where: str, *arguments: object, folder: Path) -> tuple[int, l
 
 
 NOWHERE = ["pipe", ">&-", ">/dev/full"]
-
-
-@pytest.mark.parametrize("where", NOWHERE)
-def test_cut_points_that_were_paid_for_are_saved_before_they_are_shown(
-    where: str, clinic_files: Clinic
-) -> None:
-    _, said = without_reader(where, *bought(clinic_files), folder=clinic_files.folder)
-    assert len(Schema.read(clinic_files.schema).bought) == 1
-    assert f"written to {clinic_files.schema}" in said
 
 
 @pytest.mark.parametrize("where", NOWHERE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import logging
@@ -19,8 +18,7 @@ import pytest
 import redveil
 from redveil.client import connection, talk
 from redveil.client.address import Address
-from redveil.client.connection import Link
-from redveil.client.exchange import Reply
+from redveil.client.connection import Link, Reply
 from redveil.client.server import Server
 from redveil.client.token import Token
 from redveil.errors import InputError, RemoteError, ResultError
@@ -236,19 +234,6 @@ def test_a_huge_or_slow_answer_is_not_read_to_its_end(monkeypatch: pytest.Monkey
         monkeypatch.setattr(connection, "SECONDS", -1.0)
         with pytest.raises(RemoteError, match="took longer"):
             server.me()
-
-
-def test_nor_is_it_by_asynchronous_clients(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "LARGEST", 1 << 20)
-
-    async def ask(port: int) -> None:
-        where = f"http://127.0.0.1:{port}"
-        async with redveil.connect_async(where, SECRET, patience=0) as server:
-            with pytest.raises(RemoteError, match="larger than 1 MiB"):
-                await server.me()
-
-    with listening(Liar(ENDLESS, again=b" " * (1 << 16), times=10_000)) as port:
-        asyncio.run(ask(port))
 
 
 @pytest.mark.parametrize(

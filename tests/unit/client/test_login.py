@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -161,12 +160,6 @@ def test_a_notebook_elsewhere_reads_but_is_not_charged_without_an_address(
         with pytest.raises(RemoteError):
             server.decide("7e57", approve=False)
 
-    async def mined() -> None:
-        async with redveil.connect_async() as server:
-            await (await server.dataset("clinic")).describe("[gout]", 1)
-
-    with pytest.raises(InputError, match=said):
-        asyncio.run(mined())
     assert len(place.store.jobs.of_analyst(place.people.ids["ana"])) == asked
     with redveil.connect(place.url) as server:
         clinic = server.dataset("clinic")

@@ -9,7 +9,7 @@ import pytest
 
 import redveil
 from redveil.cli.remote import remote
-from redveil.client.talk import Talk
+from redveil.client.server import Server
 from redveil.data.synthetic import CLINIC_ID
 from redveil.privacy.loss import parse_loss
 from redveil.report.result import Result
@@ -269,7 +269,7 @@ def test_stopping_says_how_to_get_the_result(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Talk, "watch", stop)
+    monkeypatch.setattr(Server, "wait", stop)
     done = analyst("mine", "clinic", "-e", "1", *SMALL)
     assert done.code == 130
     assert "`redveil remote fetch" in done.err

@@ -88,21 +88,6 @@ def write_csv(plain: Plain, path: Path) -> Path:
     return path
 
 
-def quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return "'" + escaped.replace("\n", "\\n").replace("\t", "\\t") + "'"
-
-
-def write_arff(plain: Plain, path: Path) -> Path:
-    lines = ["% written by a test", "@RELATION odd"]
-    lines += [f"@Attribute {quoted(name)} string" for name in plain.columns]
-    rows = zip(*(texts(v, "?") for v in plain.columns.values()), strict=True)
-    lines += ["@DATA", *(", ".join(t if t == "?" else quoted(t) for t in r) for r in rows)]
-    content = "\n".join(lines).encode()
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
-
-
 def write_excel(plain: Plain, path: Path) -> Path:
     rows = zip(*plain.columns.values(), strict=True)
     return write_xlsx(path, {"Sheet 1": [tuple(plain.columns), *rows]})
@@ -119,8 +104,6 @@ WAYS: dict[str, Callable[[Plain, Path], Any]] = {
     "tsv": lambda plain, folder: write_csv(plain, folder / "left.tsv"),
     "tab.gz": lambda plain, folder: write_csv(plain, folder / "left.tab.gz"),
     "xlsx": lambda plain, folder: write_excel(plain, folder / "left.xlsx"),
-    "arff": lambda plain, folder: write_arff(plain, folder / "left.arff"),
-    "arff.gz": lambda plain, folder: write_arff(plain, folder / "left.arff.gz"),
     "parquet": lambda plain, folder: write_parquet(plain, folder / "left.parquet"),
     "arrow": lambda plain, _: pa.table(typed(plain)),
     "pandas": lambda plain, _: pd.DataFrame(

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from redveil.data.csv_file import open_csv
 from redveil.data.draft import draft
+from redveil.data.layout import Layout
 from redveil.data.loading import load
 from redveil.data.raw import quietly
-from redveil.data.text_file import decode
 from redveil.errors import LoadError, SealedError
 from redveil.owner import load_report
 from redveil.schema import Attribute, Kind, Schema, View
@@ -80,16 +81,10 @@ def cells(rows: list[str]) -> dict[str, list[str | None]]:
     return {n: [v or None for v in c] for n, c in zip(names, columns, strict=True)}
 
 
-def as_arff(rows: list[str]) -> str:
-    header = "".join(f"@attribute {name} string\n" for name in ("id", "age", "sick", "sex"))
-    return f"{header}@data\n" + "\n".join(",".join(v or "?" for v in r.split(",")) for r in rows)
-
-
 WRITERS: dict[str, Callable[[Path, list[str]], Any]] = {
     "csv": lambda path, rows: path.write_text(
         "\n".join(["id,age,sick,sex", *rows]), encoding="utf-8"
     ),
-    "arff": lambda path, rows: path.write_text(as_arff(rows), encoding="utf-8"),
     "parquet": lambda path, rows: parquet.write_table(pa.table(cells(rows)), path),
 }
 
@@ -181,24 +176,6 @@ def test_bad_bytes(tmp_path: Path) -> None:
     check(path)
 
 
-BAD_ARFF_ROWS = {
-    "open quotation mark": f"'{SECRET}, 30, 1, f",
-    "open quotation mark at the end": f"{SECRET}, 30, 1, 'f",
-    "text after a quotation mark": f"'{SECRET}'{SECRET}, 30, 1, f",
-    "sparse out of range": f"{{0 {SECRET}, 9 30}}",
-    "sparse and open": f"{{0 {SECRET}",
-    "sparse without number": f"{{{SECRET}}}",
-    "short": f"{SECRET}, 30",
-}
-
-
-@pytest.mark.parametrize("line", BAD_ARFF_ROWS.values(), ids=BAD_ARFF_ROWS)
-def test_bad_arff_rows(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "left.arff"
-    path.write_text(as_arff(["1,30,1,f"]) + "\n" + line, encoding="utf-8")
-    check(path)
-
-
 def test_mixed_types_in_a_frame() -> None:
     columns: dict[str, Any] = {"id": ["1", "2"], "sick": [1, 1], "sex": ["f", "f"]}
     check(pd.DataFrame({**columns, "age": pd.Series([1, SECRET], dtype=object)}))
@@ -212,9 +189,11 @@ def test_an_error_of_another_library_is_replaced_and_forgotten() -> None:
     assert caught.value.__context__ is None
 
 
-def test_an_error_about_bytes_does_not_hold_them() -> None:
+def test_an_error_about_bytes_does_not_hold_them(tmp_path: Path) -> None:
+    path = tmp_path / "left.csv"
+    path.write_bytes(SECRET.encode() + b"\xff")
     with pytest.raises(LoadError) as caught:
-        decode(SECRET.encode() + b"\xff", "utf-8", "left.csv")
+        open_csv(path, Layout(), "left.csv")
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import redveil
-from redveil.data import csv_stream, frame
+from redveil.data import csv_file, frame
 from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.table import BinnedColumn, FlagColumn, NumericColumn, Table
@@ -109,7 +109,7 @@ def test_files_in_pieces_are_the_files_as_a_whole(
         redveil_csv(parquet.read_table(path), text)
     whole = must_agree(paths[0], paths[1], clinic_schema())
     monkeypatch.setattr(frame, "_PIECE_ROWS", 100)
-    monkeypatch.setattr(csv_stream.open_csv_stream, "__defaults__", (4096,))
+    monkeypatch.setattr(csv_file.open_csv, "__defaults__", (4096,))
     for one, other in (paths, texts):
         table = must_agree(one, other, clinic_schema())
         assert table.binned is not None
@@ -148,8 +148,6 @@ def test_what_needs_values_is_refused_before_anything_is_charged(tmp_path: Path)
     ledger = tmp_path / "ledger.jsonl"
     with pytest.raises(InputError, match="published profile needs all values"):
         redveil.mine(dataset, 1, profile="published", ledger=ledger)
-    with pytest.raises(InputError, match="buy_cuts needs all values"):
-        redveil.buy_cuts(dataset, 0.1, ["creatinine"], ledger=ledger)
     with pytest.raises(InputError, match=r"\[HbA1c\] was loaded packed"):
         redveil.mine(dataset, 1, within="[HbA1c > 6.123]", ledger=ledger)
     with pytest.raises(InputError, match=r"\[HbA1c\] was loaded packed"):

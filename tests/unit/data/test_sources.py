@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import redveil
-from redveil.data import csv_stream, frame, sqlite_table
+from redveil.data import csv_file, frame, sqlite_table
 from redveil.data.address import Address
 from redveil.data.draft import draft
 from redveil.data.loading import examine
@@ -131,7 +131,7 @@ def test_a_folder_of_csv_files_is_one_csv_file(
         assert loaded(visits) == whole
         assert loaded(f"csv:{visits}/*") == whole
         # Large files are read block by block.
-        patch.setattr(csv_stream.open_csv_stream, "__defaults__", (block,))
+        patch.setattr(csv_file.find_csv, "__defaults__", (block,))
         assert loaded(visits) == whole
 
 
@@ -355,7 +355,7 @@ def test_integers_and_an_empty_table_of_postgresql(database: str) -> None:
     schema = Schema("toy", view, SCHEMA.right)
     assert loaded(f"{database}#counts", schema)[0].joined == 0
     run(database, "INSERT INTO counts VALUES (1, 7, 'x'), (2, NULL, NULL)")
-    stream = open_stream(f"{database}#counts", Side.LEFT, view, whole=False)
+    stream = open_stream(f"{database}#counts", Side.LEFT, view)
     (piece,) = stream.pieces(["id", "number", "seen"])
     assert [one.to_pylist() for one in piece.read().columns.values()] == [
         [1, 2], [7, None], ["x", None]
@@ -534,7 +534,7 @@ def test_progress_grows_with_every_piece(
     for address in (
         f"csv:{tmp_path}", f"parquet:{tmp_path}", f"{tmp_path}/a.sqlite#visits", f"{database}#many",
     ):  # fmt: skip
-        stream = open_stream(address, Side.LEFT, LEFT, whole=False)
+        stream = open_stream(address, Side.LEFT, LEFT)
         pieces = list(stream.pieces(["id", "number"]))
         shares = [piece.share for piece in pieces]
         assert len(shares) >= 3

@@ -44,7 +44,6 @@ def two_step_purse() -> Purse:
             StepKey(StepKind.LEAF_TABLE, trial=1, number=2, part="left margin"),
             "trial 1, leaf table 2, left margin",
         ),
-        (StepKey(StepKind.CUT_POINTS, part="right cost"), "cut points, right cost"),
     ],
 )
 def test_a_step_is_named_after_its_key(key: StepKey, name: str) -> None:

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 
 from redveil.algorithms.catalogue import make_algorithm
-from redveil.buying import buy_cuts
 from redveil.data.synthetic import clinic_schema
 from redveil.findings.reporting import Reporting
 from redveil.mining import mine, report
 from redveil.privacy.loss import Loss
 from redveil.privacy.promise import NOT_MET, Method, Promise
 from redveil.schema import Schema, Status
+from redveil.schema.purchase import Purchase
 from support.clinic import clinic
 from support.seeded import SeededRandomness
 
@@ -97,7 +97,7 @@ def test_a_large_epsilon_is_called_what_it_is(epsilon: int, large: bool) -> None
 
 
 def test_bought_cut_points_are_added() -> None:
-    bought = buy_cuts(clinic(), "1/4", ["age"])
+    bought = replace(clinic_schema(), bought=(Purchase(Fraction(1, 4), left=("age",)),))
     conditions = promise(Loss(Fraction(1)), schema=bought).conditions
     assert "add ε = 1/4, already spent on the cut points of 1 attribute" in conditions
 

@@ -158,7 +158,6 @@ def test_damage_is_named_by_its_place(
         ("people.csv.gz", b"\x1f\x8b\x08\x00", "a gzip file"),
         ("people.parquet", b"PAR1\x00\x00", "a Parquet file"),
         ("people.xlsx", b"PK\x03\x04\x14\x00", "an Excel file"),
-        ("people.arff", b"% from 1999\n@RELATION people\n", "an ARFF file"),
         ("datapackage.json", b'{"name": "clinic", "resources": []}', "a schema (data package)"),
         ("other.json", b'{"format": "other-result"}', "a JSON file"),
         ("other.json", b"[1]", "a JSON file"),

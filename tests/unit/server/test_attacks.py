@@ -299,22 +299,6 @@ def test_a_slow_client_keeps_nobody_waiting(hasty: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "sent",
-    [b"", b"GET /heal", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /heal"],
-    ids=["nothing", "half", "one and a half"],
-)
-def test_a_connection_without_a_request_is_closed(hasty: Served, sent: bytes) -> None:
-    # Otherwise a stranger without a token could keep all connections that there can be.
-    parts = urlsplit(hasty.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=30) as one:
-        one.sendall(sent)
-        answer = b""
-        while part := one.recv(4096):
-            answer += part
-    assert answer.count(b"HTTP/1.1 200") == sent.count(b"HTTP/1.1")
-
-
-@pytest.mark.parametrize(
     "content",
     [b"", b"{", b"\xff", b"null", b"[]", b'{"question": 1}', b'{"question": {"kind": 1}}'],
 )

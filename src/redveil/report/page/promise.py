@@ -20,7 +20,6 @@ from redveil.schema.view import plural
 # What the steps of a kind are for, in the order in which they are shown.
 _PURPOSES: Final = {
     StepKind.SIZE: "number of {units}",
-    StepKind.CUT_POINTS: "cut points",
     StepKind.START: "first pair of splits",
     StepKind.TREE: "choosing splits",
     StepKind.TREE_PAIR: "choosing trees",
