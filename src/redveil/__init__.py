@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from redveil.errors import InputError, OverBudgetError, RedveilError, RemoteError
     from redveil.findings.questions import Answer
     from redveil.loading import load
+    from redveil.losses.plan import Plan
     from redveil.owner import load_report, truth
-    from redveil.privacy.plan import Plan
     from redveil.report.compare import Comparison, compare
     from redveil.report.detection import Detectable
     from redveil.report.result import Result
@@ -70,7 +70,7 @@ _HOMES = {
     "InputError": "redveil.errors",
     "LoadReport": "redveil.data.report",
     "OverBudgetError": "redveil.errors",
-    "Plan": "redveil.privacy.plan",
+    "Plan": "redveil.losses.plan",
     "RedveilError": "redveil.errors",
     "RemoteError": "redveil.errors",
     "Result": "redveil.report.result",
@@ -97,7 +97,7 @@ _IN_RESEARCH = ("Baseline", "Diagnosis", "baseline", "diagnose")
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return import_module("redveil.version").software().removeprefix("redveil ")
+        return import_module("redveil.base.version").software().removeprefix("redveil ")
     if name in _HOMES:
         try:
             return getattr(import_module(_HOMES[name]), name)

@@ -11,13 +11,20 @@ from redveil.budget.charges import MINE, PaidFor
 from redveil.budget.charging import Charged, charge
 from redveil.findings.reporting import read_prune
 from redveil.handover import Handover
-from redveil.privacy.loss import Loss, parse_loss
+from redveil.losses.loss import Loss, parse_loss
 from redveil.schema import Schema
 from redveil.schema.beside import USUAL
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm
-    from redveil.algorithms.names import (
+    from redveil.algorithms.steering import Names
+    from redveil.data.dataset import Dataset
+    from redveil.findings.reporting import Reporting
+    from redveil.handover import Keep
+    from redveil.losses.plan import Plan
+    from redveil.mining import Mined
+    from redveil.report.result import Result
+    from redveil.wire.names import (
         AlgorithmName,
         AnyAlgorithmName,
         CountsName,
@@ -27,13 +34,6 @@ if TYPE_CHECKING:
         SamplerName,
         StartName,
     )
-    from redveil.algorithms.steering import Names
-    from redveil.data.dataset import Dataset
-    from redveil.findings.reporting import Reporting
-    from redveil.handover import Keep
-    from redveil.mining import Mined
-    from redveil.privacy.plan import Plan
-    from redveil.report.result import Result
 
 
 def plan(  # noqa: PLR0913 - one keyword for each parameter, so that editors can list them

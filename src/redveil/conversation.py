@@ -14,7 +14,7 @@ from redveil.budget.charges import CONFIRM, DESCRIBE, REFINE, PaidFor
 from redveil.budget.charging import Charged, charge
 from redveil.errors import InputError
 from redveil.handover import Handover
-from redveil.privacy.loss import parse_loss
+from redveil.losses.loss import parse_loss
 from redveil.schema import Schema, Side
 from redveil.schema.beside import USUAL
 

@@ -15,7 +15,7 @@ from redveil.findings.released_table import SplitCounts, split_counts
 from redveil.findings.reporting import Constraints
 from redveil.findings.required_budget import Design
 from redveil.findings.study import study
-from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, parse_loss
+from redveil.losses.loss import LARGEST_EPSILON, Loss, Price, parse_loss
 from redveil.report.detection import Detectable
 from redveil.schema import Schema, Side
 

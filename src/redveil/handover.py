@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
+from redveil.base.files import set_aside
 from redveil.errors import InputError, RedveilError, UnfinishedError, innermost
-from redveil.files import set_aside
 
 if TYPE_CHECKING:
     from redveil.report.result import Result

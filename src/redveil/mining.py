@@ -23,8 +23,8 @@ from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Design
 from redveil.findings.statistics import Interval
 from redveil.handover import Handover
-from redveil.privacy.loss import Loss, Price
-from redveil.privacy.promise import Promise, Source
+from redveil.losses.loss import Loss, Price
+from redveil.losses.promise import Promise, Source
 from redveil.query.meaning import Wording
 from redveil.report.build import build
 from redveil.report.result import Result

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar
 from redveil.errors import SealedError, stopped
 
 if TYPE_CHECKING:
-    from redveil.privacy.loss import Price
-    from redveil.privacy.plan import StepKey
+    from redveil.losses.loss import Price
+    from redveil.losses.plan import StepKey
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -12,7 +12,6 @@ from typing import Any, get_args
 import pytest
 
 import redveil
-from redveil.algorithms import names
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import Sampler, Start
 from redveil.algorithms.catalogue import ALGORITHMS, EVERYTHING, PROFILES, QUESTIONS
@@ -21,10 +20,11 @@ from redveil.algorithms.published import Published
 from redveil.algorithms.steering import Steering
 from redveil.algorithms.tree_pair import PairScore
 from redveil.algorithms.twin import RootScore
-from redveil.cli.mine import mine
-from redveil.cli.plan import plan
+from redveil.commands.mine import mine
+from redveil.commands.plan import plan
 from redveil.findings.reporting import Constraints
 from redveil.findings.taste import Taste
+from redveil.wire import names
 
 # The command line calls the length of a walk its steps; `show --plan` lists the plan's.
 OPTIONS = {"walk_steps": "steps"}

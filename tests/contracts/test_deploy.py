@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from redveil.cache import VARIABLE
+from redveil.base.cache import VARIABLE
 from redveil.server.settings import PREFIX, Settings
 from support.source import REPOSITORY
 
@@ -77,7 +77,7 @@ def test_what_is_compiled_is_kept_where_the_server_can_write(name: str, tmp_path
         for variable, value in variables(name).items()
     }
     ask = (
-        "import json; from redveil.cache import cache_of; from redveil.server.settings import "
+        "import json; from redveil.base.cache import cache_of; from redveil.server.settings import "
         "Settings; known = Settings.read(); print(json.dumps([str(one) for one in ("
         "cache_of('kernels').folder, cache_of('noise').folder, known.data_folder.absolute(), "
         "known.key_file.absolute(), known.witness)]))"

@@ -20,7 +20,7 @@ DOORS = {
         "algorithms/published.py",
     },
     "Released": {"privacy/mechanisms.py", "sealed.py"},
-    "Receipt": {"privacy/plan.py"},
+    "Receipt": {"losses/plan.py"},
     "_contents": {"sealed.py"},
     # A purse issues receipts: a run has one.
     "Purse": {"algorithms/run.py"},
@@ -31,7 +31,7 @@ DOORS = {
 GUARDED = ("Receipt", "Released", "Sealed", "Purse")
 # Where receipts and purses keep their state, and where that may be touched.
 STATE = ("_unused", "_open", "_ahead")
-KEEPERS = ("sealed.py", "privacy/plan.py")
+KEEPERS = ("sealed.py", "losses/plan.py")
 
 
 def may_use(name: str, module: str) -> bool:
@@ -166,7 +166,7 @@ def test_nobody_takes_a_detour_around_a_door(module: str) -> None:
     "line",
     [
         "from redveil.sealed import Receipt as R",
-        "from redveil.privacy.plan import Purse as Wallet",
+        "from redveil.losses.plan import Purse as Wallet",
         "class Free(Receipt): ...",
         "class Free(sealed.Released): ...",
         "receipt._unused.append(True)",

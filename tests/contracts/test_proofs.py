@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 from redveil.trees import scores
 from support.source import PACKAGE, REPOSITORY, modules
 

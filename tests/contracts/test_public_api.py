@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import redveil
-from redveil.version import software
+from redveil.base.version import software
 from support.source import modules, public_definitions
 
 PUBLIC = {

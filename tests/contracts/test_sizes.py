@@ -16,10 +16,10 @@ LONGEST_SEALED = 149
 REFERENCE_PAGES = {
     ("api.py", "mine"),
     ("api.py", "plan"),
-    ("cli/mine.py", "mine"),
-    ("cli/plan.py", "plan"),
+    ("commands/mine.py", "mine"),
+    ("commands/plan.py", "plan"),
     ("cli/remote_questions.py", "mine"),
-    ("cli/serve.py", "serve"),
+    ("commands/serve.py", "serve"),
     ("cli/show.py", "show"),
     ("client/server.py", "mine"),
     ("client/server.py", "plan"),

@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from redveil.privacy.concentrated import rho_within
-from redveil.privacy.loss import Rho, choice_epsilon
+from redveil.losses.concentrated import rho_within
+from redveil.losses.loss import Rho, choice_epsilon
+from redveil.losses.score import Score
 from redveil.privacy.mechanisms import choose, count
 from redveil.privacy.randomness import Randomness, SystemRandomness
-from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
 from support.prepared import SOME_STEP
 from support.seeded import SeededRandomness

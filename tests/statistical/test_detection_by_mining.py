@@ -16,8 +16,8 @@ from redveil.findings.detection import SHARES
 from redveil.findings.reporting import Reporting
 from redveil.findings.required_budget import Match
 from redveil.findings.statistics import expected_jaccard
+from redveil.losses.loss import Loss
 from redveil.mining import mine
-from redveil.privacy.loss import Loss
 from redveil.query.formula import attributes
 from redveil.schema import Attribute, Kind, Schema, View
 from support.seeded import SeededRandomness

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from redveil.losses.score import Score
 from redveil.privacy.mechanisms import choose, count
 from redveil.privacy.randomness import Randomness, SystemRandomness
-from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
 from support.prepared import SOME_STEP
 from support.seeded import SeededRandomness

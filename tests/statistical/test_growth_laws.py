@@ -14,9 +14,9 @@ import pytest
 
 from oracle.purity import units
 from oracle.splits import informative, splits_of
+from redveil.counting.columns import count_at_nodes, route, score_splits, start
+from redveil.growing.levelwise import grow_levelwise
 from redveil.schema import Side, View
-from redveil.trees.counting import count_at_nodes, route, score_splits, start
-from redveil.trees.levelwise import grow_levelwise
 from redveil.trees.scores import GRID_BITS, SPLIT_GINI
 from redveil.trees.tree import Tree
 from support.prepared import given_target, level_keys, prepared, purse_of

@@ -23,7 +23,7 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable, split_counts
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.findings.statistics import Interval
-from redveil.privacy.loss import Price, Rho
+from redveil.losses.loss import Price, Rho
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness

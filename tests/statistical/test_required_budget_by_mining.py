@@ -15,8 +15,8 @@ from redveil.data.dataset import Dataset
 from redveil.findings.released_table import split_counts
 from redveil.findings.reporting import Constraints, Reporting
 from redveil.findings.required_budget import RARE_SHARE, Match, required_budget
+from redveil.losses.loss import Loss
 from redveil.mining import mine
-from redveil.privacy.loss import Loss
 from redveil.query.formula import attributes
 from redveil.schema import Attribute, Kind, Schema, View
 from support.seeded import SeededRandomness

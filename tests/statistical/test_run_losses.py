@@ -21,7 +21,7 @@ from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import AltExpM, AltMCMC
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.algorithms.twin import Twin
-from redveil.privacy.loss import Rho, amount
+from redveil.losses.loss import Rho, amount
 from support.enumeration import Ran, all_ways, dataset_of, price_of, release, schema_of
 from support.neighbours import Losses, Members, Neighbourhood
 from support.seeded import FixedNoise, SeededRandomness

@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redveil.counting.columns import count_at_nodes, score_splits, start
 from redveil.data.binning import bin_view
 from redveil.data.table import CodedColumn
 from redveil.schema import Attribute, Kind, View
-from redveil.trees.counting import count_at_nodes, score_splits, start
 from redveil.trees.scores import SPLIT_GINI
 from redveil.trees.splits import Splits
 

@@ -18,14 +18,11 @@ import pytest
 
 from oracle import joint
 from oracle.splits import informative
+from redveil.counting.joint import count_jointly
+from redveil.counting.split_sets import split_sets
 from redveil.data.table import pack
-from redveil.schema import View
-from redveil.trees.joint import count_jointly
-from redveil.trees.pairing import NO_EARLIER
-from redveil.trees.scores import GRID_BITS
-from redveil.trees.scores.correspondence import SHARES
-from redveil.trees.split_sets import split_sets
-from redveil.trees.twin import (
+from redveil.growing.pairing import NO_EARLIER
+from redveil.growing.twin import (
     BY_AGREEMENT,
     BY_CORRESPONDENCE,
     BY_LEVERAGE,
@@ -33,6 +30,9 @@ from redveil.trees.twin import (
     Twins,
     grow_twins,
 )
+from redveil.schema import View
+from redveil.trees.scores import GRID_BITS
+from redveil.trees.scores.correspondence import SHARES
 from support.prepared import among, level_keys, prepared, purse_of
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from redveil.algorithms.twin import RootScore
+from redveil.counting.joint import count_jointly
+from redveil.counting.split_sets import split_sets
+from redveil.growing.twin import BY_AGREEMENT, BY_CORRESPONDENCE, BY_LEVERAGE, Matching
 from redveil.kernels.joint import JointCounts, agreement_units
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 from redveil.schema import Attribute, Kind, View
-from redveil.trees.joint import count_jointly
 from redveil.trees.scores import agreement
-from redveil.trees.split_sets import split_sets
-from redveil.trees.twin import BY_AGREEMENT, BY_CORRESPONDENCE, BY_LEVERAGE, Matching
 from support.tiny import Tiny
 
 Answer = bool | None

@@ -18,12 +18,12 @@ from mpmath import mp
 from oracle.splits import informative
 from oracle.two_level import Law, Shape, normalised, tree_law
 from oracle.walk import TreeScore, base_weight
+from redveil.counting.split_sets import split_sets
+from redveil.growing.whole_tree import draw_tree, tree_base
 from redveil.kernels.two_level import two_level_units
 from redveil.schema import Side
 from redveil.sealed import Receipt
 from redveil.trees.scores import GRID_BITS, TREE_GINI
-from redveil.trees.split_sets import split_sets
-from redveil.trees.whole_tree import draw_tree, tree_base
 from support.prepared import SOME_STEP, counts_by_class, given_target, prepared
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise

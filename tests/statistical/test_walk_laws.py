@@ -17,14 +17,14 @@ import pytest
 from numpy.typing import NDArray
 
 from oracle.walk import Candidates, PairScore, TreeScore, base_weight, next_states
+from redveil.counting.split_sets import all_entities, split_sets
+from redveil.growing.walks import released_tree, walk_to_pair, walk_to_tree
 from redveil.kernels.chain import Ending
 from redveil.kernels.pair_walk import walk_pair
 from redveil.kernels.tree_walk import walk_tree
 from redveil.schema import Side
 from redveil.sealed import Receipt
 from redveil.trees.scores import ASSOCIATION, GRID_BITS, PAIR_PURITY, TREE_GINI
-from redveil.trees.split_sets import all_entities, split_sets
-from redveil.trees.walks import released_tree, walk_to_pair, walk_to_tree
 from support.prepared import SOME_STEP, given_target, prepared
 from support.seeded import SeededRandomness
 from support.surprise import FALSE_ALARM, surprise

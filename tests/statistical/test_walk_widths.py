@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from oracle.walk import Candidates, Splits, candidates, leaves, tabulate
 from redveil.kernels.pair_score import association_units, pair_units
 from redveil.kernels.subtree import purity_of_leaves
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 from redveil.trees.scores import ASSOCIATION, GRID_BITS, PAIR_PURITY, TREE_GINI
 
 Counts = NDArray[np.int64]

@@ -12,8 +12,8 @@ from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.findings.reporting import Constraints, Reporting
+from redveil.losses.loss import Loss
 from redveil.mining import mine, report
-from redveil.privacy.loss import Loss
 from redveil.report.result import Result
 from redveil.schema import Schema, Status
 from support.seeded import SeededRandomness

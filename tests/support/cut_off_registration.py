@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.server.opening import open_store
 from redveil.server.settings import Settings
 from redveil.store.datasets import DataSets

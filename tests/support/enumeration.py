@@ -28,8 +28,8 @@ from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import MISSING, CodedColumn, Column, Table
 from redveil.findings.leaf_table import LeafTable
-from redveil.privacy.loss import Price, Rho, amount, total
-from redveil.privacy.plan import Plan
+from redveil.losses.loss import Price, Rho, amount, total
+from redveil.losses.plan import Plan
 from redveil.privacy.randomness import Randomness
 from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.schema import Schema

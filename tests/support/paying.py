@@ -16,8 +16,9 @@ from redveil.counting.prepared import PreparedData, splits_of
 from redveil.data.binning import bin_table
 from redveil.data.table import Table
 from redveil.findings.leaf_table import LeafTable
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Mechanism, Plan, Purse, StepKey
+from redveil.losses.loss import Price
+from redveil.losses.plan import Mechanism, Plan, StepKey
+from redveil.privacy.purse import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema
 from redveil.sealed import Receipt, Released, Sealed

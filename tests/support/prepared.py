@@ -8,20 +8,21 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.counting.columns import Classes
+from redveil.counting.joint import count_jointly
 from redveil.counting.labels import GivenLabels
 from redveil.counting.prepared import PreparedData
 from redveil.data.binning import BinnedTable
 from redveil.data.table import pack
+from redveil.growing.whole_tree import by_class
 from redveil.kernels.compress import compress, movers
 from redveil.kernels.joint import JointCounts
 from redveil.kernels.subtree import SplitSets
-from redveil.privacy.loss import Price, total
-from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
+from redveil.losses.loss import Price, total
+from redveil.losses.plan import Mechanism, Plan, Step, StepKey, StepKind
+from redveil.privacy.purse import Purse
 from redveil.schema import Schema
 from redveil.sealed import Receipt, Sealed
-from redveil.trees.counting import Classes
-from redveil.trees.joint import count_jointly
-from redveil.trees.whole_tree import by_class
 from support.tiny import Tiny, table_of
 
 SOME_STEP = StepKey(StepKind.TREE, trial=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redveil.privacy.plan import StepKind
+from redveil.losses.plan import StepKind
 from redveil.query.formula import And, Literal, Not, Query
 from redveil.query.json_form import to_json
 from redveil.query.text import to_text

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from oracle.extraction import Entities, Pair, term_coverages
+from redveil.counting.columns import route
 from redveil.data.binning import bin_table
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.findings.extraction import Candidate, Extractor
@@ -16,7 +17,6 @@ from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.reporting import Constraints
 from redveil.schema import Attribute, Kind, Schema, Side, View
-from redveil.trees.counting import route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness

@@ -16,7 +16,7 @@ import httpx
 import uvicorn
 
 from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema
-from redveil.privacy.loss import parse_loss
+from redveil.losses.loss import parse_loss
 from redveil.server.app import make_app
 from redveil.server.context import Context
 from redveil.server.logs import Log

@@ -11,7 +11,7 @@ import pandas as pd  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
 
-from redveil.cache import Cache
+from redveil.base.cache import Cache
 
 # derandomize: the same examples on every machine, so that a red run can be repeated.
 settings.register_profile(

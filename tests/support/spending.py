@@ -12,7 +12,7 @@ from pathlib import Path
 from redveil.budget.charges import PaidFor
 from redveil.budget.ledger import Ledger
 from redveil.errors import OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 
 WON, REFUSED = 0, 3
 MINED = PaidFor("mine", "result.json", "twin", {"depth": 2})

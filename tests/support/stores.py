@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.keys import Signer
 from redveil.store.accounts import Account, Role
 from redveil.store.job import Job

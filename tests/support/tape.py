@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import redveil.algorithms.run
 from redveil.privacy import mechanisms
-from redveil.privacy.plan import Purse
+from redveil.privacy.purse import Purse
 from redveil.privacy.randomness import SystemRandomness
 from redveil.sealed import Receipt, Sealed, open_for_owner, open_paid
 from support.seeded import SeededRandomness

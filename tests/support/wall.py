@@ -28,8 +28,8 @@ from redveil.data.binning import BinnedTable, BinnedView
 from redveil.data.report import LoadReport
 from redveil.data.table import CodedColumn, NumericColumn, Table
 from redveil.findings.reporting import Reporting
+from redveil.losses.loss import Loss
 from redveil.mining import Mined, mine
-from redveil.privacy.loss import Loss
 from redveil.query.condition import read_conditions
 from redveil.query.text import parse_text
 from redveil.schema import Attribute, Kind, Schema, Side, View

@@ -25,7 +25,7 @@ from redveil.counting.cluster_loading import load_on_cluster, places_of
 from redveil.counting.prepared import splits_of
 from redveil.counting.questions import Size
 from redveil.errors import ClusterError, InputError, LoadError, SealedError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.sealed import open_for_owner
 from redveil.seam.walks import walked, walking
 from support.wall import RUNS, leaks_in_error, marked, marked_frames, marked_schema, mine_marked

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import redveil
-from redveil.display import Displayed
+from redveil.base.display import Displayed
 from support.page import Page, must_be_ours
 from support.source import REPOSITORY
 

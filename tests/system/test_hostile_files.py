@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import redveil
-from redveil.csv_text import csv_text
+from redveil.base.csv_text import csv_text
 from redveil.data.table import NumericColumn
 from redveil.errors import InputError, LoadError
 from redveil.owner import load_report

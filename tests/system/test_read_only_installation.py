@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from redveil.cache import is_safe
+from redveil.base.cache import is_safe
 from redveil.report.result import Result
 from support.command_line import Clinic
 from support.other_user import SOMEBODY, START, must_become_somebody

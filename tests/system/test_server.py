@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from redveil.data.synthetic import CLINIC_ID
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.certificate import check_result
 from redveil.store.checking import check_database
 from redveil.store.job import State

@@ -35,8 +35,8 @@ from rich.pretty import pretty_repr
 
 import redveil
 from redveil.algorithms.trial import Trial
+from redveil.base.csv_text import csv_text
 from redveil.budget.ledger import Ledger
-from redveil.csv_text import csv_text
 from redveil.data.dataset import Dataset
 from redveil.errors import SealedError
 from redveil.mining import report

@@ -16,9 +16,9 @@ import pytest
 
 import redveil
 from redveil.errors import SealedError
+from redveil.losses.score import Score
 from redveil.privacy import mechanisms
 from redveil.privacy.randomness import SystemRandomness
-from redveil.privacy.score import Score
 from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.sealed import Receipt, Sealed, open_for_owner, within
 from support import wall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from redveil.display import rendered
+from redveil.base.display import rendered
 from redveil.report.result import Result
 from redveil.report.text import result_view
 from support.tape import Request, Tape

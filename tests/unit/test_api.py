@@ -15,8 +15,8 @@ from redveil.algorithms.catalogue import make_algorithm
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset, write_clinic
 from redveil.errors import InputError, LedgerWarning, OverBudgetError, PlanError
-from redveil.privacy.concentrated import keeps
-from redveil.privacy.loss import Loss, Rho, total
+from redveil.losses.concentrated import keeps
+from redveil.losses.loss import Loss, Rho, total
 from redveil.schema import Attribute, Kind, Schema, View
 from support.clinic import clinic
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from redveil.cache import KEPT_SECONDS, LOOKED, LOOKING_SECONDS, VARIABLE, Cache, cache_of
+from redveil.base.cache import KEPT_SECONDS, LOOKED, LOOKING_SECONDS, VARIABLE, Cache, cache_of
 
 
 @pytest.fixture(autouse=True)

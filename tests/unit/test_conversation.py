@@ -16,7 +16,7 @@ import redveil
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import CLINIC_ID, clinic_frames, clinic_schema, wide_dataset
 from redveil.errors import InputError, PlanError
-from redveil.privacy.loss import Loss, total
+from redveil.losses.loss import Loss, total
 from redveil.query.formula import attributes, literal_count
 from redveil.query.json_form import from_json
 from redveil.query.text import parse_text

@@ -13,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import redveil
-from redveil.data.dataset import Dataset
-from redveil.data.report import AttributeCounts, LoadReport, Slip, ViewCounts
-from redveil.data.table import Table
-from redveil.display import (
+from redveil.base.display import (
     MOST_ROWS,
     Code,
     Displayed,
@@ -27,9 +24,12 @@ from redveil.display import (
     rendered,
     text,
 )
+from redveil.data.dataset import Dataset
+from redveil.data.report import AttributeCounts, LoadReport, Slip, ViewCounts
+from redveil.data.table import Table
 from redveil.findings.questions import Answer
 from redveil.findings.statistics import Interval, Statistics
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
 from redveil.report.compare import Comparison
 from redveil.report.result import Result
 from redveil.schema import Attribute, Kind, Schema, Side, View

@@ -18,11 +18,11 @@ import pytest
 from pyarrow import csv
 
 import redveil
+from redveil.base.file_kind import FileKind, file_kind
+from redveil.base.files import must_be_writable, replace_text, write_bytes, write_text
 from redveil.data.draft import draft
 from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.errors import InputError
-from redveil.file_kind import FileKind, file_kind
-from redveil.files import must_be_writable, replace_text, write_bytes, write_text
 from redveil.report.result import Result
 from support.devices import device
 from support.other_user import START, must_become_somebody, unobserved
@@ -241,7 +241,7 @@ def test_what_another_process_wrote_meanwhile_is_kept(
 def test_processes_that_write_the_same_file_lose_nothing(there: object, tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from redveil.files import replace_text, FileKind\n"
+        "from redveil.base.files import replace_text, FileKind\n"
         "sys.stdin.read()\n"
         "for number in range(100):\n"
         "    replace_text(Path('a.json'), f'{{{sys.argv[1]} {number}}}', FileKind.JSON)\n"
@@ -264,7 +264,7 @@ def test_processes_that_write_the_same_file_lose_nothing(there: object, tmp_path
 def test_a_folder_that_somebody_holds_is_written_to_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redveil.files._TRIES", 2)
+    monkeypatch.setattr("redveil.base.files._TRIES", 2)
     handle = os.open(tmp_path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -330,7 +330,7 @@ def test_a_link_is_followed(there: bool, tmp_path: Path) -> None:  # noqa: FBT00
 
 def test_a_descriptor_is_written_to_and_what_is_in_its_file_stays(tmp_path: Path) -> None:
     program = (
-        "from pathlib import Path; from redveil.files import write_bytes, FileKind; "
+        "from pathlib import Path; from redveil.base.files import write_bytes, FileKind; "
         "print('before', flush=True); write_bytes(Path('/dev/stdout'), b'{}', FileKind.JSON)"
     )
     with (tmp_path / "out").open("wb") as out:
@@ -467,7 +467,7 @@ def test_without_permission_nothing_is_written(
         done = as_nobody(
             "from pathlib import Path\n"
             "from redveil.errors import InputError\n"
-            "from redveil.files import *\n"
+            "from redveil.base.files import *\n"
             "path, kind = Path('a.json'), FileKind.JSON\n"
             f"try: {call}\n"
             "except InputError as error: print(error)",
@@ -483,7 +483,7 @@ def test_without_permission_nothing_is_written(
 @pytest.mark.skipif(not AS_ROOT, reason="only root can mount")
 def test_a_read_only_file_system_is_reported(tmp_path: Path) -> None:
     program = (
-        "from pathlib import Path; from redveil.files import *; "
+        "from pathlib import Path; from redveil.base.files import *; "
         "must_be_writable(Path('disk/a.json'), FileKind.JSON)"
     )
     (tmp_path / "disk").mkdir()

@@ -23,8 +23,8 @@ from redveil.data.synthetic import clinic_frames, clinic_schema
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.findings.redescription import Redescription
 from redveil.findings.reporting import Constraints, Reporting
+from redveil.losses.loss import Loss, total
 from redveil.mining import Mined, mine, report
-from redveil.privacy.loss import Loss, total
 from redveil.query.formula import attributes, evaluate
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.sealed import Sealed, open_for_owner

@@ -18,8 +18,8 @@ from redveil.data.synthetic import clinic_schema
 from redveil.errors import InputError
 from redveil.findings.reporting import Reporting
 from redveil.findings.taste import Taste
+from redveil.losses.loss import Loss
 from redveil.mining import Mined, mine, report
-from redveil.privacy.loss import Loss
 from redveil.query.formula import attributes, literal_count
 from redveil.report.nothing_found import REFUSED
 from redveil.report.result import Result

@@ -17,7 +17,7 @@ import redveil
 from redveil.budget.ledger import Ledger
 from redveil.data.synthetic import clinic_frames, clinic_schema, write_clinic
 from redveil.errors import InputError, OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema import Schema
 from redveil.workers.asking import answer
 from support.clinic import clinic

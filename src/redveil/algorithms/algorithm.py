@@ -21,9 +21,9 @@ from redveil.algorithms.trial import Scouted, Trial
 from redveil.errors import InputError, PlanError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
-from redveil.privacy.loss import Price, how_long, read_count, read_fraction
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
-from redveil.privacy.promise import Method, Parameter
+from redveil.losses.loss import Price, how_long, read_count, read_fraction
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
+from redveil.losses.promise import Method, Parameter
 from redveil.schema import Schema
 from redveil.sealed import Released
 

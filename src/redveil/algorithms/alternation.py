@@ -37,16 +37,16 @@ from redveil.algorithms.twin import RootScore, choice_of, grow, grown
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Mechanism, Plan, Step, StepKey, StepKind
+from redveil.growing.levelwise import grow_levelwise
+from redveil.growing.pairing import NO_EARLIER
+from redveil.growing.twin import Twins
+from redveil.growing.walks import walk_to_tree
+from redveil.growing.whole_tree import DEEPEST as DEEPEST_EXACT
+from redveil.growing.whole_tree import draw_tree
+from redveil.losses.loss import Price
+from redveil.losses.plan import Mechanism, Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
-from redveil.trees.levelwise import grow_levelwise
-from redveil.trees.pairing import NO_EARLIER
-from redveil.trees.twin import Twins
-from redveil.trees.walks import walk_to_tree
-from redveil.trees.whole_tree import DEEPEST as DEEPEST_EXACT
-from redveil.trees.whole_tree import draw_tree
 
 # The tuning rule measures strength by a pair of twin trees that spends half on its trees.
 _TREE_SHARE: Final = Fraction(1, 2)

@@ -16,7 +16,7 @@ from redveil.algorithms.refine import Refine
 from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import Twin
 from redveil.errors import InputError
-from redveil.privacy.loss import read_fraction
+from redveil.losses.loss import read_fraction
 
 ALGORITHMS: Final[dict[str, type[Algorithm]]] = {
     one.name: one for one in (Twin, AltExpM, AltMCMC, TreePair)

@@ -15,8 +15,8 @@ from redveil.algorithms.trial import Trial
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Plan, Step
+from redveil.losses.loss import Price
+from redveil.losses.plan import Plan, Step
 from redveil.schema import Side
 from redveil.sealed import Released
 from redveil.trees.tree import Tree

@@ -33,15 +33,15 @@ from redveil.algorithms.twin import RootScore, grow, grown
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.growing.pairing import Earlier
+from redveil.growing.whole_tree import DEEPEST as DEEPEST_EXACT
+from redveil.growing.whole_tree import draw_tree
+from redveil.losses.loss import Price
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
-from redveil.trees.pairing import Earlier
 from redveil.trees.scores import TREE_GINI, agreement
 from redveil.trees.tree import Tree
-from redveil.trees.whole_tree import DEEPEST as DEEPEST_EXACT
-from redveil.trees.whole_tree import draw_tree
 
 # The number of the given query among the splits of its view.
 GIVEN_SPLIT = 0

@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 from redveil.counting.prepared import PreparedData
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
-from redveil.privacy.loss import Price, divide
+from redveil.losses.loss import Price, divide
+from redveil.losses.plan import Step, StepKey, StepKind
 from redveil.privacy.mechanisms import count
-from redveil.privacy.plan import Purse, Step, StepKey, StepKind
+from redveil.privacy.purse import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
 from redveil.sealed import Released, combine, within

@@ -14,11 +14,11 @@ from redveil.algorithms.targets import Target, attribute_target
 from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
 from redveil.findings.reporting import Constraints, Reporting
-from redveil.privacy.loss import Loss
-from redveil.privacy.promise import Guarantee
+from redveil.growing.rules import HARDENED_RULES, Rules
+from redveil.losses.loss import Loss
+from redveil.losses.promise import Guarantee
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Side
-from redveil.trees.rules import HARDENED_RULES, Rules
 
 if TYPE_CHECKING:
     from redveil.algorithms.algorithm import Algorithm

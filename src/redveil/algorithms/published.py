@@ -20,19 +20,19 @@ from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.profile import Profile, Targets
 from redveil.algorithms.targets import Target
 from redveil.algorithms.tree_pair import PairScore
+from redveil.counting.columns import Classes
 from redveil.counting.labels import AttributeLabels
 from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
 from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
 from redveil.errors import InputError
 from redveil.findings.reporting import AUTO, Constraints, Reporting
-from redveil.privacy.loss import Loss
-from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Guarantee
+from redveil.growing.rules import Rules
+from redveil.losses.loss import Loss
+from redveil.losses.promise import AS_PUBLISHED, NOT_MET, Guarantee
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
-from redveil.trees.counting import Classes
-from redveil.trees.rules import Rules
 from redveil.trees.scores import GRID_BITS, SPLIT_GINI
 
 if TYPE_CHECKING:

@@ -20,14 +20,14 @@ from redveil.algorithms.twin import RootScore, choice_of, grown
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.growing.pairing import NO_EARLIER
+from redveil.growing.twin import BY_CORRESPONDENCE, Twins, grow_twins
+from redveil.losses.loss import Price
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.sealed import Released
-from redveil.trees.pairing import NO_EARLIER
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_CORRESPONDENCE, Twins, grow_twins
 
 # A given pair has one level already.
 SHALLOWEST = 2

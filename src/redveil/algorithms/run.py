@@ -14,9 +14,10 @@ from redveil.counting.prepared import PreparedData, splits_of
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset
 from redveil.findings.leaf_table import LeafTable
-from redveil.privacy.loss import Price
+from redveil.losses.loss import Price
+from redveil.losses.plan import Plan
 from redveil.privacy.mechanisms import count as noisy_count
-from redveil.privacy.plan import Plan, Purse
+from redveil.privacy.purse import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Schema
 from redveil.sealed import within

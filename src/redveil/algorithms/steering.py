@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from redveil.errors import InputError
-from redveil.privacy.promise import Parameter
+from redveil.losses.promise import Parameter
 from redveil.schema import Schema, Side
 from redveil.schema.naming import Name, find_attribute, written
 from redveil.schema.unmatched import Group, read_groups

@@ -20,11 +20,11 @@ from redveil.algorithms.trial import Trial
 from redveil.counting.labels import Labels
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
+from redveil.growing.walks import walk_to_pair
+from redveil.losses.loss import Price
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
 from redveil.schema import Side
 from redveil.sealed import Released
-from redveil.trees.walks import walk_to_pair
 
 
 class PairScore(StrEnum):

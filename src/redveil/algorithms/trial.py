@@ -9,11 +9,11 @@ from redveil.algorithms.leaf_counts import Counts, Given, Grown, count_leaves
 from redveil.algorithms.profile import Targets
 from redveil.counting.prepared import PreparedData
 from redveil.findings.leaf_table import LeafTable
-from redveil.privacy.plan import Purse
+from redveil.growing.twin import Twins
+from redveil.privacy.purse import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.schema import Side
 from redveil.sealed import Released
-from redveil.trees.twin import Twins
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from redveil.privacy.loss import Price, choice_epsilon
-from redveil.privacy.plan import Plan
+from redveil.losses.loss import Price, choice_epsilon
+from redveil.losses.plan import Plan
 from redveil.schema import Schema, Side
 from redveil.schema.naming import without_years
 
@@ -84,7 +84,7 @@ def fresh_roots(
 def pair_epsilon(price: Price, depth: int, tree_share: Fraction) -> float:
     """Return the ε of a pair of twin trees; for ρ, the ε at which its levels are chosen as well.
 
-    >>> from redveil.privacy.loss import Rho
+    >>> from redveil.losses.loss import Rho
     >>> pair_epsilon(Fraction(1, 2), 3, Fraction(1, 2))
     0.5
     >>> round(pair_epsilon(Rho(Fraction(1, 50)), 3, Fraction(1, 2)), 2)

@@ -36,12 +36,8 @@ from redveil.algorithms.tuning import (
 from redveil.findings.estimate import estimate
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.required_budget import Choice, Design
-from redveil.privacy.loss import Price
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
-from redveil.schema import Schema, Side
-from redveil.sealed import Released, combine
-from redveil.trees.pairing import NO_EARLIER, Earlier
-from redveil.trees.twin import (
+from redveil.growing.pairing import NO_EARLIER, Earlier
+from redveil.growing.twin import (
     BY_AGREEMENT,
     BY_CORRESPONDENCE,
     BY_LEVERAGE,
@@ -49,6 +45,10 @@ from redveil.trees.twin import (
     Twins,
     grow_twins,
 )
+from redveil.losses.loss import Price
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
+from redveil.schema import Schema, Side
+from redveil.sealed import Released, combine
 
 # How much of a cell's standard error is taken off a leverage: of all splits, the scout's were
 # chosen for theirs.

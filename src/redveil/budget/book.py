@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from redveil.budget.chain import beginning
 from redveil.budget.entry import COLUMNS, Entry, NotAnEntryError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 
 _INSERT: Final = (
     f"INSERT INTO charges ({', '.join(COLUMNS)}) VALUES ({', '.join('?' for _ in COLUMNS)})"

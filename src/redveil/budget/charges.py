@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from redveil.errors import InputError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema import Side
 from redveil.schema.purchase import Purchase
 

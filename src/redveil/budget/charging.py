@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from redveil.budget.charges import PaidFor
 from redveil.budget.place import find_ledger
 from redveil.errors import InputError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema import Schema
 from redveil.schema.beside import USUAL, Usual
 from redveil.schema.problem import unencodable

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from redveil.budget.chain import link
 from redveil.budget.charges import Charge, PaidFor, storable
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 
 CHARGE: Final = "charge"
 # The result of a charge was stored; `result` is its digest.

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Final
 
+from redveil.base.display import Note
 from redveil.budget.charges import Charge, PaidFor, charges_to, missing_purchases, total
-from redveil.display import Note
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.report.document import ResultDocument
 from redveil.report.remarks import REMARKS
 from redveil.schema import Schema

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from redveil.base.files import followed, is_there
 from redveil.budget.book import append, check_chain, overdraft
 from redveil.budget.chain import NOTHING
 from redveil.budget.charges import (
@@ -29,8 +30,7 @@ from redveil.budget.entry import CHARGE, Entry, NotAnEntryError, read_entry
 from redveil.budget.one_name import must_have_one_name
 from redveil.budget.turn import turn
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
-from redveil.files import followed, is_there
-from redveil.privacy.loss import Loss, legible
+from redveil.losses.loss import Loss, legible
 from redveil.schema.purchase import Purchase
 
 # The columns of the table, and those that a ledger of an earlier version may lack.

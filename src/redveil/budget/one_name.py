@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from redveil.base.files import followed
 from redveil.errors import InputError
-from redveil.files import followed
 
 # What is mounted where, on Linux, and what is written in octal digits there.
 _MOUNTS: Final = Path("/proc/self/mountinfo")

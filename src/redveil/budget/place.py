@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from redveil.base.files import followed, is_stream, is_there
 from redveil.errors import InputError
-from redveil.files import followed, is_stream, is_there
 from redveil.schema.model import FILE_NAME
 
 NAME: Final = "datapackage.ledger.sqlite"

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from redveil.files import followed
+from redveil.base.files import followed
 
 _PAUSE_SECONDS: Final = 0.002
 

@@ -75,7 +75,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from redveil.version import software
+        from redveil.base.version import software
 
         typer.echo(software())
         raise typer.Exit

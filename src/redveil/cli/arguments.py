@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from redveil.algorithms import names
 from redveil.cli.help import EXPERT, STEERING
 from redveil.errors import InputError
+from redveil.wire import names
 
 PRIVACY: Final = "Privacy"
 FOUND: Final = "What to find"

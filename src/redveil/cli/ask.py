@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from redveil.base.files import typed
 from redveil.cli.arguments import JsonOutput, ResultFile
 from redveil.cli.console import display, output, write, write_json
 from redveil.errors import InputError, QueryError
-from redveil.files import typed
 
 if TYPE_CHECKING:
     from redveil.report.result import Result

@@ -23,7 +23,7 @@ def compare(first: FirstResult, second: SecondResult, as_json: JsonOutput = Fals
     For every entry of either list: what the other result says about it, in its list or by its
     tables, and whether the two are compatible.
     """
-    from redveil.display import Listing, rich_text
+    from redveil.base.display import Listing, rich_text
     from redveil.report.compare import compare as compared
     from redveil.report.text import NARROW_WIDTH
 

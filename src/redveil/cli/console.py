@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from redveil.base.files import encoded
 from redveil.errors import InputError
-from redveil.files import encoded
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

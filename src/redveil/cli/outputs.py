@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from redveil.base.file_kind import FileKind
+from redveil.base.files import must_be_writable, replace_text, set_aside
 from redveil.cli.console import abandon, standard_output, write_file
 from redveil.errors import InputError, RedveilError, innermost
-from redveil.file_kind import FileKind
-from redveil.files import must_be_writable, replace_text, set_aside
 
 STANDARD_OUTPUT: Final = Path("-")
 

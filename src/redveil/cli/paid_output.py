@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from redveil.base.file_kind import FileKind
+from redveil.base.files import is_written_to, replace_text, set_aside, typed
 from redveil.cli.outputs import is_standard_output, rescued, save_paid
 from redveil.errors import InputError, RedveilError, UnfinishedError, innermost
-from redveil.file_kind import FileKind
-from redveil.files import is_written_to, replace_text, set_aside, typed
 
 if TYPE_CHECKING:
     from redveil.report.result import Result

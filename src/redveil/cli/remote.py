@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from redveil.base.file_kind import FileKind
 from redveil.cli.arguments import JsonOutput, Output
 from redveil.cli.console import display, say, write, write_json
 from redveil.cli.help import ReadableCommand, ReadableGroup
@@ -25,7 +26,6 @@ from redveil.cli.remote_audit import add_audit
 from redveil.cli.remote_questions import add_questions
 from redveil.cli.remote_run import Quiet, Wanted, collect
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,7 +254,7 @@ def _job_row(job: Job) -> tuple[str, ...]:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], if_none: str) -> None:
-    from redveil.display import Listing
+    from redveil.base.display import Listing
 
     if not rows:
         say(if_none)

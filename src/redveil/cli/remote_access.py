@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from redveil.base.files import typed
 from redveil.cli.console import agrees, can_be_asked, say
 from redveil.errors import InputError
-from redveil.files import typed
 
 if TYPE_CHECKING:
     from redveil.client.login import Login

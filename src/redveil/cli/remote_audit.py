@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from redveil.base.file_kind import FileKind
 from redveil.cli.arguments import JsonOutput
 from redveil.cli.console import display, say, write_json
 from redveil.cli.help import ReadableCommand
 from redveil.cli.outputs import check_output, save
 from redveil.cli.remote_access import DatasetName, JobId, TokenFile, Where, access
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
     from redveil.client.server import Server
@@ -51,7 +51,7 @@ def log(
     if not events:
         say("no events")
         return
-    from redveil.display import Listing
+    from redveil.base.display import Listing
 
     rows = [_row(one) for one in events]
     display(Listing(("number", "time", "who", "what", "job", "details"), rows).rich())
@@ -72,8 +72,8 @@ def requests(
     if not found:
         say("nothing waits for you")
         return
+    from redveil.base.display import Listing
     from redveil.client.plan import in_words
-    from redveil.display import Listing
 
     rows = [
         (one.id, one.submitted_at, one.analyst, in_words(one.price), _asked(one.question))

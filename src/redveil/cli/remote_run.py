@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from redveil.base.file_kind import FileKind
 from redveil.cli.arguments import FILES
 from redveil.cli.console import display, output, progress, say
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.cli.paid_output import PaidOutput
 from redveil.cli.remote_access import suggested
 from redveil.errors import UnfinishedError
-from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
     from redveil.client.server import Server

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from redveil.base.file_kind import FileKind
 from redveil.cli.arguments import ResultFile
 from redveil.cli.console import say, write_file
 from redveil.cli.listing import read_listed
 from redveil.cli.outputs import check_output, is_standard_output
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
 
 Page = Annotated[
     Path | None,
@@ -29,7 +29,7 @@ def report(result: ResultFile, output: Page = None, open_: Open = False) -> None
     The page says in sentences what was found and what was promised. Questions about the released
     tables are answered in it. It needs no network, and nothing is spent.
     """
-    from redveil.files import write_text
+    from redveil.base.files import write_text
 
     target = output or result.with_suffix(".html")
     if open_ and is_standard_output(target):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from redveil.base.file_kind import FileKind
 from redveil.cli import listing
 from redveil.cli.arguments import ResultFile
 from redveil.cli.console import display, display_table, output, say, write_file
 from redveil.cli.outputs import STANDARD_OUTPUT, check_output, is_standard_output, save
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
 
 if TYPE_CHECKING:
     from redveil.report.document import ResultDocument
@@ -151,7 +151,7 @@ def _print(read: Result, form: Format, *, plan: bool, full: bool) -> None:
 
 def _write(read: Result, form: Format, target: Path, *, full: bool) -> None:
     """Write a result to a file."""
-    from redveil.files import replace_bytes
+    from redveil.base.files import replace_bytes
     from redveil.report.excel import workbook
 
     _warn(read.document)
@@ -168,7 +168,7 @@ def _write(read: Result, form: Format, target: Path, *, full: bool) -> None:
 
 def _text(read: Result, form: Format, *, full: bool) -> str:
     """Return a result as text in some format, with a line end."""
-    from redveil.csv_text import csv_text
+    from redveil.base.csv_text import csv_text
     from redveil.report.full import full_fragment
     from redveil.report.html import fragment
 

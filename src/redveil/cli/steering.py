@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from redveil.cli.arguments import naming_options
 from redveil.errors import InputError
-
-if TYPE_CHECKING:
-    from redveil.schema import Schema
 
 _EXAMPLE = "write 'A, B', or a JSON list if a name has a comma"
 
@@ -48,11 +44,3 @@ def read_group(text: str) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError(f"--unmatched: not a list of names; {_EXAMPLE}")
     return names
-
-
-def check_wishes(schema: Schema | None, wishes: dict[str, Any]) -> None:
-    """Refuse attributes that the schema does not have, before any data is read."""
-    from redveil.algorithms.steering import Steering
-
-    with naming_options():
-        Steering.of(schema, **wishes)

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import httpx
 
+from redveil.base.version import software
 from redveil.client.address import Address
 from redveil.client.token import Token
 from redveil.errors import InputError
-from redveil.version import software
 
 # What goes wrong on the way; the words of libraries may repeat what was sent.
 _BROKEN: Final = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from redveil.display import Block, Displayed, Listing
+from redveil.base.display import Block, Displayed, Listing
 from redveil.wire import answers
 
 

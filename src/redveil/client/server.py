@@ -9,6 +9,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from redveil.base.display import Block, Displayed
 from redveil.client.connection import Send
 from redveil.client.events import Events
 from redveil.client.plan import RemotePlan, in_words
@@ -16,7 +17,6 @@ from redveil.client.progress import Share
 from redveil.client.questions import Names, Number, amount, job_of, question
 from redveil.client.refusals import harmless, refuse
 from redveil.client.talk import Model, Talk, identifier, must_be_done, signed_for, understood
-from redveil.display import Block, Displayed
 from redveil.errors import InputError, RemoteError, ResultError
 from redveil.wire import answers, paths
 from redveil.wire.answers import Job, JobState

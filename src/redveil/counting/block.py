@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from redveil.counting.columns import Classes, Positions, route
+from redveil.counting.split_sets import SplitPlanes, plane_counts
 from redveil.data.binning import BinnedTable
 from redveil.schema import Side
-from redveil.trees.counting import Classes, Positions, route
-from redveil.trees.split_sets import SplitPlanes, plane_counts
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 

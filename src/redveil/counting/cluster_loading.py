@@ -38,7 +38,7 @@ from redveil.data.source import open_source, open_stream, split_sheet
 from redveil.data.table import BoolArray, Table
 from redveil.errors import InputError, LoadError
 from redveil.kernels.hashing import text_places
-from redveil.privacy.score import MOST_ENTITIES
+from redveil.losses.score import MOST_ENTITIES
 from redveil.schema import Schema, Side, View
 from redveil.sealed import Sealed, within
 

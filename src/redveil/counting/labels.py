@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.counting.block import Block
+from redveil.counting.columns import Classes
 from redveil.data.table import unpack
 from redveil.schema import Kind, Side
-from redveil.trees.counting import Classes
 from redveil.trees.tree import Tree
 
 

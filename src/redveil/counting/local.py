@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.counting.block import Block, blocks_of
+from redveil.counting.columns import Classes
 from redveil.counting.labels import GivenLabels, Labels
 from redveil.counting.questions import Question
+from redveil.counting.split_sets import all_entities, split_sets
 from redveil.data.binning import BinnedTable
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import Side
 from redveil.sealed import Sealed, within
-from redveil.trees.counting import Classes
-from redveil.trees.split_sets import all_entities, split_sets
 from redveil.trees.splits import Splits
 from redveil.waiting import run_all
 

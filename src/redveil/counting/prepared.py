@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.counting.backend import Backend
+from redveil.counting.columns import Classes, Counts
 from redveil.counting.labels import Labels
 from redveil.counting.local import LocalCounts
 from redveil.counting.questions import Bins, Ends, Joint, NodePair, Quadrants, Size
@@ -19,7 +20,6 @@ from redveil.kernels.joint import JointCounts
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import Schema, Side
 from redveil.sealed import Sealed
-from redveil.trees.counting import Classes, Counts
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 

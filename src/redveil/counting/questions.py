@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.counting.block import Block, members
+from redveil.counting.columns import Counts, count_at_nodes, cross_tabulate
+from redveil.counting.joint import count_jointly
 from redveil.counting.labels import Labels
 from redveil.data.table import pack
 from redveil.kernels.joint import JointCounts
 from redveil.schema import Side
-from redveil.trees.counting import Counts, count_at_nodes, cross_tabulate
-from redveil.trees.joint import count_jointly
 from redveil.trees.tree import Tree
 
 Integers = NDArray[np.int64]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from redveil.base.files import sqlite_files
 from redveil.errors import LoadError
-from redveil.files import sqlite_files
 
 PARQUET_FILES: Final = (".parquet", ".pq")
 DELIMITED_FILES: Final = tuple(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
+from redveil.base.display import Block, Displayed
 from redveil.data.origin import Origin
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
-from redveil.display import Block, Displayed
 from redveil.errors import InputError
 from redveil.schema import Schema, Side
 from redveil.schema.beside import USUAL

@@ -11,6 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from redveil.base.display import Block, Displayed, Listing
+from redveil.base.display import Note as Paragraph
+from redveil.base.file_kind import FileKind
+from redveil.base.files import must_be_writable, write_text
 from redveil.data.address import Address, Where
 from redveil.data.distinct import label
 from redveil.data.draft_notes import Note, key_notes, layout_note, same_table_notes
@@ -24,11 +28,7 @@ from redveil.data.proposal import Column, Proposal, propose
 from redveil.data.raw import RawTable, Source, caught, quietly, shown
 from redveil.data.source import open_source, split_sheet, suggestion
 from redveil.data.summary import Summary, summarise
-from redveil.display import Block, Displayed, Listing
-from redveil.display import Note as Paragraph
 from redveil.errors import LoadError
-from redveil.file_kind import FileKind
-from redveil.files import must_be_writable, write_text
 from redveil.schema import Attribute, Schema, Side, Status, View
 from redveil.schema.acceptance import WRITTEN, FromData, from_data
 from redveil.schema.cuts import CutRule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from redveil.base.files import is_there, located
 from redveil.data.address import Address
-from redveil.files import is_there, located
 from redveil.schema import Schema
 from redveil.schema.model import FILE_NAME
 

@@ -35,7 +35,7 @@ from redveil.data.report import AttributeCounts, LoadReport, Slip
 from redveil.data.source import open_stream
 from redveil.data.table import BoolArray, Column, Table
 from redveil.errors import LoadError
-from redveil.privacy.score import MOST_ENTITIES
+from redveil.losses.score import MOST_ENTITIES
 from redveil.schema import Schema, Side
 from redveil.sealed import Sealed
 from redveil.waiting import run_all

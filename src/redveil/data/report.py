@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from redveil.base.display import Block, Displayed, Listing, Note
 from redveil.data.reading import Reading, ValueCount, in_order
-from redveil.display import Block, Displayed, Listing, Note
 from redveil.schema import Side
 from redveil.schema.view import plural
 

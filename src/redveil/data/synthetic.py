@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from redveil.csv_text import csv_text
+from redveil.base.csv_text import csv_text
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import CodedColumn, NumericColumn, Table

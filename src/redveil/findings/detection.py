@@ -24,7 +24,7 @@ from redveil.findings.required_budget import (
     is_reported,
 )
 from redveil.findings.statistics import expected_jaccard
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 
 # The share of the entities that each query of a match covers, in words.
 SHARES: Final[Mapping[str, float]] = {"rare": 0.05, "medium": 0.2, "common": 0.5}

@@ -40,7 +40,7 @@ from redveil.findings.required_budget import (
 from redveil.findings.selection import Selection
 from redveil.findings.statistics import Interval
 from redveil.findings.taste import ANY_TASTE
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.query.coverage import coverage
 from redveil.query.formula import Query
 from redveil.schema import Side

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.cache import cache_of
+from redveil.base.cache import cache_of
 
 Floats = NDArray[np.float64]
 # Beside this package, what decides a simulation: prices as noise, and shapes of trees.
-_ELSEWHERE = ("privacy/loss.py", "trees/tree.py")
+_ELSEWHERE = ("losses/loss.py", "trees/tree.py")
 
 
 def kept(what: str, parameters: tuple[object, ...], simulate: Callable[[], Floats]) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from redveil.privacy.loss import Price, count_variance
+from redveil.losses.loss import Price, count_variance
 from redveil.trees.tree import Tree
 
 # Whole numbers, except for the published profile's noise.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from redveil.findings.estimate import Fit, TwoPass, solver
 from redveil.findings.leaf_table import Prices
-from redveil.privacy.loss import Price, count_variance
+from redveil.losses.loss import Price, count_variance
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from redveil.display import Code, Displayed, Listing
+from redveil.base.display import Code, Displayed, Listing
 from redveil.errors import QueryError
 from redveil.findings.critical_values import (
     is_union,

@@ -8,9 +8,9 @@ from typing import Final
 from redveil.errors import InputError
 from redveil.findings.selection import Selection
 from redveil.findings.taste import Taste
-from redveil.privacy.loss import read_count, read_fraction
-from redveil.privacy.promise import Parameter
-from redveil.privacy.score import MOST_ENTITIES
+from redveil.losses.loss import read_count, read_fraction
+from redveil.losses.promise import Parameter
+from redveil.losses.score import MOST_ENTITIES
 from redveil.query.formula import Query
 from redveil.schema import Side
 

@@ -20,8 +20,8 @@ from redveil.findings.leverage import largest_log_p
 from redveil.findings.released_table import SplitCounts
 from redveil.findings.reporting import Constraints
 from redveil.findings.statistics import CriticalValues, expected_jaccard, jaccard_bounds
-from redveil.privacy.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
-from redveil.privacy.score import MOST_ENTITIES, Score
+from redveil.losses.loss import LARGEST_EPSILON, Loss, Price, choice_epsilon
+from redveil.losses.score import MOST_ENTITIES, Score
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.scores import CORRESPONDENCE, LEVERAGE, TREE_GINI, agreement

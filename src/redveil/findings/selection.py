@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redveil.errors import InputError
-from redveil.privacy.loss import read_fraction
+from redveil.losses.loss import read_fraction
 
 if TYPE_CHECKING:
     from redveil.findings.redescription import Redescription

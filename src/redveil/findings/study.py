@@ -17,7 +17,7 @@ from redveil.findings.detection import Limit, detections, limits
 from redveil.findings.released_table import SplitCounts
 from redveil.findings.reporting import Constraints
 from redveil.findings.required_budget import Choice, Design, Designer
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.trees.scores import CORRESPONDENCE
 
 # How the budget is divided.

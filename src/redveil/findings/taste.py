@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from redveil.errors import InputError
-from redveil.privacy.loss import read_count
-from redveil.privacy.promise import Parameter
+from redveil.losses.loss import read_count
+from redveil.losses.promise import Parameter
 from redveil.query.formula import And, Known, Literal, Not, Or, Query, attributes, literal_count
 from redveil.schema import Attribute, Side
 from redveil.schema.unmatched import Group

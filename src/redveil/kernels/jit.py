@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeVar, cast
 
-from redveil.cache import cache_of
+from redveil.base.cache import cache_of
 from redveil.kernels.machine_code import (
     MachineCode,
     compiled,

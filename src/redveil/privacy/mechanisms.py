@@ -4,7 +4,7 @@
 
 Each takes sealed input, a receipt and a source of randomness, and returns a released value. Each is
 private for adding or removing one entity, at the receipt's price: ε, or ρ
-(privacy/concentrated.md). A whole run composes them (privacy/composition.md).
+(losses/concentrated.md). A whole run composes them (privacy/composition.md).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
-from redveil.privacy.loss import Rho, choice_epsilon, round_down
+from redveil.losses.loss import Rho, choice_epsilon, round_down
+from redveil.losses.score import Score
 from redveil.privacy.randomness import Randomness, Words
-from redveil.privacy.score import Score
 from redveil.privacy.selection import draw
 from redveil.privacy.two_level_selection import TwoLevelBase, draw_two_level
 from redveil.sealed import Receipt, Released, Sealed, open_paid

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import InputError
-from redveil.privacy.loss import round_down
+from redveil.losses.loss import round_down
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext

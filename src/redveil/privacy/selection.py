@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil.errors import PlanError
-from redveil.privacy.intervals import MPMATH, interval_arithmetic
+from redveil.losses.intervals import MPMATH, interval_arithmetic
 from redveil.privacy.randomness import Randomness
 
 Integers = NDArray[np.int64]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from redveil.base.version import software
 from redveil.findings.discovery import Discovery
 from redveil.findings.estimate import Estimate
 from redveil.findings.findings import Findings
@@ -13,8 +14,8 @@ from redveil.findings.pruning import Pruned
 from redveil.findings.redescription import Redescription
 from redveil.findings.released_table import ReleasedTable
 from redveil.findings.statistics import Interval
-from redveil.privacy.plan import Step
-from redveil.privacy.promise import Promise
+from redveil.losses.plan import Step
+from redveil.losses.promise import Promise
 from redveil.query.condition import Condition
 from redveil.query.coverage import ReleasedTree
 from redveil.query.json_form import to_json
@@ -41,7 +42,6 @@ from redveil.report.document import (
 )
 from redveil.report.nothing_found import UNFINISHED, explanation
 from redveil.schema import Attribute, Kind, Schema
-from redveil.version import software
 
 
 def build(findings: Findings, promise: Promise) -> ResultDocument:

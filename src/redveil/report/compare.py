@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from redveil.display import Block, Code, Displayed, Listing, Note
+from redveil.base.display import Block, Code, Displayed, Listing, Note
 from redveil.errors import QueryError
 from redveil.findings.complement import complement_ends
 from redveil.findings.questions import answer

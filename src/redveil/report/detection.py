@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from redveil.display import Block, Displayed, Listing
+from redveil.base.display import Block, Displayed, Listing
 from redveil.findings.detection import SHARES, Detection, Limit
 from redveil.findings.required_budget import Match
 from redveil.findings.study import Part

@@ -16,12 +16,12 @@ from pydantic import (
     model_validator,
 )
 
-from redveil.display import Block, Displayed, Folded, Listing, Note
+from redveil.base.display import Block, Displayed, Folded, Listing, Note
 from redveil.errors import QueryError, ResultError
 from redveil.findings.wording import interval_text
-from redveil.privacy import concentrated, loss
-from redveil.privacy.plan import StepKey, StepKind, steps_listing
-from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, STRENGTH, Guarantee, Parameter
+from redveil.losses import concentrated, loss
+from redveil.losses.plan import StepKey, StepKind, steps_listing
+from redveil.losses.promise import AS_PUBLISHED, NOT_MET, STRENGTH, Guarantee, Parameter
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json, to_json
 from redveil.query.text import to_text

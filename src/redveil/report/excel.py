@@ -10,7 +10,7 @@ import re
 from io import BytesIO
 from typing import Any, Final
 
-from redveil.display import Listing
+from redveil.base.display import Listing
 from redveil.errors import InputError
 from redveil.report.arrow import to_arrow
 from redveil.report.document import ResultDocument

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from redveil.display import Block, Code, Folded, Listing, Note, html, rich_text
+from redveil.base.display import Block, Code, Folded, Listing, Note, html, rich_text
 from redveil.findings.wording import interval_text, p_text
 from redveil.report.document import RedescriptionPart, ResultDocument
 from redveil.report.text import certificate_view, steps_table

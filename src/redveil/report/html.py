@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from redveil.display import MOST_ROWS, Block, Code, Folded, Listing, Note, html
+from redveil.base.display import MOST_ROWS, Block, Code, Folded, Listing, Note, html
 from redveil.findings.wording import interval_text, p_text
-from redveil.privacy.plan import steps_listing
-from redveil.privacy.promise import UNRECORDED
+from redveil.losses.plan import steps_listing
+from redveil.losses.promise import UNRECORDED
 from redveil.report.document import IntervalPart, RedescriptionPart, ResultDocument
 from redveil.report.page.sentences import Teller
 from redveil.report.wording import (

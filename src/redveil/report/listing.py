@@ -21,7 +21,7 @@ from redveil.findings.reporting import Constraints, Reporting, read_prune
 from redveil.findings.selection import Selection
 from redveil.findings.statistics import SignificanceTest
 from redveil.findings.taste import Taste
-from redveil.privacy.loss import read_count
+from redveil.losses.loss import read_count
 from redveil.query.formula import Query
 from redveil.query.json_form import from_json
 from redveil.report.build import pruned_points, with_list

@@ -7,7 +7,7 @@ from typing import Final
 
 from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import COMMON_SHARE, Match, RequiredBudget
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema.view import plural
 
 REFUSED: Final = (

@@ -11,7 +11,7 @@ import numpy as np
 from redveil.errors import QueryError, ResultError
 from redveil.findings.leaf_table import Counted, LeafTable, Prices
 from redveil.findings.released_table import ReleasedTable, SplitCounts
-from redveil.privacy.loss import LARGEST_EPSILON, Price, Rho
+from redveil.losses.loss import LARGEST_EPSILON, Price, Rho
 from redveil.query.coverage import ReleasedTree, check_literal
 from redveil.query.formula import Query, literals
 from redveil.query.json_form import from_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from redveil.display import Note
+from redveil.base.display import Note
 from redveil.report.document import ResultDocument
 
 Remark: TypeAlias = Callable[[ResultDocument], Iterable[Note]]

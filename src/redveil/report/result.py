@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pydantic_core
 from pydantic import ValidationError
 
+from redveil.base.file_kind import FileKind, kind_of
+from redveil.base.files import write_text
 from redveil.errors import InputError, ResultError
-from redveil.file_kind import FileKind, kind_of
-from redveil.files import write_text
 from redveil.report.document import (
     CertificatePart,
     RedescriptionPart,
@@ -91,7 +91,7 @@ class Result:
         return f"<Result: {found}, {promise.promise}, {promise.guarantee}, {promise.algorithm}>"
 
     def __str__(self) -> str:
-        from redveil.display import rendered, rich_text, text_width
+        from redveil.base.display import rendered, rich_text, text_width
         from redveil.report.remarks import remarks
         from redveil.report.text import result_view
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redveil.privacy.promise import AS_PUBLISHED, NOT_MET, Source
+from redveil.losses.promise import AS_PUBLISHED, NOT_MET, Source
 from redveil.report.document import CertificatePart, ResultDocument
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from redveil.display import shortened
-from redveil.privacy.promise import Parameter
+from redveil.base.display import shortened
+from redveil.losses.promise import Parameter
 
 # A result file lists all names; text lists these many.
 MOST_NAMES: Final = 12

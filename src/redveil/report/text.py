@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from redveil.display import rich_text
+from redveil.base.display import rich_text
 from redveil.findings.wording import interval_text, p_text
-from redveil.privacy.plan import steps_listing
+from redveil.losses.plan import steps_listing
 from redveil.report.document import (
     CertificatePart,
     IntervalPart,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from redveil.privacy.plan import Step
+    from redveil.losses.plan import Step
 
 
 # Below this many columns a table leaves no room for queries.

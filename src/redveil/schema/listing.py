@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redveil.display import MOST_ROWS, Listing, shortened
+from redveil.base.display import MOST_ROWS, Listing, shortened
 from redveil.schema.attribute import Attribute, Kind
 from redveil.schema.view import Side, View
 

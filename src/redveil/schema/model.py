@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from redveil.display import Block, Displayed, Note
-from redveil.files import is_stream, located
+from redveil.base.display import Block, Displayed, Note
+from redveil.base.files import is_stream, located
 from redveil.schema.attribute import untitled
 from redveil.schema.purchase import Purchase
 from redveil.schema.unmatched import Group
@@ -239,8 +239,8 @@ correct redveil.cuts.values
         ...     Schema.read(file) == clinic_schema()
         True
         """
-        from redveil.file_kind import FileKind
-        from redveil.files import must_be_writable, write_text
+        from redveil.base.file_kind import FileKind
+        from redveil.base.files import must_be_writable, write_text
         from redveil.schema.reader import must_keep
 
         must_be_writable(Path(path), FileKind.SCHEMA)

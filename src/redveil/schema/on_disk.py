@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from redveil.base.files import is_stream
 from redveil.errors import InputError
-from redveil.files import is_stream
 from redveil.schema.model import Schema
 from redveil.schema.reader import read_once
 

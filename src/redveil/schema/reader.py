@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from redveil.base.file_kind import FileKind, kind_of
+from redveil.base.files import typed
 from redveil.errors import InputError, SchemaError
-from redveil.file_kind import FileKind, kind_of
-from redveil.files import typed
 from redveil.schema.attribute import Attribute
 from redveil.schema.encoding import encoding_fault
 from redveil.schema.field import FieldReader

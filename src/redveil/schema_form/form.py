@@ -10,9 +10,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
+from redveil.base.file_kind import FileKind
+from redveil.base.files import must_be_changeable, must_be_writable, replace_text, typed
 from redveil.errors import InputError, SchemaError
-from redveil.file_kind import FileKind
-from redveil.files import must_be_changeable, must_be_writable, replace_text, typed
 from redveil.schema import Schema
 from redveil.schema.acceptance import still_of_table, still_taken
 from redveil.schema.attribute import Attribute, Kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from redveil.base.display import rich_text
 from redveil.cli.arguments import (
     FILES,
     Delta,
@@ -29,10 +30,9 @@ from redveil.cli.console import (
 )
 from redveil.cli.help import ReadableCommand, ReadableGroup
 from redveil.cli.listing import read_listed
-from redveil.cli.loading import load_tables
 from redveil.cli.outputs import check_output, is_standard_output, save
-from redveil.cli.tables import Left, Right, find_schema
-from redveil.display import rich_text
+from redveil.commands.loading import load_tables
+from redveil.commands.tables import Left, Right, find_schema
 
 __all__ = [
     "FILES",

@@ -7,23 +7,23 @@ from redveil.algorithms.catalogue import EVERYTHING, PROFILES, make_algorithm
 from redveil.algorithms.confirm import Confirm
 from redveil.algorithms.derived import derived_column, with_derived
 from redveil.algorithms.describe import Describe
-from redveil.algorithms.names import AnyAlgorithmName
 from redveil.algorithms.refine import Refine
+from redveil.counting.columns import Positions, cross_tabulate, route
 from redveil.data.binning import bin_view
 from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
 from redveil.findings.leaf_table import LeafTable
 from redveil.findings.reporting import Constraints, Reporting
+from redveil.losses.loss import Loss, parse_loss
 from redveil.mining import Mined, mine
-from redveil.privacy.loss import Loss, parse_loss
 from redveil.query.leaves import split_literal
 from redveil.schema import Schema
 from redveil.sealed import Sealed
-from redveil.trees.counting import Positions, cross_tabulate, route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from redveil.waiting import awaited
+from redveil.wire.names import AnyAlgorithmName
 
 __all__ = [
     "EVERYTHING",

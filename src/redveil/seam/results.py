@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from redveil.display import Block, Code, Displayed, Listing, Note
-from redveil.file_kind import FIGURE_MARK, NAMES_HEADER, FileKind, kind_of
-from redveil.files import is_there, is_written_to, replace_bytes, replace_text, write_text
+from redveil.base.display import Block, Code, Displayed, Listing, Note
+from redveil.base.file_kind import FIGURE_MARK, NAMES_HEADER, FileKind, kind_of
+from redveil.base.files import is_there, is_written_to, replace_bytes, replace_text, write_text
+from redveil.base.version import software
 from redveil.findings.cell_intervals import cell_intervals
 from redveil.findings.detection import SHARES, Detection
 from redveil.findings.wording import interval_text, p_text
-from redveil.privacy.promise import Parameter
+from redveil.losses.promise import Parameter
 from redveil.query.coverage import ReleasedTree
 from redveil.query.leaves import node_query
 from redveil.report.document import (
@@ -36,7 +37,6 @@ from redveil.report.palette import (
 from redveil.report.released import released_tables
 from redveil.report.wording import all_confirmed, has_details
 from redveil.schema.view import plural
-from redveil.version import software
 
 __all__ = [
     "BOTH",

@@ -6,8 +6,8 @@ from redveil.data.dataset import Dataset, must_be_loaded, must_have_values
 from redveil.data.table import CodedColumn, Column, NumericColumn, Table
 from redveil.findings.paper_extraction import estimates_only
 from redveil.findings.reporting import Constraints
+from redveil.losses.loss import read_count
 from redveil.owner import WARNING, true_part
-from redveil.privacy.loss import read_count
 from redveil.query.formula import evaluate
 from redveil.sealed import open_for_owner
 

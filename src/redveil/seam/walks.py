@@ -17,13 +17,13 @@ from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
 from redveil.data.dataset import Dataset, must_be_here, must_be_loaded, must_have_values
 from redveil.errors import InputError
+from redveil.growing.rules import NO_STOP, Rules
+from redveil.growing.walks import Walked, random_splits, run_pair, run_tree
 from redveil.kernels.chain import WORDS_PER_STEP
-from redveil.privacy.loss import Price, choice_epsilon, parse_epsilon
+from redveil.losses.loss import Price, choice_epsilon, parse_epsilon
 from redveil.privacy.randomness import Randomness, SystemRandomness
 from redveil.schema import Schema, Side
 from redveil.sealed import open_for_owner, within
-from redveil.trees.rules import NO_STOP, Rules
-from redveil.trees.walks import Walked, random_splits, run_pair, run_tree
 from redveil.waiting import run_all
 
 __all__ = ["FEWEST_WALK_STEPS", "walked", "walking"]

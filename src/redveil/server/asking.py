@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Path, Query
 from fastapi.responses import StreamingResponse
 
 from redveil.errors import NotFoundError, OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.server import views
 from redveil.server.access import Asker, Reader, Used, granted
 from redveil.server.answering import ProblemError, documented

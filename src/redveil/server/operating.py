@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from fastapi import APIRouter, Request, Response
 
+from redveil.base.version import software
 from redveil.errors import InputError, NotFoundError, StoreError
 from redveil.server import views
 from redveil.server.access import Keeper, Operator, Reader, scopes_of
@@ -14,7 +15,6 @@ from redveil.server.context import Here
 from redveil.server.metrics import MEDIA_TYPE
 from redveil.server.owning import AccountId
 from redveil.store.accounts import Role, Token
-from redveil.version import software
 from redveil.wire import answers, paths
 from redveil.wire.problems import Code
 from redveil.wire.scopes import OF_ROLE

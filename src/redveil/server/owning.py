@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from redveil.errors import InputError, NotFoundError
-from redveil.privacy.loss import Loss, read_fraction
+from redveil.losses.loss import Loss, read_fraction
 from redveil.server import views
 from redveil.server.access import Auditor, Owner, owned
 from redveil.server.answering import documented

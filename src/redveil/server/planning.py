@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from redveil import cache
+from redveil.base import cache
 from redveil.errors import InputError, RedveilError
 from redveil.server.settings import environment_for_children
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from redveil.base.files import followed
 from redveil.errors import InputError
-from redveil.files import followed
 from redveil.server.vault import key_in, read_key
 from redveil.store.database import SQLITE, is_address
 

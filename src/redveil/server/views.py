@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Final
 
-from redveil.privacy import loss as losses
+from redveil.losses import loss as losses
 from redveil.store.datasets import DataSet
 from redveil.store.job import Job, State
 from redveil.store.ledger import SignedHead, entry

@@ -11,7 +11,7 @@ from typing import Any
 from redveil.budget.book import Head, check_chain
 from redveil.budget.entry import CHARGE, COMMIT, VOID, Entry, NotAnEntryError
 from redveil.errors import LedgerError, ResultError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.canonical import digest
 from redveil.signing.certificate import check_result
 from redveil.signing.keys import PublicKey

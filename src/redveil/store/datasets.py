@@ -10,7 +10,7 @@ from typing import Any, Final
 from redveil.budget.charges import Charge
 from redveil.budget.entry import COLUMNS, Entry
 from redveil.errors import ConflictError, NotFoundError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.canonical import canonical
 from redveil.store import limits
 from redveil.store.accounts import Clock, Role, find_account

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.store.texts import as_loss
 
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from redveil.errors import ConflictError, InputError, NotFoundError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.canonical import canonical
 from redveil.store.accounts import Clock
 from redveil.store.admission import admitted

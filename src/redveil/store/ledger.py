@@ -12,7 +12,7 @@ from redveil.budget import book
 from redveil.budget.book import Head
 from redveil.budget.entry import COLUMNS, Entry, NotAnEntryError, read_amount, read_entry
 from redveil.errors import LedgerError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.keys import Signer
 from redveil.store.database import Database, Transaction
 from redveil.store.witness import Witness

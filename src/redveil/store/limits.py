@@ -15,7 +15,7 @@ from redveil.budget.book import Overdraft, overdraft
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import LIMIT, Entry
 from redveil.errors import LedgerError
-from redveil.privacy.loss import Loss, legible
+from redveil.losses.loss import Loss, legible
 from redveil.store.ledger import Spent
 
 BUDGET: Final = "budget"

@@ -15,14 +15,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from redveil.base.files import is_there
 from redveil.budget import book
 from redveil.budget.book import Head
 from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import Entry
 from redveil.budget.turn import turn
 from redveil.errors import InputError, LedgerError
-from redveil.files import is_there
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.signing.keys import Signer
 from redveil.store.accounts import Clock
 from redveil.store.audit import record

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from redveil.errors import InputError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 
 LONGEST_NAME: Final = 200
 # Sums of decimal numbers with so many places stay short, however many are charged.

@@ -18,8 +18,8 @@ from redveil.data.dataset import Dataset
 from redveil.data.report import LoadReport
 from redveil.data.table import Table
 from redveil.errors import InputError, PlanError
-from redveil.privacy.loss import Loss, Rho
-from redveil.privacy.plan import Plan
+from redveil.losses.loss import Loss, Rho
+from redveil.losses.plan import Plan
 from redveil.report.document import ResultDocument
 from redveil.report.result import Result
 from redveil.report.retest import retest

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pyarrow as pa
 
-from redveil.csv_text import csv_text
+from redveil.base.csv_text import csv_text
 from redveil.schema import Attribute, Kind, Schema, View
 from redveil.schema.date_format import DEFAULT
 from redveil.schema.dates import DateRule

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from redveil.base.files import followed, typed
 from redveil.budget.charges import (
     TAKEN_OVER,
     Charge,
@@ -23,8 +24,7 @@ from redveil.budget.charges import (
 )
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError
-from redveil.files import followed, typed
-from redveil.privacy.loss import Loss, legible
+from redveil.losses.loss import Loss, legible
 from redveil.schema import Schema
 
 

@@ -16,9 +16,9 @@ from redveil.data.dataset import Dataset
 from redveil.data.loading import load
 from redveil.data.report import LoadReport
 from redveil.errors import ConflictError, InputError, RedveilError
+from redveil.losses.loss import Loss
 from redveil.mining import must_be_minable
 from redveil.owner import load_report
-from redveil.privacy.loss import Loss
 from redveil.schema import Schema, Status
 from redveil.server.settings import Settings
 from redveil.store.datasets import Version

@@ -28,7 +28,7 @@ from redveil.errors import (
     RedveilError,
     StoreError,
 )
-from redveil.privacy.loss import parse_loss
+from redveil.losses.loss import parse_loss
 from redveil.schema import Schema
 from redveil.server.child import end_with_parent, read_settings, stop_by_signal
 from redveil.server.logs import Log

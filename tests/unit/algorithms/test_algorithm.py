@@ -18,8 +18,8 @@ from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import RootScore, Twin
 from redveil.data.synthetic import clinic_schema
 from redveil.errors import InputError
-from redveil.privacy.loss import Price, Rho, amount, read_fraction, total
-from redveil.privacy.plan import StepKey, StepKind
+from redveil.losses.loss import Price, Rho, amount, read_fraction, total
+from redveil.losses.plan import StepKey, StepKind
 from redveil.trees.scores import CORRESPONDENCE
 from strategies.algorithms import ALL, algorithms
 

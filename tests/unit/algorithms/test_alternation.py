@@ -18,8 +18,8 @@ from redveil.algorithms.twin import RootScore
 from redveil.data.table import Table
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.privacy.loss import total
-from redveil.privacy.plan import StepKey, StepKind
+from redveil.losses.loss import total
+from redveil.losses.plan import StepKey, StepKind
 from redveil.schema import Schema, Side
 from strategies.algorithms import algorithms
 from strategies.schemas import schemas, tables

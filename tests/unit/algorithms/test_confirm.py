@@ -13,7 +13,7 @@ from redveil.algorithms.derived import with_derived
 from redveil.algorithms.run import run
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable
-from redveil.privacy.loss import Price
+from redveil.losses.loss import Price
 from redveil.query.text import parse_text
 from redveil.schema import Side
 from redveil.trees.tree import Tree

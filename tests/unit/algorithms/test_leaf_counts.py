@@ -14,13 +14,13 @@ from oracle.crosstab import count_pairs
 from redveil.algorithms.algorithm import Algorithm
 from redveil.algorithms.alternation import AltExpM
 from redveil.algorithms.leaf_counts import Counts, table_steps
+from redveil.counting.columns import route
 from redveil.data.binning import bin_table
 from redveil.data.table import Table
 from redveil.findings.leaf_table import Prices
-from redveil.privacy.loss import Price, Rho, total
-from redveil.privacy.plan import StepKey, StepKind
+from redveil.losses.loss import Price, Rho, total
+from redveil.losses.plan import StepKey, StepKind
 from redveil.schema import Schema, Side
-from redveil.trees.counting import route
 from redveil.trees.splits import Splits
 from strategies.algorithms import algorithms
 from strategies.schemas import schemas, tables

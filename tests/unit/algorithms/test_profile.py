@@ -14,9 +14,9 @@ from redveil.algorithms.tree_pair import TreePair
 from redveil.algorithms.twin import Twin
 from redveil.data.synthetic import wide_dataset
 from redveil.findings.reporting import Constraints, Reporting
-from redveil.privacy.loss import Loss
+from redveil.growing.rules import HARDENED_RULES
+from redveil.losses.loss import Loss
 from redveil.privacy.randomness import SystemRandomness
-from redveil.trees.rules import HARDENED_RULES
 from strategies.algorithms import ALL
 
 

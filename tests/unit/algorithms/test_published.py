@@ -26,17 +26,17 @@ from redveil.data.binning import bin_table
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
 from redveil.errors import InputError
 from redveil.findings.reporting import Constraints, Reporting
+from redveil.growing.rules import HARDENED_RULES, Rules
+from redveil.growing.walks import _ending, random_splits, run_tree
 from redveil.kernels.chain import WORDS_PER_STEP
-from redveil.privacy.loss import Loss, total
+from redveil.losses.loss import Loss, total
 from redveil.query.coverage import reachable
 from redveil.query.formula import Literal, literals
 from redveil.query.json_form import from_json
 from redveil.report.released import released_tables
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
-from redveil.trees.rules import HARDENED_RULES, Rules
 from redveil.trees.scores import GRID_BITS
-from redveil.trees.walks import _ending, random_splits, run_tree
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, table_of, tiny_view
 

@@ -28,8 +28,9 @@ from redveil.data.dataset import Dataset
 from redveil.data.synthetic import clinic_frames, clinic_schema, wide_dataset
 from redveil.data.table import Column, NumericColumn, Table
 from redveil.errors import PlanError
-from redveil.privacy.loss import Price, Rho, total
-from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
+from redveil.losses.loss import Price, Rho, total
+from redveil.losses.plan import Mechanism, Plan, Step, StepKey, StepKind
+from redveil.privacy.purse import Purse
 from redveil.privacy.randomness import Randomness
 from redveil.sealed import Receipt, Sealed, open_for_owner
 from support.paying import NoiselessRandomness

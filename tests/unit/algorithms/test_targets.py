@@ -14,13 +14,13 @@ from redveil.algorithms.targets import (
     leaf_target,
     random_attribute,
 )
+from redveil.counting.columns import route
 from redveil.counting.labels import leaf_classes
 from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
 from redveil.data.table import NumericColumn, Table
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner
-from redveil.trees.counting import route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from strategies.arrays import row_counts

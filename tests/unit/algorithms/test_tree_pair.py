@@ -14,8 +14,8 @@ from redveil.algorithms.leaf_counts import Counts
 from redveil.algorithms.tree_pair import PairScore, TreePair
 from redveil.errors import InputError
 from redveil.findings.leaf_table import Prices
-from redveil.privacy.loss import total
-from redveil.privacy.plan import StepKey, StepKind
+from redveil.losses.loss import total
+from redveil.losses.plan import StepKey, StepKind
 from redveil.schema import Schema
 from strategies.algorithms import algorithms
 from strategies.schemas import schemas, tables

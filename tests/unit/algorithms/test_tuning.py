@@ -45,7 +45,7 @@ from redveil.algorithms.tuning import (
 from redveil.algorithms.twin import Twin, related
 from redveil.data.dataset import Dataset
 from redveil.data.synthetic import clinic_frames, clinic_schema
-from redveil.privacy.loss import Price, Rho, total
+from redveil.losses.loss import Price, Rho, total
 from redveil.schema import Attribute, Kind, Schema, View
 from support.booleans import boolean_schema
 from support.seeded import SeededRandomness

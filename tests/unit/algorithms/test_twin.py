@@ -16,11 +16,11 @@ from redveil.algorithms.twin import CAUTION, RootScore, Twin, related
 from redveil.data.table import Table
 from redveil.errors import InputError
 from redveil.findings.leaf_table import LeafTable, Prices, noise_variance
-from redveil.privacy.loss import total
-from redveil.privacy.plan import StepKey, StepKind
+from redveil.growing.twin import BY_AGREEMENT, BY_CORRESPONDENCE, BY_LEVERAGE
+from redveil.losses.loss import total
+from redveil.losses.plan import StepKey, StepKind
 from redveil.schema import Schema, Side
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_AGREEMENT, BY_CORRESPONDENCE, BY_LEVERAGE
 from strategies.algorithms import algorithms
 from strategies.schemas import schemas, tables
 from support.booleans import boolean_schema, boolean_table

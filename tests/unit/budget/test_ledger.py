@@ -28,7 +28,7 @@ from redveil.budget.charges import Charge, PaidFor
 from redveil.budget.entry import Entry, NotAnEntryError
 from redveil.budget.ledger import Ledger
 from redveil.errors import InputError, LedgerWarning, OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema.purchase import Purchase
 from support.other_user import unobserved
 from support.spending import (
@@ -253,7 +253,7 @@ import sys
 from fractions import Fraction
 from redveil.budget import ledger
 from redveil.budget.charges import PaidFor
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 ledger._SECONDS_TO_WAIT = 0.2
 one = Loss(Fraction(1))
 try:

@@ -8,7 +8,7 @@ import pytest
 
 from redveil.budget.charges import PaidFor
 from redveil.budget.ledger import Ledger
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import is_one_line
@@ -113,7 +113,7 @@ def test_without_a_budget_a_folder_that_cannot_be_written_is_no_obstacle(
     clinic_files: Clinic, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The user of these tests may write everywhere, so the system's answer is replaced.
-    monkeypatch.setattr("redveil.cli.ledger._is_writable", lambda _: False)
+    monkeypatch.setattr("redveil.commands.ledger._is_writable", lambda _: False)
     done = command(*clinic_files.mine)
     assert done.code == 0
     assert "so this run is not recorded" in done.err

@@ -10,8 +10,8 @@ from typing import get_args
 import openpyxl
 import pytest
 
+from redveil.base.csv_text import csv_text
 from redveil.cli.listing import SortBy
-from redveil.csv_text import csv_text
 from redveil.findings.reporting import Constraints
 from redveil.owner import truth
 from redveil.report.full import full_fragment

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from redveil.cli.loading import load_tables
+from redveil.commands.loading import load_tables
 from redveil.data.address import Address
 from redveil.errors import InputError
 from redveil.schema import Schema

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from redveil.budget.ledger import Ledger
-from redveil.privacy.loss import total
+from redveil.losses.loss import total
 from redveil.report.result import Result
 from support.command_line import Clinic, Command
 from support.console import REDVEIL, is_one_line

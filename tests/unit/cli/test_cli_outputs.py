@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from redveil.base.file_kind import FileKind
 from redveil.budget.ledger import Ledger
 from redveil.cli import outputs
 from redveil.cli.outputs import is_standard_output, save_paid
 from redveil.errors import InputError
-from redveil.file_kind import FileKind
 from redveil.report.result import Result
 from redveil.schema import Schema
 from support.command_line import Clinic, Command

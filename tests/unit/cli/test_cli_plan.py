@@ -13,8 +13,8 @@ from rich.console import Console, RenderableType
 
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.algorithms.tuning import tuned_cases
-from redveil.cli.plan import cases_table, shapes_table
-from redveil.privacy.loss import Loss, Rho
+from redveil.commands.plan import cases_table, shapes_table
+from redveil.losses.loss import Loss, Rho
 from support.command_line import Command, caller
 
 

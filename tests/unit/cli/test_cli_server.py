@@ -17,10 +17,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from redveil.cli.serve import _say_when, _soon
 from redveil.client.login import Logins
+from redveil.commands.serve import _say_when, _soon
 from redveil.data.synthetic import CLINIC_ID
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.server.opening import set_up
 from redveil.server.settings import Settings
 from redveil.store.jobs import Request

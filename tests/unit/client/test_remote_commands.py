@@ -11,7 +11,7 @@ import redveil
 from redveil.cli.remote import remote
 from redveil.client.server import Server
 from redveil.data.synthetic import CLINIC_ID
-from redveil.privacy.loss import parse_loss
+from redveil.losses.loss import parse_loss
 from redveil.report.result import Result
 from support.command_line import Command, Typist, caller
 from support.relays import Liar, http, listening

@@ -18,7 +18,7 @@ from redveil.errors import (
     RemoteError,
     ResultError,
 )
-from redveil.privacy.loss import parse_loss
+from redveil.losses.loss import parse_loss
 from redveil.signing.keys import Signer
 from support.connecting import Connect
 from support.served import Served

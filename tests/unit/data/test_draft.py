@@ -26,7 +26,7 @@ from redveil.data.layout import Layout, guess_layout
 from redveil.data.loading import load
 from redveil.data.proposal import choose_rule, outward
 from redveil.errors import InputError, LedgerWarning, LoadError, OverBudgetError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema import Attribute, Kind, Schema, Side, Status
 from redveil.schema.acceptance import from_data
 from redveil.schema.cuts import CutRule

@@ -26,7 +26,7 @@ from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.leverage import leverage_variance
 from redveil.findings.noise import SIMULATIONS, integer_noise, simulated_errors, upper_quantile
 from redveil.findings.statistics import CriticalValues, jaccard_bounds, line_variance
-from redveil.privacy.loss import Price, Rho
+from redveil.losses.loss import Price, Rho
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree

@@ -14,7 +14,7 @@ from redveil.findings.released_table import split_counts
 from redveil.findings.reporting import Constraints
 from redveil.findings.required_budget import Match, is_chosen, is_confirmed, is_reported
 from redveil.findings.statistics import expected_jaccard
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.schema import Schema
 from support.booleans import boolean_schema
 

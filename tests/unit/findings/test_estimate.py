@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from oracle.leaf_table import DenseFit, PlainSums, dense_fit, laplace_variance, rectangle
 from redveil.findings.estimate import estimate, solver
 from redveil.findings.leaf_table import LeafTable, Prices
-from redveil.privacy.loss import Price
+from redveil.losses.loss import Price
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness

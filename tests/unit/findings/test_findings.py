@@ -36,7 +36,7 @@ from redveil.findings.required_budget import (
 )
 from redveil.findings.selection import Selection
 from redveil.findings.statistics import Interval
-from redveil.privacy.loss import Loss, Price
+from redveil.losses.loss import Loss, Price
 from redveil.schema import Schema
 from support.scene import Scene, measured, scene
 from support.seeded import SeededRandomness

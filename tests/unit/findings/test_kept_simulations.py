@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redveil.cache import Cache
+from redveil.base.cache import Cache
 from redveil.findings import critical_values, kept_simulations, term_noise
 from redveil.findings.kept_simulations import kept
 from redveil.findings.leaf_table import LeafTable, Prices

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from oracle.leaf_table import laplace_variance
 from redveil.algorithms.leaf_counts import Counts, count_leaves, table_steps
 from redveil.findings.leaf_table import LeafTable, Prices, noise_variance
-from redveil.privacy.plan import Plan, Purse, StepKey, StepKind
+from redveil.losses.plan import Plan, StepKey, StepKind
+from redveil.privacy.purse import Purse
 from redveil.schema import Side
 from redveil.sealed import Receipt, Released
 from redveil.trees.tree import Tree

@@ -31,7 +31,7 @@ from redveil.findings.leverage import (
     possible_leverages,
     ratio_bounds,
 )
-from redveil.privacy.loss import Price, Rho
+from redveil.losses.loss import Price, Rho
 from redveil.schema import Side
 from redveil.trees.tree import Tree
 from support.seeded import SeededRandomness

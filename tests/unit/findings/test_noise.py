@@ -22,7 +22,7 @@ from redveil.findings.noise import (
     simulated_errors,
     upper_quantile,
 )
-from redveil.privacy.loss import Price, Rho, count_variance
+from redveil.losses.loss import Price, Rho, count_variance
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree

@@ -20,8 +20,8 @@ from redveil.findings.required_budget import (
     is_reported,
     required_budget,
 )
-from redveil.privacy.loss import Loss, Price
-from redveil.privacy.score import MOST_ENTITIES
+from redveil.losses.loss import Loss, Price
+from redveil.losses.score import MOST_ENTITIES
 from redveil.schema import Attribute, Kind, Schema, Side, View
 
 SCHEMA, AUTO = clinic_schema(), make_algorithm()

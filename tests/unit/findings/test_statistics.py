@@ -27,7 +27,7 @@ from redveil.findings.statistics import (
     p_values_at,
     statistics_of,
 )
-from redveil.privacy.loss import amount
+from redveil.losses.loss import amount
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree

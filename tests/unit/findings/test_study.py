@@ -13,7 +13,7 @@ from redveil.findings.released_table import split_counts
 from redveil.findings.reporting import Constraints
 from redveil.findings.required_budget import Design
 from redveil.findings.study import REFINED_SHARE, Part, study
-from redveil.privacy.loss import Loss, Price
+from redveil.losses.loss import Loss, Price
 
 SCHEMA = clinic_schema()
 

@@ -14,7 +14,7 @@ from redveil.findings import term_noise as module
 from redveil.findings.leaf_table import LeafTable, Prices
 from redveil.findings.noise import SIMULATIONS, quantile_rank, upper_quantile
 from redveil.findings.term_noise import largest_of_terms
-from redveil.privacy.loss import Rho
+from redveil.losses.loss import Rho
 from redveil.query.leaves import term_ends
 from redveil.schema import Side
 from redveil.trees.tree import Tree

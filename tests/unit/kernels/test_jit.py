@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from redveil.cache import VARIABLE, Cache, cache_of
+from redveil.base.cache import VARIABLE, Cache, cache_of
 from redveil.kernels import jit, machine_code
 from redveil.kernels.jit import Kernel, kernel
 from redveil.kernels.machine_code import MachineCode

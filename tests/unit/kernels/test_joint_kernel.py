@@ -16,6 +16,8 @@ from oracle import joint
 from oracle.binning import bins_of
 from oracle.splits import splits_of
 from oracle.walk import Candidates, candidates
+from redveil.counting.joint import FEWEST_WORD_PAIRS_FOR_THREADS, count_jointly
+from redveil.counting.split_sets import split_sets
 from redveil.data.binning import bin_view
 from redveil.data.table import Column
 from redveil.kernels.joint import (
@@ -30,10 +32,8 @@ from redveil.kernels.joint import (
 )
 from redveil.kernels.subtree import SplitSets
 from redveil.schema import View
-from redveil.trees.joint import FEWEST_WORD_PAIRS_FOR_THREADS, count_jointly
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.scores.correspondence import SHARES, piece, pieces
-from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
 from strategies.arrays import row_counts, spread
 from strategies.schemas import view_columns, views

@@ -22,6 +22,7 @@ from oracle.walk import (
     tabulate,
 )
 from redveil.data.binning import bin_view
+from redveil.counting import split_sets as sets_of_view
 from redveil.kernels.subtree import (
     first_leaf_below,
     keep,
@@ -31,7 +32,6 @@ from redveil.kernels.subtree import (
     spread,
 )
 from redveil.schema import View
-from redveil.trees import split_sets as sets_of_view
 from redveil.trees.splits import Splits as ViewSplits
 from strategies import arrays
 from strategies.schemas import view_columns, views

@@ -14,11 +14,11 @@ from oracle.binning import bins_of
 from oracle.splits import splits_of
 from oracle.two_level import below_units
 from oracle.walk import Candidates, candidates
+from redveil.counting.split_sets import split_sets
 from redveil.data.binning import bin_view
 from redveil.kernels.subtree import SplitSets
 from redveil.kernels.two_level import two_level_units
 from redveil.schema import View
-from redveil.trees.split_sets import split_sets
 from redveil.trees.splits import Splits
 from strategies.arrays import row_counts, spread
 from strategies.schemas import view_columns, views

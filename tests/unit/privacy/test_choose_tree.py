@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from redveil.errors import PlanError, SealedError
+from redveil.losses.score import Score
 from redveil.privacy.mechanisms import choose_tree
-from redveil.privacy.score import Score
 from redveil.privacy.two_level_selection import TwoLevelBase
 from redveil.sealed import Receipt, Sealed
 from support.prepared import SOME_STEP

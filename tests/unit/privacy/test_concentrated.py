@@ -17,9 +17,9 @@ from redveil.algorithms.catalogue import make_algorithm
 from redveil.algorithms.tuning import tuned_cases
 from redveil.algorithms.twin import Twin
 from redveil.errors import InputError, PlanError
-from redveil.privacy import concentrated
-from redveil.privacy.concentrated import keeps, rho_within
-from redveil.privacy.loss import (
+from redveil.losses import concentrated
+from redveil.losses.concentrated import keeps, rho_within
+from redveil.losses.loss import (
     Loss,
     Rho,
     amount,
@@ -29,8 +29,8 @@ from redveil.privacy.loss import (
     round_down,
     total,
 )
+from redveil.losses.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.mechanisms import count
-from redveil.privacy.plan import Plan, Step, StepKey, StepKind
 from redveil.privacy.randomness import SystemRandomness, paid_noise
 from redveil.sealed import Receipt, Sealed
 from support.seeded import SeededRandomness

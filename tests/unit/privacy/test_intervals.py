@@ -15,7 +15,7 @@ import sys, time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from mpmath.libmp import libelefun
-from redveil.privacy.concentrated import keeps
+from redveil.losses.concentrated import keeps
 from redveil.privacy.selection import Exponentials
 
 remembered = next(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import InputError
-from redveil.privacy.loss import (
+from redveil.losses.loss import (
     divide,
     exact,
     parse_epsilon,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from redveil.errors import PlanError
+from redveil.losses.score import Score
 from redveil.privacy.mechanisms import choose, count
-from redveil.privacy.score import Score
 from redveil.sealed import Receipt, Sealed
 from support.prepared import SOME_STEP
 from support.seeded import ScriptedRandomness, SeededRandomness

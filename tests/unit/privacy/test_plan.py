@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.errors import PlanError
-from redveil.privacy.loss import Price, Rho, amount
-from redveil.privacy.plan import Mechanism, Plan, Purse, Step, StepKey, StepKind
+from redveil.losses.loss import Price, Rho, amount
+from redveil.losses.plan import Mechanism, Plan, Step, StepKey, StepKind
+from redveil.privacy.purse import Purse
 from redveil.sealed import Receipt
 
 HALF = Fraction(1, 2)

@@ -10,9 +10,9 @@ import pytest
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.data.synthetic import clinic_schema
 from redveil.findings.reporting import Reporting
+from redveil.losses.loss import Loss
+from redveil.losses.promise import NOT_MET, Method, Promise
 from redveil.mining import mine, report
-from redveil.privacy.loss import Loss
-from redveil.privacy.promise import NOT_MET, Method, Promise
 from redveil.schema import Schema, Status
 from redveil.schema.purchase import Purchase
 from support.clinic import clinic

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from redveil.counting.columns import route
 from redveil.data.binning import bin_view
 from redveil.data.table import Column
 from redveil.query.formula import evaluate, literal_count
 from redveil.query.leaves import leaf_query, term_ends, term_nodes, union_query
 from redveil.query.simplify import simplified
 from redveil.schema import Attribute, Kind, Side, View
-from redveil.trees.counting import route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from strategies.arrays import row_counts

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from oracle.binning import bins_of
 from oracle.splits import splits_of
+from redveil.counting.columns import route
 from redveil.data.binning import bin_view
 from redveil.data.table import CodedColumn, Column, NumericColumn
 from redveil.query.formula import And, Known, Literal, Not, Or, evaluate, literal_count
@@ -24,7 +25,6 @@ from redveil.query.leaves import (
 )
 from redveil.query.simplify import simplified
 from redveil.schema import Attribute, Kind, Side, View
-from redveil.trees.counting import route
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
 from strategies.arrays import row_counts

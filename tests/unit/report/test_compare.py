@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import redveil
+from redveil.base.display import text
 from redveil.data.synthetic import clinic_frames, clinic_schema
-from redveil.display import text
 from redveil.findings.reporting import Constraints
 from redveil.findings.statistics import Interval, Statistics
 from redveil.report.compare import (

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from redveil.csv_text import csv_text
+from redveil.base.csv_text import csv_text
 from redveil.findings.reporting import Constraints
 from redveil.findings.wording import interval_text, p_text
 from redveil.owner import truth

@@ -9,7 +9,7 @@ import pytest
 
 from redveil.findings.findings import NothingFound
 from redveil.findings.required_budget import Match, RequiredBudget
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.report.nothing_found import explanation
 from redveil.schema.view import plural
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redveil.csv_text import csv_text
+from redveil.base.csv_text import csv_text
 from redveil.errors import InputError
 from redveil.query.formula import Known, Not
 from redveil.report.arrow import to_arrow

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from redveil.data.synthetic import clinic_schema
-from redveil.privacy.loss import total
-from redveil.privacy.plan import StepKind
+from redveil.losses.loss import total
+from redveil.losses.plan import StepKind
 from redveil.query.json_form import from_json
 from redveil.query.text import parse_text
 from redveil.report.document import CertificatePart, LeafTablePart, ResultDocument, StepPart

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from redveil.findings.wording import p_text
-from redveil.privacy.plan import StepKind
+from redveil.losses.plan import StepKind
 from redveil.report.document import DiscoveryPart, StepPart
 from redveil.report.text import result_view, steps_table
 from redveil.report.wording import all_confirmed, confirmation_text, is_confirmed

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from redveil.errors import InputError, LedgerError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.server.child import line_for
 from redveil.server.opening import open_store, set_up
 from redveil.server.settings import Settings

@@ -19,10 +19,10 @@ from oracle.histogram import count_codes
 from oracle.purity import units
 from oracle.route import walk
 from oracle.splits import splits_of
+from redveil.counting.columns import count_at_nodes, count_bins, cross_tabulate, route, score_splits
 from redveil.data.binning import bin_view
 from redveil.data.table import CodedColumn, Column, NumericColumn
 from redveil.schema import Attribute, Kind, Schema, Side, View
-from redveil.trees.counting import count_at_nodes, count_bins, cross_tabulate, route, score_splits
 from redveil.trees.scores import SPLIT_GINI
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.splits import informative
+from redveil.growing.pairing import NO_EARLIER, Earlier, Pairing
+from redveil.growing.twin import BY_LEVERAGE, Twins, grow_twins
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.schema.unmatched import Group
-from redveil.trees.pairing import NO_EARLIER, Earlier, Pairing
 from redveil.trees.splits import Splits
-from redveil.trees.twin import BY_LEVERAGE, Twins, grow_twins
 from support.prepared import level_keys, prepared_table, purse_of
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, table_of

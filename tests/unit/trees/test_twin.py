@@ -16,18 +16,19 @@ from oracle.crosstab import count_pairs
 from oracle.route import walk
 from oracle.splits import informative, splits_of
 from oracle.walk import Candidates, candidates
+from redveil.counting.columns import cross_tabulate, route
 from redveil.counting.prepared import PreparedData
 from redveil.data.binning import bin_table
 from redveil.data.table import Table
 from redveil.errors import PlanError
-from redveil.privacy.plan import Purse, StepKey
+from redveil.growing.pairing import NO_EARLIER, Earlier
+from redveil.growing.twin import BY_AGREEMENT, BY_LEVERAGE, Matching, Twins, grow_twins
+from redveil.losses.plan import StepKey
+from redveil.privacy.purse import Purse
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Released
-from redveil.trees.counting import cross_tabulate, route
-from redveil.trees.pairing import NO_EARLIER, Earlier
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.twin import BY_AGREEMENT, BY_LEVERAGE, Matching, Twins, grow_twins
 from strategies.schemas import schemas, tables
 from support.prepared import level_keys, prepared, prepared_table, purse_of
 from support.seeded import SeededRandomness

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from oracle.splits import informative
 from oracle.two_level import Shape, all_trees, tree_units, tree_weight
 from redveil.errors import PlanError
+from redveil.growing.whole_tree import draw_tree, split_weights, stump_base, tree_base, tree_of
 from redveil.privacy.selection import LARGEST_BASE
 from redveil.schema import Attribute, Kind, Side, View
 from redveil.sealed import Receipt, Released
 from redveil.trees.scores import GRID_BITS
 from redveil.trees.splits import Splits
 from redveil.trees.tree import Tree
-from redveil.trees.whole_tree import draw_tree, split_weights, stump_base, tree_base, tree_of
 from strategies.schemas import views
 from support.prepared import SOME_STEP, given_target, prepared
 from support.seeded import SeededRandomness

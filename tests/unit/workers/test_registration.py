@@ -27,8 +27,8 @@ from redveil.errors import (
     NotFoundError,
     SealedError,
 )
+from redveil.losses.loss import Loss
 from redveil.owner import load_report, truth
-from redveil.privacy.loss import Loss
 from redveil.schema import Status
 from redveil.schema.purchase import Purchase
 from redveil.server.child import line_for

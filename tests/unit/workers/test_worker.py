@@ -18,7 +18,7 @@ import pytest
 
 from redveil.data.synthetic import CLINIC_ID
 from redveil.errors import StoreError
-from redveil.privacy.loss import Loss
+from redveil.losses.loss import Loss
 from redveil.server.child import line_for
 from redveil.server.logs import Log
 from redveil.server.opening import set_up

@@ -10,8 +10,8 @@ import pytest
 from redveil.algorithms.alternation import AltExpM
 from redveil.errors import InputError
 from redveil.findings.reporting import Reporting
+from redveil.losses.loss import Loss
 from redveil.mining import Mined, mine
-from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
 from redveil_research.audit.audit import FEWEST, audit
 from redveil_research.audit.cases import cases

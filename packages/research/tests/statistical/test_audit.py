@@ -19,11 +19,11 @@ from redveil.algorithms.published import observed_dataset
 from redveil.algorithms.twin import Twin
 from redveil.data.dataset import Dataset
 from redveil.errors import InputError
+from redveil.growing import twin as twin_trees
+from redveil.growing.rules import HARDENED_RULES as RULES
+from redveil.losses.loss import Loss
 from redveil.mining import Mined, mine
-from redveil.privacy.loss import Loss
 from redveil.sealed import open_for_owner
-from redveil.trees import twin as twin_trees
-from redveil.trees.rules import HARDENED_RULES as RULES
 from redveil.trees.scores import (
     ASSOCIATION,
     CORRESPONDENCE,
@@ -260,7 +260,7 @@ def with_widths_too_small(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
         association=wrong["association"],
     )
     monkeypatch.setattr("redveil.algorithms.profile.HARDENED_RULES", rules)
-    monkeypatch.setattr("redveil.trees.whole_tree.TREE_GINI", wrong["tree Gini"])
+    monkeypatch.setattr("redveil.growing.whole_tree.TREE_GINI", wrong["tree Gini"])
 
 
 @pytest.mark.parametrize(

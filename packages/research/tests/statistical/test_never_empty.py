@@ -13,8 +13,8 @@ import pytest
 from redveil.algorithms.alternation import AltExpM, AltMCMC
 from redveil.algorithms.catalogue import make_algorithm
 from redveil.findings.reporting import Reporting
+from redveil.losses.loss import Loss
 from redveil.mining import mine
-from redveil.privacy.loss import Loss
 from redveil_research.experiments.generators import build
 from support.seeded import SeededRandomness
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from redveil.file_kind import REPORT_MARK
-from redveil.privacy.promise import Guarantee
+from redveil.base.file_kind import REPORT_MARK
+from redveil.losses.promise import Guarantee
 from redveil.report.document import ResultDocument
 from redveil.report.page.bundle import policy, script, styles
 from redveil.report.page.data import embedded, page_data

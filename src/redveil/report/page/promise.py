@@ -6,9 +6,9 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from redveil.privacy import loss
-from redveil.privacy.plan import StepKind, steps_listing
-from redveil.privacy.promise import AS_PUBLISHED
+from redveil.losses import loss
+from redveil.losses.plan import StepKind, steps_listing
+from redveil.losses.promise import AS_PUBLISHED
 from redveil.report.document import CertificatePart, ResultDocument
 from redveil.report.page.glossary import term
 from redveil.report.page.markup import Html, element, joined

@@ -11,7 +11,7 @@ from typing import Final
 
 from redveil.findings.critical_values import MOST_REPORTED, union_count
 from redveil.findings.released_table import ReleasedTable
-from redveil.privacy.promise import AS_PUBLISHED
+from redveil.losses.promise import AS_PUBLISHED
 from redveil.query.json_form import from_json
 from redveil.report.document import (
     CONFIRM,

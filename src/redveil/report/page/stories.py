@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from redveil.privacy.promise import AS_PUBLISHED
+from redveil.losses.promise import AS_PUBLISHED
 from redveil.report.document import CONFIRM, RedescriptionPart, ResultDocument
 
 #: The headings of the parts of a list; the first part has none.

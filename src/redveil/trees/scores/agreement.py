@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 
 
 def agreement(halves: int) -> Score:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 from redveil.trees.scores.grid import GRID_BITS
 
 # The score is a minimum over this many + 1 shares of the entities, from 0 to 1.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 from redveil.trees.scores.grid import GRID_BITS, UNIT
 
 # The value is rounded down once.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from redveil.privacy.score import Score
+from redveil.losses.score import Score
 from redveil.trees.scores.grid import GRID_BITS, UNIT
 
 # One entity changes the rounding of one leaf in each tree, and the result is rounded once more: 5/4

@@ -152,7 +152,7 @@ def test_printed_counts_give_the_printed_index(left: int, right: int, both: int)
 
 
 def test_the_page_is_known_again_and_only_replaces_itself() -> None:
-    from redveil.file_kind import FileKind, kind_of
+    from redveil.base.file_kind import FileKind, kind_of
 
     assert kind_of(page(document(redescription())).encode()) is FileKind.REPORT
     assert kind_of(b"<!doctype html>\n<title>mine</title>") is not FileKind.REPORT

@@ -1,0 +1,1 @@
+"""Growing trees inside the seal, against receipts."""

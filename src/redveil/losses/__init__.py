@@ -1,0 +1,1 @@
+"""Losses, prices, plans and promises: public arithmetic."""
