@@ -20,7 +20,7 @@ DOORS = {
         "algorithms/published.py",
     },
     "Released": {"privacy/mechanisms.py", "sealed.py"},
-    "Receipt": {"losses/plan.py"},
+    "Receipt": {"privacy/purse.py"},
     "_contents": {"sealed.py"},
     # A purse issues receipts: a run has one.
     "Purse": {"algorithms/run.py"},
@@ -31,7 +31,7 @@ DOORS = {
 GUARDED = ("Receipt", "Released", "Sealed", "Purse")
 # Where receipts and purses keep their state, and where that may be touched.
 STATE = ("_unused", "_open", "_ahead")
-KEEPERS = ("sealed.py", "losses/plan.py")
+KEEPERS = ("sealed.py", "privacy/purse.py")
 
 
 def may_use(name: str, module: str) -> bool:

@@ -18,7 +18,7 @@ MAY_BE_SEEDED = {
 # Where compiled code is kept, and Numba's settings, which decide what it is and which Numba reads;
 # where a server listens and keeps its files; a client's token. No draw depends on any of them.
 MAY_ASK_THE_ENVIRONMENT = {
-    "cache.py",
+    "base/cache.py",
     "cli/remote_access.py",
     "kernels/jit.py",
     "server/settings.py",

@@ -153,4 +153,4 @@ def test_connecting_imports_nothing_that_touches_rows() -> None:
     heavy = {*ABSENT, "numpy", "pandas", "polars", "matplotlib"}
     assert not heavy & {name.partition(".")[0] for name in loaded}
     ours = {name.split(".")[1] for name in loaded if name.startswith("redveil.")}
-    assert ours == {"client", "display", "errors", "signing", "version", "wire"}
+    assert ours == {"base", "client", "errors", "signing", "wire"}
