@@ -39,21 +39,10 @@ def paid(files: Clinic) -> dict[str, list[object]]:
         "describe": ["describe", "[gout]", *tables(files), "-e", "1", "-o", out],
         "refine": ["refine", files.result, *tables(files), "-e", "1", "-o", out],
         "confirm": ["confirm", files.result, *tables(files), "-e", "1", "-o", out],
-        "buy-cuts": [
-            "schema",
-            "buy-cuts",
-            *tables(files),
-            "-e",
-            "1",
-            "--columns",
-            "CRP",
-            "-o",
-            out,
-        ],
     }
 
 
-@pytest.mark.parametrize("name", ["mine", "mine part", "describe", "refine", "confirm", "buy-cuts"])
+@pytest.mark.parametrize("name", ["mine", "mine part", "describe", "refine", "confirm"])
 def test_no_keys_in_common_stop_before_the_charge(
     name: str, mixed_up: Clinic, command: Command
 ) -> None:

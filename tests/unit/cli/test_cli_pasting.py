@@ -72,16 +72,6 @@ def test_what_the_form_suggests_can_be_pasted(spaced: Clinic) -> None:
     assert words == ["redveil", "schema", "accept", str(spaced.schema)]
 
 
-def test_where_bought_cut_points_are_recorded_can_be_pasted(
-    spaced: Clinic, command: Command, tmp_path: Path
-) -> None:
-    ledger, new = spaced.folder / "other.sqlite", tmp_path / "new.json"
-    given = ("--epsilon", "1", "--columns", "CRP", "--ledger", ledger, "-o", new)
-    bought = command("schema", "buy-cuts", spaced.left, spaced.right, *given)
-    (option,) = re.findall(r"pass (--ledger .*) when you mine", bought.err)
-    assert shlex.split(option) == ["--ledger", str(ledger)]
-
-
 def test_what_python_suggests_for_an_unfinished_result_can_be_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

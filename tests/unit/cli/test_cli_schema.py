@@ -323,7 +323,7 @@ def test_a_draft_beside_a_linked_schema_shares_its_ledger(
         refused = command(*words, *schema, *output)
         assert refused.code == 2
         assert is_one_line(refused.err)
-        assert "name one of them with --ledger, or move the link" in refused.err
+        assert "name one of them with --ledger (ledger=), or move the link" in refused.err
     assert command(*mine, "--schema", study / "v2.json", "--ledger", ledger).code == 3
 
 

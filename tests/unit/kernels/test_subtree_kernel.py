@@ -21,8 +21,8 @@ from oracle.walk import (
     reached,
     tabulate,
 )
-from redveil.data.binning import bin_view
 from redveil.counting import split_sets as sets_of_view
+from redveil.data.binning import bin_view
 from redveil.kernels.subtree import (
     first_leaf_below,
     keep,

@@ -47,7 +47,7 @@ def kept() -> dict[str, Any]:
     caches = {
         f"{one.__module__}.{one.__qualname__}": one.cache_info()
         for one in gc.get_objects()
-        if isinstance(one, _lru_cache_wrapper) and str(one.__module__).startswith("redveil")
+        if type(one) is _lru_cache_wrapper and str(one.__module__).startswith("redveil")
     }
     # The rest of Python's own libraries is read from disk by whoever comes first, once a machine.
     return caches | {"modules": {name for name in sys.modules if name.startswith("redveil")}}
