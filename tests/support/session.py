@@ -30,15 +30,16 @@ if "PYTEST_XDIST_WORKER" in os.environ:
         del os.environ[name]
 
 TESTS = Path(__file__).parents[1]
-RESEARCH = TESTS.parent / "packages" / "research"
+RESEARCH = TESTS / "research"
 #: Where coverage is measured, where by property tests too, and what runs there in its own step.
 UNITS = (
     TESTS / "unit",
     TESTS.parent / "src",
     TESTS / "system" / "test_cluster.py",
     RESEARCH,
+    TESTS.parent / "packages" / "research" / "src",
 )
-DRAWING = RESEARCH / "tests" / "statistical"
+DRAWING = RESEARCH / "statistical"
 WITH_PROPERTIES = TESTS / "unit" / "query"
 KERNELS = (TESTS / "unit" / "kernels", TESTS.parent / "src" / "redveil" / "kernels")
 

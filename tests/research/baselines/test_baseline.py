@@ -39,7 +39,7 @@ from support.named import HOSTILE_NAMES
 from support.page import Page, must_be_ours
 
 NAMES: tuple[BaselineName, ...] = get_args(BaselineName)
-MAMMALS = Path(__file__).parents[5] / "shared" / "data" / "mammals"
+MAMMALS = Path(__file__).parents[4] / "shared" / "data" / "mammals"
 
 
 def exclusive_or(rows: int = 400) -> Dataset:

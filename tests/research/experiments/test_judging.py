@@ -16,7 +16,7 @@ from redveil_research.experiments.generators import generate
 from redveil_research.experiments.judging import Judged, fisher, judge, judge_supports, worth
 from redveil_research.experiments.subjects import PublicSubject
 
-FOLDER = Path(__file__).resolve().parents[5] / "shared" / "data"
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def support(text: str) -> np.ndarray:

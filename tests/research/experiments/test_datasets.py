@@ -11,7 +11,7 @@ from redveil.schema import Kind, Schema, Status
 from redveil_research.experiments import declarations
 from redveil_research.experiments.datasets import DATA_SETS, find, header, present
 
-FOLDER = Path(__file__).resolve().parents[5] / "shared" / "data"
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 # (rows, left columns, right columns) as the data sets' own descriptions have them
 SMALL = {
