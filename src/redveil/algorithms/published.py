@@ -26,6 +26,7 @@ from redveil.counting.prepared import PreparedData
 from redveil.data.dataset import Dataset
 from redveil.data.table import MISSING, CodedColumn, Column, NumericColumn, Table
 from redveil.errors import InputError
+from redveil.findings.binomial import must_have_scipy
 from redveil.findings.reporting import AUTO, Constraints, Reporting
 from redveil.growing.rules import Rules
 from redveil.losses.loss import Loss
@@ -96,13 +97,15 @@ class Published(Profile):
         return {name: paper[name] for name in algorithm.parameter_names() if name in paper}
 
     def check(self, algorithm: Algorithm) -> None:
-        """Refuse what the paper does not have."""
+        """Refuse what the paper does not have, and to go on without what its test takes."""
         if algorithm.name in OURS:
             raise InputError(
                 f"{algorithm.name} is not a published algorithm; leave out the published profile"
             )
         if algorithm.name == "alt-mcmc" and not algorithm.walks:
             raise InputError("published alt-mcmc always uses Markov chains; leave out sampler")
+        # Before anything is charged: p-values are computed last.
+        must_have_scipy()
 
     def check_loss(self, loss: Loss) -> None:
         """Refuse a δ: the paper's method knows none."""

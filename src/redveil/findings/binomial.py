@@ -76,13 +76,22 @@ def largest_binomial_p(moments: Moments, estimate: Estimate, critical_value: flo
 
 def _tail(overlap: Floats, size: Floats, chance: Floats) -> Floats:
     """Return P[X ≥ overlap] for X ~ Binomial(size, chance), for real-valued counts."""
-    try:
-        from scipy.special import betainc
-    except ModuleNotFoundError:
-        raise InputError(
-            "results of the published profile need SciPy; run pip install scipy"
-        ) from None
+    must_have_scipy()
+    from scipy.special import betainc
 
     above = np.maximum(size - overlap + 1, 1e-12)
     tail = betainc(np.maximum(overlap, 1e-12), above, np.clip(chance, 0.0, 1.0))
     return np.asarray(np.where(overlap <= 0, 1.0, tail), dtype=np.float64)
+
+
+def must_have_scipy() -> None:
+    """Refuse to go on without SciPy, which the paper's test alone takes.
+
+    >>> must_have_scipy()
+    """
+    try:
+        import scipy  # noqa: F401
+    except ModuleNotFoundError:
+        raise InputError(
+            "results of the published profile need SciPy; run pip install scipy"
+        ) from None

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ from redveil.report.released import released_tables
 from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner, within
 from redveil.trees.scores import GRID_BITS
+from support.mixed import mixed_dataset
 from support.seeded import SeededRandomness
 from support.tiny import Tiny, table_of, tiny_view
 
@@ -335,3 +338,11 @@ def test_what_the_paper_does_not_have_is_refused() -> None:
         InputError, match="published alt-mcmc always uses Markov chains; leave out sampler"
     ):
         AltMCMC(profile=PUBLISHED)
+
+
+def test_without_scipy_nothing_is_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    ledger = tmp_path / "ledger.sqlite"
+    with pytest.raises(InputError, match="need SciPy; run pip install scipy"):
+        redveil.mine(mixed_dataset(50, 1), 1, profile="published", ledger=ledger)
+    assert not ledger.exists()
