@@ -56,16 +56,6 @@ def ledgers_beside(schema: Path) -> list[Path]:
     return [one for one in dict.fromkeys(_usual(schema)) if is_there(one)]
 
 
-def is_found(ledger: Path, schema: Path) -> bool:
-    """Return whether a schema leads to a ledger without --ledger.
-
-    >>> is_found(Path("study/../study/datapackage.ledger.sqlite"), Path("study/new.json"))
-    True
-    """
-    own, shared = _usual(schema)
-    return _is_same(shared, ledger) and (_is_same(own, shared) or not is_there(own))
-
-
 def default_schema(schema: Path) -> Path:
     """Return the default schema in a schema's folder, or in that of the file that it links to.
 
