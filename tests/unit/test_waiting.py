@@ -15,7 +15,7 @@ from redveil.waiting import run_all
 WITHOUT_THREADS = """
 import resource, threading
 import numpy as np
-from redveil.growing import joint
+from redveil.counting import joint
 from redveil.waiting import run_all
 
 sets = np.full((128, 128), 5, dtype=np.uint64)
