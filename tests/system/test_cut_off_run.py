@@ -135,7 +135,7 @@ def test_a_run_that_is_stopped_where_nothing_can_be_written_prints_what_was_rele
     full = WAITING.replace(
         "findings._hardened = wait",
         "findings._hardened = wait\n"
-        "from redveil import files\n"
+        "from redveil.base import files\n"
         "from redveil.cli import paid_output, outputs\n"
         "def full(path, *_, **__):\n"
         "    raise files.InputError(f'{path}: cannot be written; the disk is full; make room')\n"
