@@ -9,41 +9,26 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import redveil
 from redveil_research.experiments import declarations as declared
-from redveil_research.experiments.declarations import KEY, Rules, fields
-from redveil_research.experiments.titles import (
-    BENEFICIARY_TITLES,
-    CLAIM_TITLES,
-    CLIMATE_TITLES,
-    NPAS_TITLES,
-    PATIENT_TITLES,
-    RESPONDENT_TITLES,
-    RWAS_TITLES,
-    SPECIES_TITLES,
-    STAY_TITLES,
-    Titles,
-    labels,
-    title,
-)
+from redveil_research.experiments.declarations import KEY, fields
 
 NOT_LABELLED: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class PublicData:
-    """The two files of one data set, and the rules that declare their columns.
-
-    `large` data sets get the parameters that the paper uses for its larger ones. `prune` is the
-    paper's pruning threshold for the data set, if it has one: the authors read it off a plot.
-    `labels` is the provider's file of what columns mean, if there is one. `views` are what readers
-    call the two tables.
+    """The two files of one data set, and what data_sets.toml says of them.
 
     >>> find("MAMMAL").left, find("MAMMAL").prune
     ('mammals/left.csv', 500)
@@ -52,13 +37,11 @@ class PublicData:
     name: str
     left: str
     right: str
-    left_rules: Rules
-    right_rules: Rules
+    rules: tuple[str, str]
     unit: str
     large: bool = False
     prune: int | None = None
-    left_titles: Titles = ()
-    right_titles: Titles = ()
+    titles: tuple[str, str] = ("", "")
     labels: str = ""
     views: tuple[str, str] = ("left", "right")
 
@@ -90,16 +73,12 @@ class PublicData:
         >>> find("MAMMAL").schema_of(["Moose"], ["t7+"]).right.attributes[0].title
         'mean daily highs in July (°C)'
         """
-        sides = (
-            (left, self.left_rules, self.left_titles),
-            (right, self.right_rules, self.right_titles),
-        )
         views = [
             [
                 declared.titled(one, known.get(one["name"]) or title(one["name"], titles))
-                for one in fields(names, rules)
+                for one in fields(names, _told()["rules"][rules])
             ]
-            for names, rules, titles in sides
+            for names, rules, titles in zip((left, right), self.rules, self.titles, strict=True)
         ]
         return declared.schema(self.name, self.unit, views[0], views[1], self.views)
 
@@ -119,111 +98,53 @@ mimic3_demo/right.csv; name the folder that contains them
         return redveil.load(*self.files(folder), schema or self.schema(folder))
 
 
-DATA_SETS = (
-    PublicData(
-        "MAMMAL",
-        "mammals/left.csv",
-        "mammals/right.csv",
-        declared.SPECIES,
-        declared.CLIMATE,
-        unit="grid cell",
-        prune=500,
-        left_titles=SPECIES_TITLES,
-        right_titles=CLIMATE_TITLES,
-        views=("species", "climate"),
-    ),
-    PublicData(
-        "CMS2",
-        "cms_desynpuf/sample02_left.csv",
-        "cms_desynpuf/sample02_right.csv",
-        declared.BENEFICIARIES,
-        declared.CLAIMS,
-        unit="beneficiary",
-        large=True,
-        prune=1000,
-        left_titles=BENEFICIARY_TITLES,
-        right_titles=CLAIM_TITLES,
-        labels="cms_desynpuf/dx_labels.csv",
-        views=("health", "costs"),
-    ),
-    PublicData(
-        "CMS-ALL",
-        "cms_desynpuf/all18_left.csv.gz",
-        "cms_desynpuf/all18_right.csv.gz",
-        declared.BENEFICIARIES,
-        declared.CLAIMS,
-        unit="beneficiary",
-        large=True,
-        prune=1000,
-        left_titles=BENEFICIARY_TITLES,
-        right_titles=CLAIM_TITLES,
-        labels="cms_desynpuf/dx_labels.csv",
-        views=("health", "costs"),
-    ),
-    PublicData(
-        "NPAS",
-        "npas/left.csv",
-        "npas/right.csv",
-        declared.BACKGROUND,
-        declared.NPAS_ANSWERS,
-        unit="respondent",
-        prune=200,
-        left_titles=RESPONDENT_TITLES,
-        right_titles=NPAS_TITLES,
-        views=("background", "answers"),
-    ),
-    PublicData(
-        "NPAS-2016",
-        "npas/feb2016_left.csv",
-        "npas/feb2016_right.csv",
-        declared.BACKGROUND,
-        declared.NPAS_ANSWERS,
-        unit="respondent",
-        prune=200,
-        left_titles=RESPONDENT_TITLES,
-        right_titles=NPAS_TITLES,
-        views=("background", "answers"),
-    ),
-    PublicData(
-        "RWAS",
-        "rwas/left.csv",
-        "rwas/right.csv",
-        declared.RWAS_BACKGROUND,
-        declared.RWAS_ANSWERS,
-        unit="respondent",
-        left_titles=RESPONDENT_TITLES,
-        right_titles=RWAS_TITLES,
-        views=("background", "answers"),
-    ),
-    PublicData(
-        "DBLP",
-        "dblp/left.csv",
-        "dblp/right.csv.gz",
-        declared.FLAGS,
-        declared.FLAGS,
-        unit="author",
-    ),
-    PublicData(
-        "DIABETES",
-        "diabetes130/left.csv.gz",
-        "diabetes130/right.csv.gz",
-        declared.ADMISSIONS,
-        declared.STAYS,
-        unit="patient",
-        large=True,
-        left_titles=PATIENT_TITLES,
-        right_titles=STAY_TITLES,
-        views=("patients", "stays"),
-    ),
-    PublicData(
-        "MIMIC",
-        "mimic3_demo/left.csv",
-        "mimic3_demo/right.csv",
-        declared.FLAGS,
-        declared.LAB_ITEMS,
-        unit="admission",
-    ),
-)
+@cache
+def _told() -> dict[str, Any]:
+    """Return what data_sets.toml says; rules and titles that begin with @ are replaced."""
+    text = files("redveil_research.experiments").joinpath("data_sets.toml").read_text("utf-8")
+    told = tomllib.loads(text)
+    for kind in ("rules", "titles"):
+        for name, listed in told[kind].items():
+            told[kind][name] = [
+                one
+                for each in listed
+                for one in (told[kind][each[1:]] if isinstance(each, str) else [each])
+            ]
+    return told
+
+
+DATA_SETS: Final = tuple(PublicData(**row) for row in _told()["data_set"])
+
+
+def title(name: str, titles: str) -> str:
+    """Return what a column is called, or nothing if no title knows better than its name.
+
+    >>> title("t7+", "climate"), title("Moose", "climate")
+    ('mean daily highs in July (°C)', '')
+    """
+    words = _told()["words"]
+    for pattern, text in _told()["titles"].get(titles, ()):
+        if found := re.fullmatch(pattern, name):
+            groups = found.groupdict()
+            return str(text.format(**{k: words.get(k, {}).get(v, v) for k, v in groups.items()}))
+    return ""
+
+
+def labels(path: Path) -> dict[str, str]:
+    """Return the titles in a provider's file of columns and labels; none if there is no file.
+
+    >>> labels(Path("nowhere.csv"))
+    {}
+    """
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        # Some labels end with the number of a finer group.
+        found = {row["column"]: re.sub(r"\s*\[.*\]$", "", row["label"]).strip() for row in rows}
+    return {
+        column: f"{label.lower()} diagnosed in hospital" for column, label in found.items() if label
+    }
 
 
 def find(name: str) -> PublicData:
