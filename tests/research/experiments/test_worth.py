@@ -9,7 +9,7 @@ import pytest
 import redveil
 from redveil.errors import InputError
 from redveil_research.experiments import datasets
-from redveil_research.experiments.generators import build
+from redveil_research.experiments.generators import generate
 from redveil_research.experiments.runs import Run, append, newest, read, settings_name, settings_of
 from redveil_research.experiments.series import Task, do_all, work
 from redveil_research.experiments.subjects import World
@@ -208,7 +208,7 @@ def test_the_papers_parameters_for_large_data() -> None:
 
 
 def test_different_settings_have_different_names() -> None:
-    dataset, other = build("noise", 30), build("survey", 30)
+    dataset, other = generate("noise", 30).load(), generate("survey", 30).load()
     names = {
         settings_name(one, settings_of(algorithm, large=large))
         for one in (dataset, other)

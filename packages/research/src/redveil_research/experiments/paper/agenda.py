@@ -9,7 +9,7 @@ from typing import Final
 
 from redveil_research.experiments import datasets
 from redveil_research.experiments.series import Task
-from redveil_research.experiments.subjects import PublicSubject, Segments, Subject
+from redveil_research.experiments.subjects import PublicSubject, public_subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +162,8 @@ class _Place:
     journal: Path
     same_code: bool
 
-    def subject(self, name: str) -> Subject:
-        base, _, segments = name.partition("/")
-        if segments:
-            return Segments(base, int(segments), self.data, self.journal.parent / "segments")
-        return PublicSubject(name, self.data)
+    def subject(self, name: str) -> PublicSubject:
+        return public_subject(name, self.data, self.journal.parent)
 
     def task(self, name: str, algorithm: str, epsilon: str, runs: int) -> Task:
         subject = self.subject(name)

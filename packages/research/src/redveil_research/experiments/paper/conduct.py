@@ -23,7 +23,7 @@ from redveil_research.experiments.paper.pooled import LIMIT, Known, Pool
 from redveil_research.experiments.rows import TwoTables
 from redveil_research.experiments.runs import Finding, Run, code_name, read
 from redveil_research.experiments.series import do_all
-from redveil_research.experiments.subjects import Segments
+from redveil_research.experiments.subjects import public_subject
 
 
 def provenance(runs: Sequence[Run], command: str) -> dict[str, str]:
@@ -128,15 +128,10 @@ def pooled(
 
 def _known(name: str, data: Path, folder: Path) -> Known:
     """Return the size of a data set and the paper's settings for it. Not private."""
-    base, _, count = name.partition("/")
-    source = datasets.find(base)
-    files, prune = source.files(data), source.prune
-    if count:
-        segments = Segments(base, int(count), data, folder / "segments")
-        files, prune = segments.files(), segments.prune
-    left, right = TwoTables.read(*files).views()
+    subject = public_subject(name, data, folder)
+    left, right = TwoTables.read(*subject.files()).views()
     columns = len(left.columns), len(right.columns)
-    return Known(left.count, *columns, source.large, prune or 0)
+    return Known(left.count, *columns, subject.large, subject.prune or 0)
 
 
 def leave(done: Conducted, experiments: Sequence[Experiment], command: str) -> list[Path]:
