@@ -14,7 +14,7 @@ from redveil_research.experiments.runs import Run, append, newest, read, setting
 from redveil_research.experiments.series import Task, do_all, work
 from redveil_research.experiments.subjects import World
 from redveil_research.experiments.worth import (
-    COLUMNS,
+    HEADS,
     main,
     markdown,
     ordered,
@@ -85,7 +85,7 @@ def test_an_experiment_is_resumed_and_ends_in_a_table(
         for line in (tmp_path / "new" / "generated.md").read_text().splitlines()
         if line.startswith("|")
     ]
-    assert rows[0] == [name for name, _ in COLUMNS]
+    assert rows[0] == list(HEADS)
     assert [row[:4] for row in rows[2:]] == [
         ["survey, 300", "5", OURS, "2"],
         ["survey, 300", "5", "alt-expm", "2"],

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import redveil
+from redveil_research.experiments.console import Table
 from redveil_research.experiments.paper import figures, tables
 from redveil_research.experiments.paper.agenda import SWEPT_EPSILONS
 from redveil_research.experiments.paper.pooled import Pool
-from redveil_research.experiments.paper.tables import Table
 
 Make: TypeAlias = Callable[[Pool], Table]
 Draw: TypeAlias = Callable[[Pool, Path], None]

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from redveil_research.experiments.console import NONE
 from redveil_research.experiments.paper import numbers, tables
 from redveil_research.experiments.paper.agenda import (
     BASELINES,
@@ -90,7 +91,7 @@ def paper_shares(data: str, epsilon: str) -> str:
     """
     found = [numbers.significant(data, variant.name, epsilon) for variant in VARIANTS]
     known = [one for one in found if one is not None]
-    return f"{min(known):.1f} to {max(known):.1f} %" if known else tables.NONE
+    return f"{min(known):.1f} to {max(known):.1f} %" if known else NONE
 
 
 def _shares(
@@ -138,7 +139,7 @@ def _scattered(pool: Pool, data: str) -> str:
              [one for pooled in every for one in pooled.kept]]  # fmt: skip
     small = [_mean_percent([share(one.true < LEAST for one in part)]) for part in parts]
     off = column(parts[1], "noisy") - column(parts[1], "true")
-    median = f"{np.median(off):+.2f}" if off.size else tables.NONE
+    median = f"{np.median(off):+.2f}" if off.size else NONE
     return f"{small[0]}, {small[1]}, {median}"
 
 
@@ -157,7 +158,7 @@ def _medians(pool: Pool, data: str) -> str:
 
 
 def _median(found: Sequence[Finding]) -> str:
-    return f"{np.median(column(found, 'true')):.2f}" if found else tables.NONE
+    return f"{np.median(column(found, 'true')):.2f}" if found else NONE
 
 
 def _best(cell: str) -> str:
@@ -216,7 +217,7 @@ def _convergence(pool: Pool) -> str:
     ours = [tables.moments(run) for run in walks]
     theirs = [numbers.walked(run.epsilon) for run in walks]
     apart = [f"{(some[0][0] - some[-1][0]) / some[-1][1]:.2f}" for some in (ours, theirs) if some]
-    return " and ".join(apart) or tables.NONE
+    return " and ".join(apart) or NONE
 
 
 def _successes(pool: Pool) -> str:
@@ -246,7 +247,7 @@ def _error(pool: Pool, epsilon: str) -> str:
         for one in pool.take(data, variant, epsilon).kept
         if one.p_value <= LIMIT
     ]
-    return f"{np.median(differences(kept)):.2f}" if kept else tables.NONE
+    return f"{np.median(differences(kept)):.2f}" if kept else NONE
 
 
 def _mean_percent(shares: Iterable[float]) -> str:
@@ -256,4 +257,4 @@ def _mean_percent(shares: Iterable[float]) -> str:
     ('38 %', '–')
     """
     known = [one for one in shares if not math.isnan(one)]
-    return f"{100 * sum(known) / len(known):.0f} %" if known else tables.NONE
+    return f"{100 * sum(known) / len(known):.0f} %" if known else NONE

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from redveil_research.experiments.paper import tables
+from redveil_research.experiments.console import Table
 from redveil_research.experiments.paper.catalogue import EXPERIMENTS, Experiment
 from redveil_research.experiments.paper.conduct import Conducted
 from redveil_research.experiments.paper.in_short import facts, significance_facts
@@ -88,4 +88,4 @@ def in_short(pool: Pool) -> str:
     """Return one line for each table and figure: what the runs say, in numbers."""
     found = facts(pool)
     lines = [(place, said.format(**found)) for place, said in words()["in_short"].items()]
-    return tables.Table(("table or figure", "what the runs say"), lines, texts=2).markdown()
+    return Table(("table or figure", "what the runs say"), lines, texts=2).markdown()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
+from redveil_research.experiments.console import NONE, Table
 from redveil_research.experiments.paper import numbers
 from redveil_research.experiments.paper.agenda import (
     ALL,
@@ -58,28 +58,6 @@ def far_sums(draws: int) -> list[tuple[int, float, int]]:
             sums += source.laplace(0, SCALE, draws)
         found += [(terms, bound, int((np.abs(sums) > bound).sum())) for bound in bounds]
     return found
-
-
-NONE: Final = "–"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of text. The first `texts` columns are words, the others numbers.
-
-    >>> Table(("a", "b"), [("x", "1")]).markdown().splitlines()[1]
-    '| --- | ---: |'
-    """
-
-    heads: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    texts: int = 1
-
-    def markdown(self) -> str:
-        """Return the table in Markdown."""
-        rules = ["---" if i < self.texts else "---:" for i in range(len(self.heads))]
-        lines = [self.heads, rules, *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def data_sets(pool: Pool) -> Table:
