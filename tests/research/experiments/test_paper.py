@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import redveil
 from redveil.cli.app import app
 from redveil_research.experiments import runs, series
+from redveil_research.experiments.judging import binomial_tail, mann_whitney, spearman
 from redveil_research.experiments.paper import figures, numbers, page, tables
 from redveil_research.experiments.paper.agenda import (
     ALL,
@@ -33,10 +34,15 @@ from redveil_research.experiments.paper.agenda import (
     by_name,
     missing,
 )
-from redveil_research.experiments.paper.catalogue import EXPERIMENTS, chosen
-from redveil_research.experiments.paper.conduct import JOURNAL, Conducted, conduct, leave
+from redveil_research.experiments.paper.conduct import (
+    EXPERIMENTS,
+    JOURNAL,
+    Conducted,
+    chosen,
+    conduct,
+    leave,
+)
 from redveil_research.experiments.paper.pooled import Known, Pool
-from redveil_research.experiments.rank_tests import binomial_tail, mann_whitney, spearman
 from redveil_research.experiments.runs import Finding, Run, append, code_name, read
 from redveil_research.experiments.series import Task, work
 from redveil_research.experiments.subjects import PublicSubject, World

@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import redveil
-from redveil_research.experiments import declarations as declare
-from redveil_research.experiments.declarations import Field
+from redveil_research.experiments import datasets as declare
+from redveil_research.experiments.datasets import Field
 from redveil_research.experiments.rows import TwoTables
 
 Floats: TypeAlias = NDArray[np.float64]
