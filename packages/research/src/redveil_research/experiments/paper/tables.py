@@ -331,16 +331,19 @@ def runtimes(pool: Pool) -> Table:
 
 def worths(pool: Pool) -> Table:
     """Tell what the lists are worth to a reader, pruned as in the paper; ours beside them."""
-    rows = []
-    for data in pool.subjects:
-        for epsilon in EPSILONS:
-            cells = [data, epsilon]
-            for variant in ALL:
-                runs = pool.take(data, variant, epsilon).runs
-                mean = np.mean([run.worth for run in runs]) if runs else math.nan
-                listed = np.mean([run.found for run in runs]) if runs else math.nan
-                cells.append(NONE if math.isnan(mean) else f"{mean:.2f} ({listed:.1f})")
-            rows.append(cells)
+
+    def cell(data: str, epsilon: str, variant: Variant) -> str:
+        runs = pool.take(data, variant, epsilon).runs
+        if not runs:
+            return NONE
+        listed = np.mean([run.found for run in runs])
+        return f"{np.mean([run.worth for run in runs]):.2f} ({listed:.1f})"
+
+    rows = [
+        (data, epsilon, *(cell(data, epsilon, variant) for variant in ALL))
+        for data in pool.subjects
+        for epsilon in EPSILONS
+    ]
     return Table(("data", "ε", *NAMES), rows)
 
 
