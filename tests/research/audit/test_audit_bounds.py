@@ -13,8 +13,7 @@ from scipy.stats import binom, binomtest
 
 from redveil.errors import InputError
 from redveil_research.audit.bounds import at_least, at_most, epsilon_at_least
-from redveil_research.audit.events import best_event, promise
-from redveil_research.audit.outcome import Outcome
+from redveil_research.audit.events import Outcome, best_event, promise
 
 
 @given(

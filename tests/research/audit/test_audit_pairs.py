@@ -14,9 +14,8 @@ from redveil.losses.loss import Loss
 from redveil.mining import Mined, mine
 from redveil.sealed import open_for_owner
 from redveil_research.audit.audit import FEWEST, audit
-from redveil_research.audit.cases import cases
-from redveil_research.audit.outcome import Observer
-from redveil_research.audit.pairs import Pair, pair, pairs
+from redveil_research.audit.cases import Pair, cases, pair, pairs
+from redveil_research.audit.events import Observer
 from support.seeded import FixedNoise
 
 

@@ -27,11 +27,9 @@ from redveil.schema import Attribute, Kind, Schema, Side, View
 from redveil.sealed import Sealed, open_for_owner
 from redveil_research import baseline
 from redveil_research.baselines import BaselineName
-from redveil_research.baselines.branches import holds
-from redveil_research.baselines.features import Features, features_of
-from redveil_research.baselines.methods import METHODS, Growth, layered_trees, split_trees
-from redveil_research.baselines.report import Baseline, BaselineDocument, MatchPart
-from redveil_research.baselines.starts import Start
+from redveil_research.baselines.baseline import Baseline, BaselineDocument, MatchPart
+from redveil_research.baselines.branches import Features, features_of, holds
+from redveil_research.baselines.methods import METHODS, Growth, Start, layered_trees, split_trees
 from redveil_research.cli.baseline import baseline as command
 from support.clinic import ORDERS, clinic
 from support.mixed import mixed_dataset

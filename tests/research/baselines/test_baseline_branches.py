@@ -10,13 +10,13 @@ from redveil.schema import Side
 from redveil_research.baselines.branches import (
     Branch,
     Split,
+    features_of,
     grow,
     holds,
     positive,
     query_of,
     whole,
 )
-from redveil_research.baselines.features import features_of
 from support.mixed import mixed_schema, mixed_table
 
 

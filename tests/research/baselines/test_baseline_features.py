@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from redveil.data.table import NumericColumn
 from redveil.query.formula import Literal, evaluate
 from redveil.schema import Attribute, Kind, Side
-from redveil_research.baselines.features import between, features_of
+from redveil_research.baselines.branches import between, features_of
 from support.mixed import mixed_table
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from oracle.baseline_starts import best_matches
 from redveil.schema import Side
-from redveil_research.baselines.features import features_of
-from redveil_research.baselines.starts import best_starts
+from redveil_research.baselines.branches import features_of
+from redveil_research.baselines.methods import best_starts
 from support.mixed import mixed_table
 
 
@@ -32,7 +32,7 @@ def test_blocks_of_entities_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     table = mixed_table(500, seed=2)
     views = {side: features_of(table.view(side), 500) for side in Side}
     whole = [(one.attribute, one.jaccard) for one in best_starts(views, 20, 5, 0.8)]
-    monkeypatch.setattr("redveil_research.baselines.starts._BLOCK", 37)
+    monkeypatch.setattr("redveil_research.baselines.methods._BLOCK", 37)
     assert [(one.attribute, one.jaccard) for one in best_starts(views, 20, 5, 0.8)] == whole
 
 

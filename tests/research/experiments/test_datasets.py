@@ -8,7 +8,6 @@ import pytest
 from redveil import owner
 from redveil.errors import InputError
 from redveil.schema import Kind, Schema, Status
-from redveil_research.experiments import declarations
 from redveil_research.experiments.datasets import DATA_SETS, find, header, present
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -98,14 +97,13 @@ def test_a_header_in_gzip(tmp_path: Path) -> None:
 
 def test_an_unknown_column_is_named() -> None:
     with pytest.raises(InputError, match="column wind: no rule declares it"):
-        declarations.fields(["t1-", "wind"], declarations.CLIMATE)
+        find("MAMMAL").schema_of(["Moose"], ["t1-", "wind"])
 
 
 @pytest.mark.parametrize(
     ("column", "required"), [("MEDREIMB_IP_2008", True), ("MEDREIMB_IP_2010", False)]
 )
 def test_later_years_may_be_missing(column: str, *, required: bool) -> None:
-    fields = declarations.fields([column], declarations.CLAIMS)
-    (amount,) = declarations.schema("claims", "beneficiary", fields, fields).left.attributes
+    (amount,) = find("CMS2").schema_of(["esrd"], [column]).right.attributes
     assert amount.required is required
     assert amount.cuts[:4] == (0.0, 10.0, 20.0, 50.0)

@@ -14,8 +14,8 @@ from redveil.sealed import open_for_owner
 from redveil_research.experiments.generators import (
     GENERATORS,
     Generated,
-    build,
     claims,
+    generate,
     gradients,
     noise,
     survey,
@@ -49,7 +49,7 @@ def strongest(data: Generated) -> float:
 
 @pytest.mark.parametrize("name", GENERATORS)
 def test_columns_fit_the_schema(name: str) -> None:
-    dataset = build(name, 400)
+    dataset = generate(name, 400).load()
     both = table(dataset)
     assert both.rows == 400
     for view, columns in ((dataset.schema.left, both.left), (dataset.schema.right, both.right)):
@@ -67,7 +67,7 @@ def test_columns_fit_the_schema(name: str) -> None:
 
 @pytest.mark.parametrize("name", GENERATORS)
 def test_the_seed_determines_the_data(name: str) -> None:
-    first, again, other = (table(build(name, 200, seed)) for seed in (5, 5, 6))
+    first, again, other = (table(generate(name, 200, seed).load()) for seed in (5, 5, 6))
     assert all(
         np.array_equal(values(first.right[c]), values(again.right[c]), equal_nan=True)
         for c in first.right
@@ -79,7 +79,7 @@ def test_the_seed_determines_the_data(name: str) -> None:
 def test_the_schema_depends_on_neither_rows_nor_their_number(name: str) -> None:
     # The seed determines the categories too.
     def public(rows: int) -> Schema:
-        return build(name, rows).schema
+        return generate(name, rows).load().schema
 
     assert [a.required for a in public(30).right.attributes] == [
         a.required for a in public(300).right.attributes

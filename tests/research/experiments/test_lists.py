@@ -10,12 +10,12 @@ import pytest
 import redveil
 from redveil.errors import InputError
 from redveil_research.experiments.datasets import find
-from redveil_research.experiments.generators import build
+from redveil_research.experiments.generators import generate
 from redveil_research.experiments.lists import legend, listed, main, page, section
 
 
 def test_every_redescription_has_a_row_that_says_what_the_result_says() -> None:
-    result = redveil.mine(build("gradients", 3000), 5)
+    result = redveil.mine(generate("gradients", 3000).load(), 5)
     *entries, last = re.split(r"\n\n|\n(?=\d+\. )", listed(result))
     assert len(entries) == len(result.redescriptions) > 2
     told = zip(entries, result.redescriptions, result.sentences(), strict=True)
@@ -49,7 +49,7 @@ def test_names_that_are_listed_are_explained() -> None:
 
 
 def test_a_section_names_the_data_and_its_unit() -> None:
-    text = section(find("RWAS"), redveil.mine(build("survey", 700), 1))
+    text = section(find("RWAS"), redveil.mine(generate("survey", 700).load(), 1))
     assert text.startswith("## RWAS\n\nAbout ")
     assert " entities (noisy), each one respondent. An online test" in text
     assert text in page([text], "1")

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import redveil
 from redveil.cli.app import app
 from redveil_research.experiments import runs, series
+from redveil_research.experiments.judging import binomial_tail, mann_whitney, spearman
 from redveil_research.experiments.paper import figures, numbers, page, tables
 from redveil_research.experiments.paper.agenda import (
     ALL,
@@ -33,13 +34,18 @@ from redveil_research.experiments.paper.agenda import (
     by_name,
     missing,
 )
-from redveil_research.experiments.paper.catalogue import EXPERIMENTS, chosen
-from redveil_research.experiments.paper.conduct import JOURNAL, Conducted, conduct, leave
+from redveil_research.experiments.paper.conduct import (
+    EXPERIMENTS,
+    JOURNAL,
+    Conducted,
+    chosen,
+    conduct,
+    leave,
+)
 from redveil_research.experiments.paper.pooled import Known, Pool
-from redveil_research.experiments.rank_tests import binomial_tail, mann_whitney, spearman
 from redveil_research.experiments.runs import Finding, Run, append, code_name, read
 from redveil_research.experiments.series import Task, work
-from redveil_research.experiments.subjects import Segments, World
+from redveil_research.experiments.subjects import PublicSubject, World
 
 GOOD = Finding(0.6, 900.0, 0.5, 1e-9)
 BAD = Finding(0.4, 700.0, 0.05, 0.5)
@@ -261,15 +267,15 @@ def test_segments_are_those_of_the_first_digits(tmp_path: Path) -> None:
             writer = csv.writer(file)
             writer.writerow(["id", column])
             writer.writerows([key, place % 2] for place, key in enumerate(keys))
-    four = Segments("CMS2", 4, tmp_path, tmp_path / "cache")
+    four = PublicSubject("CMS2", tmp_path, segments=4, cache=tmp_path / "cache")
     loaded = four.load()
     assert loaded.views[0].count == 4 * 4
     # Of 2,500 beneficiaries, where the paper's smallest CMS has 7,200 and a threshold of 1,000.
     assert four.prune == 347
-    assert Segments("CMS-ALL", 1, tmp_path, tmp_path).prune == 1000
+    assert PublicSubject("CMS-ALL", tmp_path, segments=1).prune == 1000
     left, _ = four.files()
     written = left.stat().st_mtime_ns
-    assert Segments("CMS2", 4, tmp_path, tmp_path / "cache").load().views[0].count == 16
+    four.load()
     assert left.stat().st_mtime_ns == written
 
 

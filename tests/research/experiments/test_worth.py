@@ -9,12 +9,12 @@ import pytest
 import redveil
 from redveil.errors import InputError
 from redveil_research.experiments import datasets
-from redveil_research.experiments.generators import build
+from redveil_research.experiments.generators import generate
 from redveil_research.experiments.runs import Run, append, newest, read, settings_name, settings_of
 from redveil_research.experiments.series import Task, do_all, work
 from redveil_research.experiments.subjects import World
 from redveil_research.experiments.worth import (
-    COLUMNS,
+    HEADS,
     main,
     markdown,
     ordered,
@@ -85,7 +85,7 @@ def test_an_experiment_is_resumed_and_ends_in_a_table(
         for line in (tmp_path / "new" / "generated.md").read_text().splitlines()
         if line.startswith("|")
     ]
-    assert rows[0] == [name for name, _ in COLUMNS]
+    assert rows[0] == list(HEADS)
     assert [row[:4] for row in rows[2:]] == [
         ["survey, 300", "5", OURS, "2"],
         ["survey, 300", "5", "alt-expm", "2"],
@@ -207,7 +207,7 @@ def test_the_papers_parameters_for_large_data() -> None:
 
 
 def test_different_settings_have_different_names() -> None:
-    dataset, other = build("noise", 30), build("survey", 30)
+    dataset, other = generate("noise", 30).load(), generate("survey", 30).load()
     names = {
         settings_name(one, settings_of(algorithm, large=large))
         for one in (dataset, other)

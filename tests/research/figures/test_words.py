@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redveil.query.text import parse_text
-from redveil_research.figures.canvas import drawing
-from redveil_research.figures.words import conjunction_words, fitted, in_words, measured
+from redveil_research.figures.canvas import conjunction_words, drawing, fitted, in_words, measured
 
 
 @given(st.text(max_size=300), st.floats(0.3, 3), st.integers(1, 3))

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from redveil.errors import InputError
-from redveil_research.experiments.declarations import flag
-from redveil_research.preparation.prepared import Prepared, schema_of
-from redveil_research.preparation.raw import Row, find_file, lines, rows
+from redveil_research.experiments.datasets import flag
+from redveil_research.preparation.prepared import Prepared, Row, find_file, lines, rows, schema_of
 
 
 def written(path: Path, text: str) -> Path:

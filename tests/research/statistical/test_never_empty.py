@@ -15,7 +15,7 @@ from redveil.algorithms.catalogue import make_algorithm
 from redveil.findings.reporting import Reporting
 from redveil.losses.loss import Loss
 from redveil.mining import mine
-from redveil_research.experiments.generators import build
+from redveil_research.experiments.generators import generate
 from support.seeded import SeededRandomness
 
 RUNS = 5
@@ -27,7 +27,7 @@ RUNS = 5
     [("survey", 1_400, 0), ("claims", 1_200, 0), ("survey", 5_500, 1), ("survey", 9_200, 2)],
 )
 def test_no_run_is_empty(algorithm: str, generator: str, size: int, alternations: int) -> None:
-    data, streams, wanted = build(generator, size, 3), count(1), make_algorithm(algorithm)
+    data, streams, wanted = generate(generator, size, 3).load(), count(1), make_algorithm(algorithm)
     for _ in range(RUNS):
         mined = mine(
             data,

@@ -13,8 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redveil_research.baselines.baseline import baseline
-    from redveil_research.baselines.report import Baseline
+    from redveil_research.baselines.baseline import Baseline, baseline
     from redveil_research.clired import write_clired
     from redveil_research.diagnosis import Diagnosis, diagnose
     from redveil_research.figures.plot import plot, plot_detectable
@@ -33,7 +32,7 @@ __all__ = [
 
 # The module of each public name. Imported on first use, so that commands start fast.
 _HOMES = {
-    "Baseline": "redveil_research.baselines.report",
+    "Baseline": "redveil_research.baselines.baseline",
     "Diagnosis": "redveil_research.diagnosis",
     "baseline": "redveil_research.baselines.baseline",
     "diagnose": "redveil_research.diagnosis",

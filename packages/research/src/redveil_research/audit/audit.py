@@ -12,14 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from redveil import Dataset, InputError, RedveilError
 from redveil.seam.neighbours import Algorithm, Constraints, Loss, Mined, awaited, mine
-from redveil_research.audit.cases import Case, asked
-from redveil_research.audit.events import best_event, promise
-from redveil_research.audit.outcome import REFUSED, Observer, Outcome
-from redveil_research.audit.pairs import Pair, pair, pairs
+from redveil_research.audit.cases import Case, Pair, asked, pair, pairs
+from redveil_research.audit.events import REFUSED, Observer, Outcome, best_event, promise
 
 Runner = Callable[[Dataset, Algorithm, Loss], Mined]
 Progress = Callable[[float], None]
@@ -61,14 +59,8 @@ class Piece:
     runs: int
 
 
-class Spread(Protocol):
-    """Runs pieces of work in order: the built-in `map`, or that of a pool."""
-
-    def __call__(
-        self, work: Callable[[Piece], list[Outcome]], pieces: Iterable[Piece], /
-    ) -> Iterable[list[Outcome]]:
-        """Return the outcomes of each piece."""
-        ...
+# Runs pieces of work in order: the built-in `map`, or that of a pool.
+Spread = Callable[[Callable[[Piece], list[Outcome]], Iterable[Piece]], Iterable[list[Outcome]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +206,12 @@ def _observe(
     return found
 
 
-T = TypeVar("T")
-R = TypeVar("R")
-
-
 @contextmanager
 def processes() -> Iterator[Spread]:
     """Yield a `map` that runs pieces of work in one process per core.
 
     >>> with processes() as spread:
-    ...     list(spread(str, ()))
+    ...     list(spread(observe, ()))
     []
     """
     # Spawned, not forked: Numba's and Polars' threads do not survive a fork.
@@ -235,9 +223,11 @@ def processes() -> Iterator[Spread]:
         pool.shutdown(cancel_futures=True)
 
 
-def _spread(pool: Executor, work: Callable[[T], R], over: Iterable[T]) -> Iterator[R]:
+def _spread(
+    pool: Executor, work: Callable[[Piece], list[Outcome]], pieces: Iterable[Piece]
+) -> Iterator[list[Outcome]]:
     """Yield the results of work done in other processes, in order."""
-    for future in [pool.submit(work, each) for each in over]:
+    for future in [pool.submit(work, piece) for piece in pieces]:
         yield awaited(future)
 
 

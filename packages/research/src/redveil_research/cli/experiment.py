@@ -1,10 +1,11 @@
-"""`redveil experiment`: the paper's tables and figures, made again on public data."""
+"""`redveil experiment` and `redveil prepare`: published experiments, and public data for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,7 +13,9 @@ from redveil import InputError
 from redveil.seam.commands import display, say
 
 if TYPE_CHECKING:
-    from redveil_research.experiments.paper.catalogue import Experiment
+    from redveil_research.experiments.paper.conduct import Experiment
+    from redveil_research.preparation.prepared import Prepared
+
 
 LIST, PAGE, PAPER = "list", "page", "paper"
 
@@ -46,7 +49,7 @@ def experiment(
 
     redveil experiment paper --data DATA --quick
     """
-    from redveil_research.experiments.paper.catalogue import chosen
+    from redveil_research.experiments.paper.conduct import chosen
 
     if name == LIST:
         _show_list()
@@ -71,7 +74,7 @@ def experiment(
 def _show_list() -> None:
     """Print every table and figure with its name."""
     from redveil.seam.results import Listing
-    from redveil_research.experiments.paper.catalogue import EXPERIMENTS
+    from redveil_research.experiments.paper.conduct import EXPERIMENTS
 
     rows = [(one.name, one.place, one.title) for one in EXPERIMENTS]
     rows.append((PAPER, "all of them", "every table and figure"))
@@ -82,3 +85,42 @@ def _show(experiments: Sequence[Experiment], out: Path) -> None:
     """Print the table of a single experiment."""
     if len(experiments) == 1 and experiments[0].table is not None:
         typer.echo((out / f"{experiments[0].name}.md").read_text(encoding="utf-8"))
+
+
+DatasetName = Literal["cms", "npas", "mammals", "mimic"]
+
+
+def prepare(
+    name: Annotated[
+        DatasetName, typer.Argument(metavar="NAME", help="cms, npas, mammals or mimic.")
+    ],
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="Folder with the publisher's files.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Folder for left.csv, right.csv and their schema.")
+    ],
+    segments: Annotated[
+        int | None, typer.Option(help="cms: how many of the 16 segments [default: all]")
+    ] = None,
+) -> None:
+    """Turn the raw files of a public data set into two views and a schema."""
+    from redveil_research.preparation.prepared import must_be_free
+
+    if segments is not None and name != "cms":
+        raise InputError(f"--segments does nothing for {name}; leave it out")
+    if segments is not None and not 1 <= segments <= 16:
+        raise InputError("--segments must be a whole number from 1 to 16")
+    must_be_free(out)
+    prepared = _prepared(name, raw, segments)
+    prepared.write(out)
+    for note in prepared.notes:
+        say(f"owner only: {note}", "dim")
+    left, right = prepared.schema.left.attributes, prepared.schema.right.attributes
+    say(f"written to {out}: {len(left)} left and {len(right)} right attributes")
+
+
+def _prepared(name: DatasetName, raw: Path, segments: int | None) -> Prepared:
+    """Prepare a data set."""
+    module = import_module(f"redveil_research.preparation.{name}")
+    options = {} if segments is None else {"segments": segments}
+    prepared: Prepared = getattr(module, f"prepare_{name}")(raw, **options)
+    return prepared

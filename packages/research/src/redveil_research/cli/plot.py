@@ -1,4 +1,4 @@
-"""`redveil plot`: figures for papers, of a result or of what a run would detect."""
+"""`redveil plot`, `redveil latex` and `redveil clired`: results for papers and for other tools."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from redveil.seam.commands import (
     ReadableGroup,
     ResultFile,
     check_output,
+    is_standard_output,
     naming_options,
     read_listed,
+    save,
     say,
+    write_file,
 )
 from redveil.seam.results import FileKind
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from redveil_research.figures.plot import FigureKind
+
 
 plot = typer.Typer(help="Draw figures for papers.", no_args_is_help=True, cls=ReadableGroup)
 
@@ -107,3 +111,60 @@ def _say(kept: Path | None, picture: Path) -> None:
     if kept:
         say(f"previous figure kept as {kept}")
     say(f"written to {picture}")
+
+
+def latex(
+    result: ResultFile,
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the table to this file.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="With all supports, and the leaf table of each entry.")
+    ] = False,
+) -> None:
+    """Print a result as a LaTeX table, for amsmath and booktabs.
+
+    For another choice or order, list it first: redveil show result.json --top 5 -o list.json
+    """
+    from redveil_research.latex import latex_table
+
+    if target is not None:
+        check_output(target, FileKind.LIST, [result])
+    read = read_listed(result)
+    if read.document.warning:
+        say(read.document.warning, "bold red")
+    text = latex_table(read, full=full)
+    if target is None:
+        write_file(text)
+        return
+    # An earlier list may have been edited.
+    if kept := save(f"{text}\n", target, FileKind.LIST):
+        say(f"previous list kept as {kept}")
+    if not is_standard_output(target):
+        say(f"written to {target}")
+
+
+def clired(
+    result: ResultFile,
+    target: Annotated[
+        Path, typer.Option("--output", "-o", help="Write to this file; - prints.")
+    ] = Path("-"),
+) -> None:
+    """Write a result's queries in the format of clired and Siren.
+
+    For another choice or order, list it first: redveil show result.json --top 5 -o list.json
+    """
+    from redveil_research.clired import write_clired
+
+    printed = is_standard_output(target)
+    if not printed:
+        check_output(target, FileKind.QUERIES, [result])
+    read = read_listed(result)
+    listed, kept = write_clired(read, Path("/dev/stdout") if printed else target)
+    if printed:
+        return
+    if kept:
+        say(f"previous queries kept as {kept}")
+    say(f"written to {target}")
+    if listed is not None:
+        say(f"names that clired cannot read are numbered; {listed} lists them")

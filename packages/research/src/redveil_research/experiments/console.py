@@ -1,9 +1,11 @@
-"""Terminal output of the experiments: progress, options, and one line per error."""
+"""What the experiments share: tables, progress, options, and one line per error."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
 
 import typer
 from rich.console import Console
@@ -13,6 +15,27 @@ import redveil
 from redveil.seam.commands import say
 
 T = TypeVar("T")
+# What stands in a table where there is no number.
+NONE: Final = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of text. The first `texts` columns are words, the others numbers.
+
+    >>> Table(("a", "b"), [("x", "1")]).markdown().splitlines()[1]
+    '| --- | ---: |'
+    """
+
+    heads: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    texts: int = 1
+
+    def markdown(self) -> str:
+        """Return the table in Markdown."""
+        rules = ["---" if i < self.texts else "---:" for i in range(len(self.heads))]
+        lines = [self.heads, rules, *self.rows]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def tracked(items: Sequence[T], task: str) -> Iterable[T]:
@@ -23,6 +46,13 @@ def tracked(items: Sequence[T], task: str) -> Iterable[T]:
     """
     console = Console(stderr=True)
     return track(items, task, console=console, transient=True, disable=not console.is_terminal)
+
+
+def write_page(path: Path | None, text: str) -> None:
+    """Write what was asked for, if a file was named."""
+    if path is not None:
+        path.write_text(text, encoding="utf-8")
+        say(f"written to {path}")
 
 
 def parts(given: Iterable[str]) -> list[str]:

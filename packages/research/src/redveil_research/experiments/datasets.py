@@ -1,49 +1,183 @@
 """Public data sets, each with a schema declared from public knowledge of its domain.
 
-Every experiment takes the folder that contains them as an argument. Schemas come from common
-knowledge and from code books; only the headers of the files are read for them. Numbers
-outside their bounds are compared as they are.
+Schemas come from common knowledge and from code books: kinds, bounds and cut points. Each view has
+rules. The first rule whose pattern matches a column's whole name declares the column, as a field of
+a data package. Only the headers of the files are read for them. Numbers outside their bounds are
+compared as they are.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import redveil
-from redveil_research.experiments import declarations as declared
-from redveil_research.experiments.declarations import KEY, Rules, fields
-from redveil_research.experiments.titles import (
-    BENEFICIARY_TITLES,
-    CLAIM_TITLES,
-    CLIMATE_TITLES,
-    NPAS_TITLES,
-    PATIENT_TITLES,
-    RESPONDENT_TITLES,
-    RWAS_TITLES,
-    SPECIES_TITLES,
-    STAY_TITLES,
-    Titles,
-    labels,
-    title,
-)
+
+Field: TypeAlias = dict[str, Any]
+Maker: TypeAlias = Callable[[str], Field]
+# A pattern, the name of a maker, and its arguments.
+Rules: TypeAlias = Sequence[Sequence[Any]]
+
+KEY: Final = "id"
+
+
+def fields(names: Iterable[str], rules: Rules) -> list[Field]:
+    """Declare each column by the first rule whose pattern matches its whole name.
+
+    >>> fields(["age"], [["a.*", "number", 0, 110, "50:70:10"]])[0]["redveil"]
+    {'cuts': [50, 60]}
+    """
+    return [_declare(name, rules) for name in names]
+
+
+def _declare(name: str, rules: Rules) -> Field:
+    for pattern, maker, *given in rules:
+        if re.fullmatch(pattern, name):
+            options = given.pop() if given and isinstance(given[-1], dict) else {}
+            return MAKERS[maker](*given, **options)(name)
+    raise redveil.InputError(f"column {name}: no rule declares it; add one to data_sets.toml")
+
+
+def schema(
+    name: str,
+    unit: str,
+    left: Sequence[Field],
+    right: Sequence[Field],
+    views: tuple[str, str] = ("left", "right"),
+    paths: tuple[str, str] | None = None,
+) -> redveil.Schema:
+    """Return the schema of two views with these fields and the key `id`.
+
+    paths: where their files are, if the schema says so
+
+    >>> schema("fauna", "grid cell", [flag()("Moose")], [scale(0, 9)("warmth")]).unit
+    'grid cell'
+    """
+    resources: list[Field] = [
+        {
+            "name": view,
+            "schema": {"primaryKey": KEY, "fields": [{"name": KEY, "type": "string"}, *declared]},
+        }
+        for view, declared in zip(views, (left, right), strict=True)
+    ]
+    for resource, path in zip(resources, paths or (), strict=False):
+        resource["path"] = path
+    descriptor = {"name": name, "resources": resources, "redveil": {"unit": unit}}
+    return redveil.Schema.from_dict(descriptor)
+
+
+def flag(*, required: bool = True) -> Maker:
+    """Declare a Boolean attribute.
+
+    >>> flag()("esrd")
+    {'name': 'esrd', 'type': 'boolean', 'constraints': {'required': True}}
+    """
+    return lambda name: _field(name, "boolean", required)
+
+
+def one_of(*categories: str, required: bool = True) -> Maker:
+    """Declare a categorical attribute by its code book.
+
+    >>> one_of("no", "yes")("voted")["constraints"]["enum"]
+    ['no', 'yes']
+    """
+    return lambda name: _field(name, "string", required, enum=list(categories))
+
+
+def levels(*categories: str, required: bool = True) -> Maker:
+    """Declare an ordinal attribute by its levels, lowest first.
+
+    >>> levels("low", "high")("risk")["redveil"]
+    {'kind': 'ordinal'}
+    """
+    extras = {"kind": "ordinal"}
+    return lambda name: {**one_of(*categories, required=required)(name), "redveil": extras}
+
+
+def number(
+    minimum: float, maximum: float, cuts: Iterable[float] | Field | str, *, required: bool = True
+) -> Maker:
+    """Declare a numeric attribute by its bounds and its cut points, or a rule for these.
+
+    cuts: as a text, from, to and step of a range
+
+    >>> number(0, 110, range(50, 70, 10))("age")["redveil"]
+    {'cuts': [50, 60]}
+    """
+    if isinstance(cuts, str):
+        cuts = range(*map(int, cuts.split(":")))
+    extras = {"cuts": cuts if isinstance(cuts, dict) else list(cuts)}
+    bounds = {"minimum": minimum, "maximum": maximum}
+    return lambda name: {**_field(name, "number", required, **bounds), "redveil": extras}
+
+
+def scale(lowest: int, highest: int) -> Maker:
+    """Declare an answer on a scale, or a small count, cut between any two values.
+
+    >>> scale(1, 5)("Q1")["redveil"]
+    {'cuts': [1, 2, 3, 4]}
+    """
+    return number(lowest, highest, range(lowest, highest))
+
+
+def equal_width(minimum: float, maximum: float, count: int) -> Maker:
+    """Declare a numeric attribute that is cut into intervals of equal width.
+
+    >>> equal_width(0, 1, 4)("share")["redveil"]
+    {'cuts': {'method': 'equal-width', 'count': 4}}
+    """
+    return number(minimum, maximum, {"method": "equal-width", "count": count})
+
+
+def heavy_tailed(smallest: float, maximum: float, *, required: bool = True) -> Maker:
+    """Declare an amount or a duration of at least 0, cut at 0 and at 1-2-5 per power of ten.
+
+    >>> heavy_tailed(10, 200)("dollars")["redveil"]
+    {'cuts': {'method': 'decades', 'smallest': 10}}
+    """
+    cuts = {"method": "decades", "smallest": smallest}
+    return number(0.0, maximum, cuts, required=required)
+
+
+def titled(field: Field, title: str) -> Field:
+    """Return a field with what readers call it, if there is anything better than its name.
+
+    >>> titled({"name": "esrd"}, "end-stage kidney disease")["title"]
+    'end-stage kidney disease'
+    """
+    return {**field, "title": title} if title else field
+
+
+def _field(name: str, kind: str, required: bool, **constraints: object) -> Field:  # noqa: FBT001
+    declared = {**constraints, "required": True} if required else constraints
+    return {"name": name, "type": kind, **({"constraints": declared} if declared else {})}
+
+
+MAKERS: Final[dict[str, Callable[..., Maker]]] = {
+    "flag": flag,
+    "one_of": one_of,
+    "number": number,
+    "scale": scale,
+    "equal_width": equal_width,
+    "heavy_tailed": heavy_tailed,
+}
+
 
 NOT_LABELLED: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class PublicData:
-    """The two files of one data set, and the rules that declare their columns.
-
-    `large` data sets get the parameters that the paper uses for its larger ones. `prune` is the
-    paper's pruning threshold for the data set, if it has one: the authors read it off a plot.
-    `labels` is the provider's file of what columns mean, if there is one. `views` are what readers
-    call the two tables.
+    """The two files of one data set, and what data_sets.toml says of them.
 
     >>> find("MAMMAL").left, find("MAMMAL").prune
     ('mammals/left.csv', 500)
@@ -52,13 +186,11 @@ class PublicData:
     name: str
     left: str
     right: str
-    left_rules: Rules
-    right_rules: Rules
+    rules: tuple[str, str]
     unit: str
     large: bool = False
     prune: int | None = None
-    left_titles: Titles = ()
-    right_titles: Titles = ()
+    titles: tuple[str, str] = ("", "")
     labels: str = ""
     views: tuple[str, str] = ("left", "right")
 
@@ -90,18 +222,14 @@ class PublicData:
         >>> find("MAMMAL").schema_of(["Moose"], ["t7+"]).right.attributes[0].title
         'mean daily highs in July (°C)'
         """
-        sides = (
-            (left, self.left_rules, self.left_titles),
-            (right, self.right_rules, self.right_titles),
-        )
         views = [
             [
-                declared.titled(one, known.get(one["name"]) or title(one["name"], titles))
-                for one in fields(names, rules)
+                titled(one, known.get(one["name"]) or title(one["name"], titles))
+                for one in fields(names, _told()["rules"][rules])
             ]
-            for names, rules, titles in sides
+            for names, rules, titles in zip((left, right), self.rules, self.titles, strict=True)
         ]
-        return declared.schema(self.name, self.unit, views[0], views[1], self.views)
+        return schema(self.name, self.unit, views[0], views[1], self.views)
 
     def load(self, folder: Path, schema: redveil.Schema | None = None) -> redveil.Dataset:
         """Load the two files with the declared schema, or with another.
@@ -119,111 +247,53 @@ mimic3_demo/right.csv; name the folder that contains them
         return redveil.load(*self.files(folder), schema or self.schema(folder))
 
 
-DATA_SETS = (
-    PublicData(
-        "MAMMAL",
-        "mammals/left.csv",
-        "mammals/right.csv",
-        declared.SPECIES,
-        declared.CLIMATE,
-        unit="grid cell",
-        prune=500,
-        left_titles=SPECIES_TITLES,
-        right_titles=CLIMATE_TITLES,
-        views=("species", "climate"),
-    ),
-    PublicData(
-        "CMS2",
-        "cms_desynpuf/sample02_left.csv",
-        "cms_desynpuf/sample02_right.csv",
-        declared.BENEFICIARIES,
-        declared.CLAIMS,
-        unit="beneficiary",
-        large=True,
-        prune=1000,
-        left_titles=BENEFICIARY_TITLES,
-        right_titles=CLAIM_TITLES,
-        labels="cms_desynpuf/dx_labels.csv",
-        views=("health", "costs"),
-    ),
-    PublicData(
-        "CMS-ALL",
-        "cms_desynpuf/all18_left.csv.gz",
-        "cms_desynpuf/all18_right.csv.gz",
-        declared.BENEFICIARIES,
-        declared.CLAIMS,
-        unit="beneficiary",
-        large=True,
-        prune=1000,
-        left_titles=BENEFICIARY_TITLES,
-        right_titles=CLAIM_TITLES,
-        labels="cms_desynpuf/dx_labels.csv",
-        views=("health", "costs"),
-    ),
-    PublicData(
-        "NPAS",
-        "npas/left.csv",
-        "npas/right.csv",
-        declared.BACKGROUND,
-        declared.NPAS_ANSWERS,
-        unit="respondent",
-        prune=200,
-        left_titles=RESPONDENT_TITLES,
-        right_titles=NPAS_TITLES,
-        views=("background", "answers"),
-    ),
-    PublicData(
-        "NPAS-2016",
-        "npas/feb2016_left.csv",
-        "npas/feb2016_right.csv",
-        declared.BACKGROUND,
-        declared.NPAS_ANSWERS,
-        unit="respondent",
-        prune=200,
-        left_titles=RESPONDENT_TITLES,
-        right_titles=NPAS_TITLES,
-        views=("background", "answers"),
-    ),
-    PublicData(
-        "RWAS",
-        "rwas/left.csv",
-        "rwas/right.csv",
-        declared.RWAS_BACKGROUND,
-        declared.RWAS_ANSWERS,
-        unit="respondent",
-        left_titles=RESPONDENT_TITLES,
-        right_titles=RWAS_TITLES,
-        views=("background", "answers"),
-    ),
-    PublicData(
-        "DBLP",
-        "dblp/left.csv",
-        "dblp/right.csv.gz",
-        declared.FLAGS,
-        declared.FLAGS,
-        unit="author",
-    ),
-    PublicData(
-        "DIABETES",
-        "diabetes130/left.csv.gz",
-        "diabetes130/right.csv.gz",
-        declared.ADMISSIONS,
-        declared.STAYS,
-        unit="patient",
-        large=True,
-        left_titles=PATIENT_TITLES,
-        right_titles=STAY_TITLES,
-        views=("patients", "stays"),
-    ),
-    PublicData(
-        "MIMIC",
-        "mimic3_demo/left.csv",
-        "mimic3_demo/right.csv",
-        declared.FLAGS,
-        declared.LAB_ITEMS,
-        unit="admission",
-    ),
-)
+@cache
+def _told() -> dict[str, Any]:
+    """Return what data_sets.toml says; rules and titles that begin with @ are replaced."""
+    text = files("redveil_research.experiments").joinpath("data_sets.toml").read_text("utf-8")
+    told = tomllib.loads(text)
+    for kind in ("rules", "titles"):
+        for name, listed in told[kind].items():
+            told[kind][name] = [
+                one
+                for each in listed
+                for one in (told[kind][each[1:]] if isinstance(each, str) else [each])
+            ]
+    return told
+
+
+DATA_SETS: Final = tuple(PublicData(**row) for row in _told()["data_set"])
+
+
+def title(name: str, titles: str) -> str:
+    """Return what a column is called, or nothing if no title knows better than its name.
+
+    >>> title("t7+", "climate"), title("Moose", "climate")
+    ('mean daily highs in July (°C)', '')
+    """
+    words = _told()["words"]
+    for pattern, text in _told()["titles"].get(titles, ()):
+        if found := re.fullmatch(pattern, name):
+            groups = found.groupdict()
+            return str(text.format(**{k: words.get(k, {}).get(v, v) for k, v in groups.items()}))
+    return ""
+
+
+def labels(path: Path) -> dict[str, str]:
+    """Return the titles in a provider's file of columns and labels; none if there is no file.
+
+    >>> labels(Path("nowhere.csv"))
+    {}
+    """
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        # Some labels end with the number of a finer group.
+        found = {row["column"]: re.sub(r"\s*\[.*\]$", "", row["label"]).strip() for row in rows}
+    return {
+        column: f"{label.lower()} diagnosed in hospital" for column, label in found.items() if label
+    }
 
 
 def find(name: str) -> PublicData:

@@ -9,7 +9,7 @@ true rows, so the output is NOT private.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Final
@@ -18,7 +18,7 @@ import typer
 
 import redveil
 from redveil.seam.commands import say
-from redveil_research.experiments.console import parts, run, tracked
+from redveil_research.experiments.console import NONE, Table, parts, run, tracked, write_page
 from redveil_research.experiments.judging import judge
 from redveil_research.experiments.subjects import Loaded, public_subjects
 
@@ -27,33 +27,10 @@ GIVEN: Final = ("Moose", "Stoat", "Beech Marten", "Wood mouse")
 EPSILONS: Final = "1,0.3,0.1,0.03"
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """All runs at one ε.
-
-    best:      the true corrected index of the best answer of each run that has one
-    confirmed: in how many runs an answer was confirmed
-    """
-
-    epsilon: str
-    runs: int
-    best: tuple[float, ...]
-    confirmed: int
-
-    @property
-    def line(self) -> str:
-        """A row of the table.
-
-        >>> Described("1", 4, (0.5, 0.7), 1).line
-        '| 1 | 4 | 2 | 0.60 | 25 % |'
-        """
-        best = f"{fmean(self.best):.2f}" if self.best else "–"
-        share = f"{self.confirmed / self.runs:.0%}".replace("%", " %")
-        return f"| {self.epsilon} | {self.runs} | {self.runs - len(self.best)} | {best} | {share} |"
-
-
-def described(loaded: Loaded, epsilon: str, runs: int, given: tuple[str, ...] = GIVEN) -> Described:
-    """Describe each attribute so many times."""
+def described(
+    loaded: Loaded, epsilon: str, runs: int, given: Sequence[str] = GIVEN
+) -> tuple[str, ...]:
+    """Describe each attribute so many times, and return a row of the table."""
     best: list[float] = []
     confirmed = 0
     for name in given:
@@ -63,16 +40,18 @@ def described(loaded: Loaded, epsilon: str, runs: int, given: tuple[str, ...] = 
             if answers:
                 best.append(max(one.corrected for one in answers))
             confirmed += any(one.confirmed for one in result)
-    return Described(epsilon, runs * len(given), tuple(best), confirmed)
+    done = runs * len(given)
+    mean = f"{fmean(best):.2f}" if best else NONE
+    return epsilon, f"{done}", f"{done - len(best)}", mean, f"{100 * confirmed / done:.0f} %"
 
 
-def page(rows: list[Described]) -> str:
+def page(rows: Sequence[Sequence[str]]) -> str:
     """Return the table with a title.
 
     >>> page([]).splitlines()[0]
     '# How well questions are answered'
     """
-    lines = "\n".join(one.line for one in rows)
+    heads = ("ε", "runs", "empty", "best", "confirmed")
     return f"""# How well questions are answered
 
 `describe` with {", ".join(f"`[{name}]`" for name in GIVEN[:-1])} and `[{GIVEN[-1]}]` of MAMMAL as
@@ -81,9 +60,7 @@ the mean over all runs that have an answer. *confirmed*: the share of runs with 
 Written by
 `python -m redveil_research.experiments.descriptions DATA --table docs/evidence/descriptions.md`.
 
-| ε | runs | empty | best | confirmed |
-| ---: | ---: | ---: | ---: | ---: |
-{lines}
+{Table(heads, rows, texts=0).markdown()}
 """
 
 
@@ -103,9 +80,7 @@ def main(
     asked = tracked(parts(epsilon or [EPSILONS]), "describing")
     text = page([described(loaded, one, runs) for one in asked])
     typer.echo(text)
-    if table:
-        table.write_text(text, encoding="utf-8")
-        say(f"written to {table}")
+    write_page(table, text)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,17 @@ the same. At strength 0 the views are independent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 import redveil
-from redveil_research.experiments import declarations as declare
-from redveil_research.experiments.declarations import Field
+from redveil_research.experiments import datasets as declare
+from redveil_research.experiments.datasets import Field
 from redveil_research.experiments.rows import TwoTables
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -42,51 +41,8 @@ class Generated:
         return redveil.load(self.tables.left, self.tables.right, self.schema)
 
 
-class Generator(Protocol):
-    """Generates as many entities as requested, the same ones for the same seed.
-
-    >>> generator: Generator = gradients
-    >>> generator(100, 1).load()
-    <Dataset gradients: 150 left and 48 right attributes>
-    """
-
-    def __call__(self, rows: int, seed: int = 1) -> Generated:
-        """Generate two tables."""
-
-
-class RelatedGenerator(Protocol):
-    """Generates views that are related as strongly as requested.
-
-    >>> generator: RelatedGenerator = survey
-    """
-
-    def __call__(self, rows: int, seed: int = 1, *, strength: float) -> Generated:
-        """Generate two tables."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
-    """A declared attribute and its values: bool, float64 (NaN is missing) or categories.
-
-    >>> Column(declare.flag()("sick"), pa.array([True, False])).field["name"]
-    'sick'
-    """
-
-    field: Field
-    values: pa.Array
-
-
-def build(name: str, rows: int, seed: int = 1) -> redveil.Dataset:
-    """Generate data with the generator of this name and its default columns.
-
-    >>> build("noise", 50)
-    <Dataset noise: 60 left and 40 right attributes>
-    >>> build("nonsense", 50)
-    Traceback (most recent call last):
-    redveil.errors.InputError: no such generator; use one of gradients, survey, claims, markers, \
-noise, wide
-    """
-    return generate(name, rows, seed).load()
+# A declared attribute and its values: bool, float64 (NaN is missing) or categories.
+Column: TypeAlias = tuple[Field, pa.Array]
 
 
 def generate(name: str, rows: int, seed: int = 1, strength: float | None = None) -> Generated:
@@ -102,9 +58,9 @@ def generate(name: str, rows: int, seed: int = 1, strength: float | None = None)
         raise redveil.InputError(f"no such generator; use one of {', '.join(GENERATORS)}")
     if strength is None:
         return GENERATORS[name](rows, seed)
-    if name not in RELATED:
+    if name == "noise":
         raise redveil.InputError(f"{name}: its views are never related; leave the strength out")
-    return RELATED[name](rows, seed, strength=strength)
+    return GENERATORS[name](rows, seed, strength=strength)
 
 
 def gradients(
@@ -214,29 +170,24 @@ def wide(
     return _generated("wide sparse", rows, left, right, unit="author")
 
 
-GENERATORS: Final[Mapping[str, Generator]] = MappingProxyType(
-    {
-        "gradients": gradients,
-        "survey": survey,
-        "claims": claims,
-        "markers": markers,
-        "noise": noise,
-        "wide": wide,
-    }
-)
-RELATED: Final[Mapping[str, RelatedGenerator]] = MappingProxyType(
-    {"gradients": gradients, "survey": survey, "claims": claims, "markers": markers, "wide": wide}
-)
+GENERATORS: Final[dict[str, Callable[..., Generated]]] = {
+    "gradients": gradients,
+    "survey": survey,
+    "claims": claims,
+    "markers": markers,
+    "noise": noise,
+    "wide": wide,
+}
 
 
 def _generated(
     name: str, rows: int, left: Sequence[Column], right: Sequence[Column], unit: str
 ) -> Generated:
     """Return the columns as tables, with the schema that they were generated for."""
-    schema = declare.schema(name, unit, [one.field for one in left], [one.field for one in right])
+    schema = declare.schema(name, unit, [one for one, _ in left], [one for one, _ in right])
     key = pa.array(np.arange(rows))
     tables = [
-        pa.table({declare.KEY: key, **{one.field["name"]: one.values for one in side}})
+        pa.table({declare.KEY: key, **{one["name"]: values for one, values in side}})
         for side in (left, right)
     ]
     return Generated(TwoTables(tables[0], tables[1]), schema)
@@ -254,17 +205,17 @@ def _shared(rng: np.random.Generator, causes: NDArray[T], strength: float) -> ND
 
 
 def _flag(name: str, holds: NDArray[np.bool_]) -> Column:
-    return Column(declare.flag()(name), pa.array(holds))
+    return declare.flag()(name), pa.array(holds)
 
 
 def _coded(field: Field, codes: NDArray[np.int64]) -> Column:
     categories = pa.array(field["constraints"]["enum"])
-    return Column(field, pa.DictionaryArray.from_arrays(pa.array(codes), categories))
+    return field, pa.DictionaryArray.from_arrays(pa.array(codes), categories)
 
 
 def _numeric(field: Field, values: Floats) -> Column:
     bounds = field["constraints"]["minimum"], field["constraints"]["maximum"]
-    return Column(field, pa.array(np.clip(values, *bounds)))
+    return field, pa.array(np.clip(values, *bounds))
 
 
 def _landscape(rng: np.random.Generator, rows: int) -> Floats:

@@ -19,8 +19,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 import redveil
-from redveil.seam.commands import say
-from redveil_research.experiments.console import parts, run, tracked
+from redveil_research.experiments.console import parts, run, tracked, write_page
 from redveil_research.experiments.datasets import PublicData, find
 
 WANTED: Final = "MAMMAL,CMS2,RWAS"
@@ -205,9 +204,7 @@ def main(
     wanted = [find(name) for name in parts(only or [WANTED])]
     sections = [section(one, mined(one, data, epsilon)) for one in tracked(wanted, "mining")]
     typer.echo("\n".join(sections))
-    if table:
-        table.write_text(page(sections, epsilon), encoding="utf-8")
-        say(f"written to {table}")
+    write_page(table, page(sections, epsilon))
 
 
 if __name__ == "__main__":

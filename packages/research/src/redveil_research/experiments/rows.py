@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -19,28 +19,13 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 import redveil
+from redveil.seam.results import AttributePart
 
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 
 TRUE: Final = ("true", "yes", "1", "1.0")
 FALSE: Final = ("false", "no", "0", "0.0")
-
-
-class Attribute(Protocol):
-    """What a result file says about an attribute."""
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-
-    @property
-    def kind(self) -> str:
-        """Either boolean, categorical, ordinal or numeric."""
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """All values, lowest first if they are ordered; none if it is numeric or boolean."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +40,8 @@ class Answers:
 class Rows:
     """One view's columns by name, all in the same order of entities.
 
-    >>> from types import SimpleNamespace
     >>> sick = Rows({"age": pa.array([30, None, 50])}, 3)
-    >>> age = SimpleNamespace(name="age", kind="numeric", categories=())
+    >>> age = AttributePart(name="age", kind="numeric")
     >>> over = {"attribute": "age", "op": ">", "value": 40}
     >>> sick.answers({"not": over}, {"age": age}).yes.tolist()
     [True, False, False]
@@ -67,7 +51,7 @@ class Rows:
     count: int
     _codes: dict[str, Floats] = field(default_factory=dict, repr=False)
 
-    def answers(self, query: Mapping[str, Any], declared: Mapping[str, Attribute]) -> Answers:
+    def answers(self, query: Mapping[str, Any], declared: Mapping[str, AttributePart]) -> Answers:
         """Return who satisfies a query in JSON. A conjunction ends at its first unknown part."""
         if "not" in query:
             inner = self.answers(query["not"], declared)
@@ -84,7 +68,7 @@ class Rows:
             return Answers(yes, no)
         return self._literal(query, declared[query["attribute"]])
 
-    def _literal(self, literal: Mapping[str, Any], attribute: Attribute) -> Answers:
+    def _literal(self, literal: Mapping[str, Any], attribute: AttributePart) -> Answers:
         codes = self._coded(attribute)
         known = ~np.isnan(codes)
         if literal["op"] == "known":
@@ -98,7 +82,7 @@ class Rows:
         }[literal["op"]]
         return Answers(holds & known, ~holds & known)
 
-    def _coded(self, attribute: Attribute) -> Floats:
+    def _coded(self, attribute: AttributePart) -> Floats:
         """Return a column as numbers, NaN where the value is unknown."""
         if attribute.name not in self._codes:
             self._codes[attribute.name] = _coded(self.columns[attribute.name], _coder(attribute))
@@ -185,7 +169,7 @@ def _coded(column: pa.ChunkedArray | pa.Array, code: Callable[[str], float]) -> 
     return np.asarray(table[places], dtype=np.float64)
 
 
-def _coder(attribute: Attribute) -> Callable[[str], float]:
+def _coder(attribute: AttributePart) -> Callable[[str], float]:
     """Return what turns a text into a number; NaN means unknown."""
     if attribute.kind == "numeric":
         return _number
@@ -206,7 +190,7 @@ def _truth(text: str) -> float:
     return 1.0 if text in TRUE else 0.0 if text in FALSE else math.nan
 
 
-def _value(value: float | str, attribute: Attribute) -> float:
+def _value(value: float | str, attribute: AttributePart) -> float:
     """Return the number that stands for a literal's value; true is 1."""
     if not isinstance(value, str):
         return float(value)

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import redveil
 from redveil.seam.truth import estimates_only
-from redveil_research.experiments.judging import Judged, judge, worth
-from redveil_research.experiments.rank_tests import binomial_tail
+from redveil_research.experiments.judging import Judged, binomial_tail, judge, worth
 from redveil_research.experiments.subjects import Loaded
 
 # data set, algorithm, ε

@@ -23,7 +23,7 @@ import redveil
 from redveil.seam.commands import say
 from redveil_research import baseline, diagnose
 from redveil_research.experiments.console import tracked
-from redveil_research.experiments.rank_tests import binomial_tail
+from redveil_research.experiments.judging import binomial_tail
 from redveil_research.experiments.runs import (
     LARGE_LIMITS,
     Finding,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -34,44 +34,27 @@ class Loaded:
     views: tuple[Rows, Rows]
 
 
-class Subject(Protocol):
-    """Data that can be loaded in any process: sealed data cannot be sent to one."""
-
-    @property
-    def title(self) -> str:
-        """The name in tables and journals."""
-
-    @property
-    def large(self) -> bool:
-        """Whether the paper's parameters for larger data apply."""
-
-    @property
-    def prune(self) -> int | None:
-        """The paper's pruning threshold, if it has one for this data."""
-
-    def load(self) -> Loaded:
-        """Load the data."""
-
-    def __hash__(self) -> int:
-        """Tell subjects apart, so that one that was just loaded can be found again."""
-
-
 @dataclass(frozen=True, slots=True)
 class PublicSubject:
     """A public data set in a folder, with a schema drafted from it or declared without it.
 
-    >>> PublicSubject("CMS2", Path("somewhere")).large
-    True
+    segments: of a CMS data set, so many of the 16, by the first hexadecimal digit of the id
+    cache:    for the files of the segments, which are written once
+
+    >>> PublicSubject("CMS2", Path("somewhere"), segments=4).title
+    'CMS2/4'
     """
 
     name: str
     folder: Path
     schema: SchemaChoice = "draft"
+    segments: int = 0
+    cache: Path = Path()
 
     @property
     def title(self) -> str:
         """The name in tables and journals."""
-        return self.name
+        return f"{self.name}/{self.segments}" if self.segments else self.name
 
     @property
     def large(self) -> bool:
@@ -80,58 +63,21 @@ class PublicSubject:
 
     @property
     def prune(self) -> int | None:
-        """The paper's pruning threshold, if it has one for this data."""
-        return datasets.find(self.name).prune
-
-    def load(self) -> Loaded:
-        """Load both files twice: with redveil, and as they are."""
-        one = datasets.find(self.name)
-        files = one.files(self.folder)
-        draft = self.schema == "draft"
-        dataset = one.load(self.folder, redveil.draft(*files).schema if draft else None)
-        return Loaded(dataset, TwoTables.read(*files).views())
-
-
-@dataclass(frozen=True, slots=True)
-class Segments:
-    """The first of the 16 segments of a CMS data set, by the first hexadecimal digit of the id.
-
-    folder: of the data sets; cache: for the files of the segments, which are written once
-
-    >>> Segments("CMS2", 4, Path("somewhere"), Path("cache")).title
-    'CMS2/4'
-    """
-
-    name: str
-    segments: int
-    folder: Path
-    cache: Path
-
-    @property
-    def title(self) -> str:
-        """The name in tables and journals."""
-        return f"{self.name}/{self.segments}"
-
-    @property
-    def large(self) -> bool:
-        """Whether the paper's parameters for larger data apply."""
-        return True
-
-    @property
-    def prune(self) -> int | None:
         """The paper's pruning threshold; in proportion where the paper has no data as small."""
         known = datasets.find(self.name).prune
-        if known is None or self.name not in SMALL_SEGMENTS:
+        if known is None or not self.segments or self.name not in SMALL_SEGMENTS:
             return known
         return round(known * min(self.segments * SMALL_SEGMENTS[self.name] / PAPER_SEGMENT, 1))
 
     def files(self) -> tuple[Path, Path]:
-        """Return the two files of the segments; they are written unless they are there."""
-        source = datasets.find(self.name)
+        """Return the two files; those of segments are written unless they are there."""
+        whole = datasets.find(self.name).files(self.folder)
+        if not self.segments:
+            return whole
         left, right = (
-            self.cache / f"{self.name}-{self.segments}-{side}.csv" for side in ("left", "right")
+            self.cache / f"{self.name}-{self.segments}-{s}.csv" for s in ("left", "right")
         )
-        for path, original in zip((left, right), source.files(self.folder), strict=True):
+        for path, original in zip((left, right), whole, strict=True):
             if not path.is_file():
                 self.cache.mkdir(parents=True, exist_ok=True)
                 write_segments(original, path, DIGITS[: self.segments])
@@ -140,8 +86,11 @@ class Segments:
     def load(self) -> Loaded:
         """Load both files twice: with redveil, and as they are."""
         files = self.files()
-        dataset = redveil.load(*files, redveil.draft(*files).schema)
-        return Loaded(dataset, TwoTables.read(*files).views())
+        draft = self.schema == "draft"
+        schema = (
+            redveil.draft(*files).schema if draft else datasets.find(self.name).schema(self.folder)
+        )
+        return Loaded(redveil.load(*files, schema), TwoTables.read(*files).views())
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +111,8 @@ class World:
     seed: int = 1
     strength: float | None = None
     unrelated: bool = False
+    # A person reads the threshold off a plot.
+    prune: None = None
 
     @property
     def title(self) -> str:
@@ -174,11 +125,6 @@ class World:
         """Whether the paper's parameters for larger data apply."""
         return self.rows >= LARGE
 
-    @property
-    def prune(self) -> int | None:
-        """The paper's pruning threshold: none, because a person reads it off a plot."""
-        return None
-
     def load(self) -> Loaded:
         """Generate the data."""
         made = generators.generate(self.name, self.rows, self.seed, self.strength)
@@ -188,6 +134,20 @@ class World:
             tables = tables.unrelated(order)
         dataset = redveil.load(tables.left, tables.right, made.schema)
         return Loaded(dataset, tables.views())
+
+
+def public_subject(name: str, data: Path, out: Path) -> PublicSubject:
+    """Return a data set, or with a slash so many segments of it, which are kept in a folder.
+
+    >>> public_subject("CMS-ALL/8", Path("data"), Path("out")).segments
+    8
+    """
+    base, _, segments = name.partition("/")
+    return PublicSubject(base, data, segments=int(segments or 0), cache=out / "segments")
+
+
+# Data that can be loaded in any process: sealed data cannot be sent to one.
+Subject: TypeAlias = PublicSubject | World
 
 
 def public_subjects(

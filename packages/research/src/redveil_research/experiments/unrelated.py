@@ -12,7 +12,6 @@ run the command again to resume.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
@@ -20,7 +19,7 @@ import typer
 
 import redveil
 from redveil.seam.commands import say
-from redveil_research.experiments.console import numbers, parts, run, tracked
+from redveil_research.experiments.console import Table, numbers, parts, run, tracked, write_page
 from redveil_research.experiments.judging import SIGNIFICANT
 from redveil_research.experiments.runs import (
     RowKey,
@@ -41,80 +40,59 @@ EPSILONS: Final = "10,1,0.1,0.01"
 Done: TypeAlias = tuple[RowKey, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """How many runs listed or confirmed anything.
-
-    by_chance: of the entries listed, how many are significant in these very rows
-    """
-
-    data: str
-    epsilon: str
-    runs: int
-    listing: int
-    confirming: int
-    listed: int
-    by_chance: int
+HEADS: Final = (
+    *("data", "ε", "runs", "that list anything", "that confirm anything", "listed"),
+    "with p ≤ 0.01",
+)
+Counts: TypeAlias = dict[tuple[str, str], tuple[int, ...]]
 
 
-def rows_of(runs: Iterable[Run]) -> list[Row]:
-    """Summarise runs by data and ε.
+def counted(runs: Iterable[Run]) -> Counts:
+    """Count runs by data and ε: those that list or confirm anything, and what they list.
 
-    >>> rows_of([Run("noise, 700", "twin", "1", 1, "s", 0.5, 0.4)])[0].listing
-    0
+    >>> counted([Run("noise, 700", "twin", "1", 1, "s", 0.5, 0.4)])
+    {('noise, 700', '1'): (1, 0, 0, 0, 0)}
     """
     grouped: dict[tuple[str, str], list[Run]] = {}
     for one in runs:
         grouped.setdefault((one.data, one.epsilon), []).append(one)
-    return [_row(key, newest(group)) for key, group in grouped.items()]
+    return {key: _counts(newest(group)) for key, group in grouped.items()}
 
 
-def _row(key: tuple[str, str], runs: Sequence[Run]) -> Row:
+def _counts(runs: Sequence[Run]) -> tuple[int, ...]:
     p_values = [p for one in runs for p in one.p_value]
-    return Row(
-        *key,
-        runs=len(runs),
-        listing=sum(one.found > 0 for one in runs),
-        confirming=sum(any(one.confirmed) for one in runs),
-        listed=len(p_values),
-        by_chance=sum(p <= SIGNIFICANT for p in p_values),
+    return (
+        len(runs),
+        sum(one.found > 0 for one in runs),
+        sum(any(one.confirmed) for one in runs),
+        len(p_values),
+        # Significant in these very rows, by chance.
+        sum(p <= SIGNIFICANT for p in p_values),
     )
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(counts: Counts) -> str:
     """Return the table, and a sum.
 
-    >>> print(markdown([Row("noise, 700", "1", 100, 2, 0, 3, 3)]))
-    | data | ε | runs | that list anything | that confirm anything | listed | with p ≤ 0.01 |
-    | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-    | noise, 700 | 1 | 100 | 2 | 0 | 3 | 3 |
-    | all | | 100 | 2 | 0 | 3 | 3 |
+    >>> print(markdown({("noise, 700", "1"): (100, 2, 0, 3, 3)}).splitlines()[-1])
+    | all |  | 100 | 2 | 0 | 3 | 3 |
     """
-    heads = "runs | that list anything | that confirm anything | listed | with p ≤ 0.01"
-    lines = [f"| data | ε | {heads} |", f"| --- | {' | '.join(['---:'] * 6)} |"]
-    lines += [f"| {row.data} | {row.epsilon} | {_counts([row])} |" for row in rows]
-    return "\n".join([*lines, f"| all | | {_counts(rows)} |"])
+    sums = tuple(map(sum, zip(*counts.values(), strict=True)))
+    rows = [(*key, *map(str, row)) for key, row in (counts | {("all", ""): sums}).items()]
+    return Table(HEADS, rows).markdown()
 
 
-def _counts(rows: Sequence[Row]) -> str:
-    sums = (
-        sum(getattr(row, name) for row in rows)
-        for name in ("runs", "listing", "confirming", "listed", "by_chance")
-    )
-    return " | ".join(str(one) for one in sums)
-
-
-def page(rows: Sequence[Row], algorithm: str) -> str:
+def page(counts: Counts, algorithm: str) -> str:
     """Return the table as a page with a title.
 
-    >>> print(page([], "twin").splitlines()[0])
+    >>> print(page({}, "twin").splitlines()[0])
     # What is found where there is nothing to find: twin
     """
     return (
         f"# What is found where there is nothing to find: {algorithm}\n\n"
         "Generated data whose views are unrelated, new data for every run. An entry can have a "
         "small\np-value in the rows at hand, because it was chosen among many; none must be "
-        f"confirmed.\n\n{markdown(rows)}\n"
+        f"confirmed.\n\n{markdown(counts)}\n"
     )
 
 
@@ -159,11 +137,9 @@ def main(
         for name, size in kinds:
             world = World(name, size, number, unrelated=name != "noise")
             mine_anew(world, algorithm, prices, done, journal)
-    rows = rows_of(one for one in read(journal) if one.algorithm == algorithm)
-    typer.echo(markdown(rows))
-    if table:
-        table.write_text(page(rows, algorithm), encoding="utf-8")
-        say(f"written to {table}")
+    counts = counted(one for one in read(journal) if one.algorithm == algorithm)
+    typer.echo(markdown(counts))
+    write_page(table, page(counts, algorithm))
 
 
 if __name__ == "__main__":

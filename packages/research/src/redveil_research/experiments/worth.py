@@ -26,7 +26,7 @@ import typer
 
 import redveil
 from redveil.seam.commands import say
-from redveil_research.experiments.console import numbers, parts
+from redveil_research.experiments.console import NONE, Table, numbers, parts, write_page
 from redveil_research.experiments.console import run as run_command
 from redveil_research.experiments.judging import SIGNIFICANT
 from redveil_research.experiments.runs import RowKey, Run, latest, read, settings_of
@@ -64,12 +64,8 @@ def targets() -> tuple[Target, ...]:
     >>> targets()[0].target
     3.1
     """
-    text = (
-        files("redveil_research.experiments")
-        .joinpath("worth_targets.toml")
-        .read_text(encoding="utf-8")
-    )
-    return tuple(Target(**row) for row in tomllib.loads(text)["row"])
+    path = files("redveil_research.experiments").joinpath("worth_targets.toml")
+    return tuple(Target(**row) for row in tomllib.loads(path.read_text("utf-8"))["row"])
 
 
 def target_of(data: str, algorithm: str, epsilon: str) -> Target | None:
@@ -84,26 +80,10 @@ def target_of(data: str, algorithm: str, epsilon: str) -> Target | None:
 
 
 LARGER_HALF = 0.5
-COLUMNS = (
-    ("data", "---"),
-    ("ε", "---:"),
-    ("algorithm", "---"),
-    ("runs", "---:"),
-    ("empty", "---:"),
-    ("worth", "---:"),
-    ("first release", "---:"),
-    ("target", "---:"),
-    ("found", "---:"),
-    ("confirmed", "---:"),
-    ("larger halves", "---:"),
-    ("significant", "---:"),
-    ("J in interval", "---:"),
-    ("width", "---:"),
-    ("p within bound", "---:"),
-    ("J", "---:"),
-    ("corrected", "---:"),
-    ("literals", "---:"),
-    ("CPU s", "---:"),
+HEADS = (
+    *("data", "ε", "algorithm", "runs", "empty", "worth", "first release", "target", "found"),
+    *("confirmed", "larger halves", "significant", "J in interval", "width", "p within bound", "J"),
+    *("corrected", "literals", "CPU s"),
 )
 LEGEND = """\
 *worth* is the mean of the runs with its standard error, an empty list being worth 0: the sum over a
@@ -239,10 +219,7 @@ def markdown(summaries: Iterable[Summary]) -> str:
     >>> print(markdown(summarise_all([Run("a", "twin", "1", 1, "x", 0.5, 0.4)])).splitlines()[-1])
     | a | 1 | twin | 1 | 1 | 0.00 | – | – | 0.0 | – | – | – | – | – | – | – | – | – | 0.40 |
     """
-    head = "| " + " | ".join(name for name, _ in COLUMNS) + " |"
-    rule = "| " + " | ".join(line for _, line in COLUMNS) + " |"
-    rows = ["| " + " | ".join(_texts(one)) + " |" for one in summaries]
-    return "\n".join([LEGEND, head, rule, *rows]) + "\n"
+    return f"{LEGEND}\n{Table(HEADS, [_texts(one) for one in summaries], texts=3).markdown()}\n"
 
 
 def _texts(one: Summary) -> list[str]:
@@ -250,35 +227,28 @@ def _texts(one: Summary) -> list[str]:
     known = target_of(one.data, one.algorithm, one.epsilon)
     mean, error = one.worth
     return [
-        one.data,
-        one.epsilon,
-        one.algorithm,
-        str(one.runs),
-        str(one.empty),
+        *(one.data, one.epsilon, one.algorithm, str(one.runs), str(one.empty)),
         f"{mean:.2f}" if math.isnan(error) else f"{mean:.2f} ± {error:.2f}",
-        f"{known.first:.2f}" if known else "–",
-        f"{known.target:.2f}" if known else "–",
+        *((f"{known.first:.2f}", f"{known.target:.2f}") if known else (NONE, NONE)),
         f"{one.found:.1f}",
-        shown(100 * one.confirmed, ".1f", " %"),
-        shown(100 * one.larger, ".1f", " %"),
-        shown(100 * one.significant, ".1f", " %"),
-        shown(100 * one.inside, ".1f", " %"),
-        shown(one.width, ".2f"),
-        shown(100 * one.p_within_bound, ".1f", " %"),
-        shown(one.jaccard, ".2f"),
-        shown(one.corrected, ".2f"),
-        shown(one.literals, "g"),
-        f"{one.cpu:.2f}",
+        *map(_percent, (one.confirmed, one.larger, one.significant, one.inside)),
+        shown(one.width),
+        _percent(one.p_within_bound),
+        *(shown(one.jaccard), shown(one.corrected), shown(one.literals, "g"), f"{one.cpu:.2f}"),
     ]
 
 
-def shown(value: float, how: str, unit: str = "") -> str:
+def _percent(share: float) -> str:
+    return shown(100 * share, ".1f", " %")
+
+
+def shown(value: float, how: str = ".2f", unit: str = "") -> str:
     """Return a number as text, – if there is none.
 
-    >>> shown(math.nan, ".2f")
+    >>> shown(math.nan)
     '–'
     """
-    return "–" if math.isnan(value) else f"{value:{how}}{unit}"
+    return NONE if math.isnan(value) else f"{value:{how}}{unit}"
 
 
 ALGORITHMS = "twin,alt-expm,alt-mcmc,tree-pair"
@@ -296,8 +266,7 @@ def report(journal: Path, table: Path, subjects: Sequence[str], algorithms: Sequ
     if not summaries:
         say(f"{journal}: no runs; nothing to report")
         return
-    table.write_text(markdown(summaries), encoding="utf-8")
-    say(f"written to {table}")
+    write_page(table, markdown(summaries))
 
 
 def subjects_of(

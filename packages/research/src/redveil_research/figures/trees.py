@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from redveil.seam.queries import Side
 from redveil.seam.results import BOTH, BY_SIDE, LINE, MUTED, PAPER, ResultDocument, mixed, plural
-from redveil_research.figures.canvas import LARGE, SMALL, Sheet
+from redveil_research.figures.canvas import LARGE, SMALL, Sheet, fitted, measured
 from redveil_research.figures.pair import Pair, Place, drawn_pair
-from redveil_research.figures.words import fitted, measured
 
 # In inches.
 EDGE: Final = 0.12
@@ -28,17 +26,12 @@ RADIUS: Final = 0.095
 MOST_ENTRIES: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """From where to where a bar reaches, in inches from the top."""
 
     top: float
     bottom: float
-
-    @property
-    def middle(self) -> float:
-        """Halfway."""
-        return (self.top + self.bottom) / 2
+    middle: float
 
 
 def trees(document: ResultDocument, number: int | None = None) -> Sheet:
@@ -47,12 +40,12 @@ def trees(document: ResultDocument, number: int | None = None) -> Sheet:
     shown = list(pair.redescriptions)[:MOST_ENTRIES]
     most = max(len(root.ends) for root in pair.roots.values())
     height = max(most * END, len(shown) * ENTRY, 1.0)
-    sheet = _sheet(pair, ENTRIES, height)
+    width = sum(_columns(pair, side) for side in Side) + 2 * (EDGE + BAR) + ENTRIES
+    sheet = Sheet(width, HEAD + height + FOOT)
     spans = {
         side: {
             end: Span(
-                HEAD + height * (place + 0.14) / len(root.ends),
-                HEAD + height * (place + 0.86) / len(root.ends),
+                *(HEAD + height * (place + share) / len(root.ends) for share in (0.14, 0.86, 0.5))
             )
             for place, end in enumerate(root.ends)
         }
@@ -74,11 +67,6 @@ def trees(document: ResultDocument, number: int | None = None) -> Sheet:
 def _columns(pair: Pair, side: Side) -> float:
     """Return how wide a tree is."""
     return pair.roots[side].depth * (CURVE + TEST)
-
-
-def _sheet(pair: Pair, middle: float, height: float) -> Sheet:
-    width = sum(_columns(pair, side) for side in Side) + 2 * (EDGE + BAR) + middle
-    return Sheet(width, HEAD + height + FOOT)
 
 
 def _heads(sheet: Sheet, pair: Pair, below: str) -> None:
@@ -137,7 +125,7 @@ def _branches(
         sheet.text(x, y, label, across=across)
         if one.end is not None and level + 1 < depth:
             ends_at = EDGE + depth * (CURVE + TEST)
-            _line(sheet, side, [reach, ends_at - 0.03], [y, y], dotted=True)
+            _dotted(sheet, side, (reach, ends_at - 0.03), y)
         _branches(sheet, one, level + 1, depth, side, spans)
 
 
@@ -159,10 +147,10 @@ def _curve(
     _path(sheet, side, points, color=LINE, linewidth=1.0, fill=False, capstyle="round")
 
 
-def _line(sheet: Sheet, side: Side, xs: list[float], ys: list[float], *, dotted: bool) -> None:
-    places = [x if side is Side.LEFT else sheet.width - x for x in xs]
-    style = (0, (1, 2)) if dotted else "-"
-    sheet.page.plot(places, ys, color=LINE, linewidth=0.8, linestyle=style, scalex=False)
+def _dotted(sheet: Sheet, side: Side, ends: tuple[float, float], y: float) -> None:
+    places = [x if side is Side.LEFT else sheet.width - x for x in ends]
+    style = (0, (1, 2))
+    sheet.page.plot(places, [y, y], color=LINE, linewidth=0.8, linestyle=style, scalex=False)
 
 
 def _path(sheet: Sheet, side: Side, points: list[tuple[float, float]], **style: Any) -> None:

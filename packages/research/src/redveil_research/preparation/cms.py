@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil import InputError
-from redveil_research.experiments.declarations import (
+from redveil_research.experiments.datasets import (
     Field,
     flag,
     heavy_tailed,
@@ -25,8 +25,15 @@ from redveil_research.experiments.declarations import (
     one_of,
     titled,
 )
-from redveil_research.preparation.prepared import Prepared, schema_of
-from redveil_research.preparation.raw import Row, find_file, find_files, header_of, rows
+from redveil_research.preparation.prepared import (
+    Prepared,
+    Row,
+    find_file,
+    find_files,
+    header_of,
+    rows,
+    schema_of,
+)
 
 YEARS: Final = ("2008", "2009", "2010")
 CONDITIONS: Final = (

@@ -15,9 +15,8 @@ from typing import Final
 import numpy as np
 
 from redveil import InputError
-from redveil_research.experiments.declarations import Field, equal_width, flag, number, titled
-from redveil_research.preparation.prepared import Prepared, schema_of
-from redveil_research.preparation.raw import find_file, lines
+from redveil_research.experiments.datasets import Field, equal_width, flag, number, titled
+from redveil_research.preparation.prepared import Prepared, find_file, lines, schema_of
 
 # The names of variables have small digits and signs, written as escapes.
 _SMALL: Final = {0x2080 + digit: str(digit) for digit in range(10)} | {

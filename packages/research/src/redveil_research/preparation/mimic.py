@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redveil import InputError
-from redveil_research.experiments.declarations import flag, number, titled
-from redveil_research.preparation.prepared import Prepared, schema_of
-from redveil_research.preparation.raw import Row, find_file, rows
+from redveil_research.experiments.datasets import flag, number, titled
+from redveil_research.preparation.prepared import Prepared, Row, find_file, rows, schema_of
 
 
 def prepare_mimic(raw: Path) -> Prepared:

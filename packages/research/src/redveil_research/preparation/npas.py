@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from redveil import InputError
-from redveil_research.experiments.declarations import (
+from redveil_research.experiments.datasets import (
     Field,
     flag,
     heavy_tailed,
@@ -20,8 +20,14 @@ from redveil_research.experiments.declarations import (
     one_of,
     scale,
 )
-from redveil_research.preparation.prepared import Prepared, schema_of
-from redveil_research.preparation.raw import Row, find_file, header_of, rows
+from redveil_research.preparation.prepared import (
+    Prepared,
+    Row,
+    find_file,
+    header_of,
+    rows,
+    schema_of,
+)
 
 _YES_NO: Final = ("yes", "no")
 _OTHER: Final = "other"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from redveil_research.experiments import datasets
 from redveil_research.experiments.series import Task
-from redveil_research.experiments.subjects import PublicSubject, Segments, Subject
+from redveil_research.experiments.subjects import public_subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,10 @@ SWEPT_DEPTHS: Final = (1, 2, 3, 4)
 SWEPT_SHARES: Final = ("0.1", "0.3", "0.5", "0.7", "0.9")
 
 
+# A data set, an algorithm, an ε, and how many runs.
+Wanted: TypeAlias = tuple[str, str, str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Agenda:
     """Which data, and how many runs.
@@ -109,78 +113,62 @@ class Agenda:
             "depths": self._depths,
             "shares": self._shares,
         }
-        here = _Place(data, journal, same_code)
-        found = [task for name in dict.fromkeys(names) for task in groups[name](here)]
+        found = [
+            Task(
+                public_subject(name, data, journal.parent),
+                algorithm,
+                (epsilon,),
+                runs,
+                None,
+                journal,
+                same_code=same_code,
+                # The paper has none, and simulating them takes longer than mining.
+                intervals=False,
+            )
+            for group in dict.fromkeys(names)
+            for name, algorithm, epsilon, runs in groups[group]()
+        ]
         return sorted(dict.fromkeys(found), key=lambda task: task.subject.large)
 
-    def _variants(self, here: _Place) -> Iterator[Task]:
+    def _variants(self) -> Iterator[Wanted]:
         for name in self.subjects:
-            counts = self.large_runs if here.subject(name).large else self.runs
+            counts = self.large_runs if datasets.find(name.partition("/")[0]).large else self.runs
             for depth, by_epsilon in counts.items():
                 for variant in ALL if depth == BUILT else VARIANTS:
                     for epsilon, runs in by_epsilon.items():
-                        yield here.task(name, variant.at(depth), epsilon, runs)
+                        yield (name, variant.at(depth), epsilon, runs)
 
-    def _walks(self, here: _Place) -> Iterator[Task]:
+    def _walks(self) -> Iterator[Wanted]:
         name, target = WALKED
         if name in self.subjects:
             for epsilon in ("10", "0.0001"):
-                yield here.task(name, f"walk:{target}@{BUILT}", epsilon, 1)
+                yield (name, f"walk:{target}@{BUILT}", epsilon, 1)
 
-    def _baselines(self, here: _Place) -> Iterator[Task]:
+    def _baselines(self) -> Iterator[Wanted]:
         for name in self.subjects:
             for method in BASELINES:
-                yield here.task(name, method, "", 1)
+                yield (name, method, "", 1)
 
-    def _runtime(self, here: _Place) -> Iterator[Task]:
+    def _runtime(self) -> Iterator[Wanted]:
         for name in self.timed_on:
             for variant in TIMED:
-                yield here.task(name, variant.at(BUILT), "1", self.timed)
+                yield (name, variant.at(BUILT), "1", self.timed)
 
-    def _epsilons(self, here: _Place) -> Iterator[Task]:
+    def _epsilons(self) -> Iterator[Wanted]:
         for epsilon in SWEPT_EPSILONS:
             for variant in (TWIN, *PLAIN):
-                yield here.task("MAMMAL", variant.at(BUILT), epsilon, self.swept)
+                yield ("MAMMAL", variant.at(BUILT), epsilon, self.swept)
 
-    def _depths(self, here: _Place) -> Iterator[Task]:
+    def _depths(self) -> Iterator[Wanted]:
         for depth in SWEPT_DEPTHS:
-            yield here.task("MAMMAL", f"{TWIN.base}@{depth}", "1", self.swept)
+            yield ("MAMMAL", f"{TWIN.base}@{depth}", "1", self.swept)
             for variant in PLAIN:
-                yield here.task("MAMMAL", variant.at(depth), "1", self.swept)
+                yield ("MAMMAL", variant.at(depth), "1", self.swept)
 
-    def _shares(self, here: _Place) -> Iterator[Task]:
+    def _shares(self) -> Iterator[Wanted]:
         for share in SWEPT_SHARES:
-            yield here.task("MAMMAL", f"tree-pair~{share}@{BUILT}", "1", self.swept)
-            yield here.task("MAMMAL", f"twin~{share}", "1", self.swept)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the data and the journal are, and which runs of the journal count."""
-
-    data: Path
-    journal: Path
-    same_code: bool
-
-    def subject(self, name: str) -> Subject:
-        base, _, segments = name.partition("/")
-        if segments:
-            return Segments(base, int(segments), self.data, self.journal.parent / "segments")
-        return PublicSubject(name, self.data)
-
-    def task(self, name: str, algorithm: str, epsilon: str, runs: int) -> Task:
-        subject = self.subject(name)
-        return Task(
-            subject,
-            algorithm,
-            (epsilon,),
-            runs,
-            None,
-            self.journal,
-            same_code=self.same_code,
-            # The paper has none, and simulating them takes longer than mining.
-            intervals=False,
-        )
+            yield ("MAMMAL", f"tree-pair~{share}@{BUILT}", "1", self.swept)
+            yield ("MAMMAL", f"twin~{share}", "1", self.swept)
 
 
 def missing(agenda: Agenda, names: Sequence[str], data: Path) -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
+from redveil_research.experiments.console import NONE, Table
+from redveil_research.experiments.judging import mann_whitney, spearman
 from redveil_research.experiments.paper import numbers
 from redveil_research.experiments.paper.agenda import (
     ALL,
@@ -34,13 +35,17 @@ from redveil_research.experiments.paper.pooled import (
     differences,
     share,
 )
-from redveil_research.experiments.rank_tests import mann_whitney, spearman
 from redveil_research.experiments.runs import Run
 
 DRAWS: Final = 1_000_000
 SCALE: Final = 160.0
 # How many terms, and how far from 0: the paper's bound for a depth, then √2·λ of exact counts.
 BOUNDS: Final = ((15, (1810.0, math.sqrt(2) * 2720)), (63, (7241.0, math.sqrt(2) * 10400)))
+
+
+# The heads of columns with the paper's beside ours, and with all of ours.
+BESIDE: Final = tuple(head for variant in PLAIN for head in (variant.name, "paper"))
+NAMES: Final = tuple(variant.name for variant in ALL)
 
 
 def far_sums(draws: int) -> list[tuple[int, float, int]]:
@@ -60,41 +65,13 @@ def far_sums(draws: int) -> list[tuple[int, float, int]]:
     return found
 
 
-NONE: Final = "–"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of text. The first `texts` columns are words, the others numbers.
-
-    >>> Table(("a", "b"), [("x", "1")]).markdown().splitlines()[1]
-    '| --- | ---: |'
-    """
-
-    heads: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    texts: int = 1
-
-    def markdown(self) -> str:
-        """Return the table in Markdown."""
-        rules = ["---" if i < self.texts else "---:" for i in range(len(self.heads))]
-        lines = [self.heads, rules, *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def data_sets(pool: Pool) -> Table:
     """Table 1: properties of the data sets."""
     theirs = numbers.numbers()["datasets"]
-    names = {
-        "CMS-2-1": "CMS-2-k",
-        "CMS-2-4": "CMS-2-k",
-        "CMS-2-8": "CMS-2-k",
-        "CMS-2-16": "CMS-2-k",
-    }
     rows = []
     for name, known in pool.known.items():
         paper = numbers.THEIR_DATA.get(name, name)
-        their = theirs.get(names.get(paper, paper), {})
+        their = theirs.get("CMS-2-k" if paper.startswith("CMS-2-") else paper, {})
         their_rows = str(their.get("rows", NONE)).replace("*k", "·k")
         rows.append(
             (name, paper, f"{known.rows:,}", their_rows, f"{known.left}", their.get("left", NONE),
@@ -106,13 +83,11 @@ def data_sets(pool: Pool) -> Table:
 
 def parameters(pool: Pool) -> Table:
     """Table 6: parameters; ours are the same, but for a second depth."""
-    rows = []
-    for name, known in pool.known.items():
-        large = known.large
-        rows.append(
-            (name, "10000", "0.005", "3 and 4", "20" if large else "4", "0.1", "1", "0.01", "0.1",
-             "100" if large else "10", "0.8", f"{known.prune:,}")
-        )  # fmt: skip
+    rows = [
+        (name, "10000", "0.005", "3 and 4", "20" if known.large else "4", "0.1", "1", "0.01", "0.1",
+         "100" if known.large else "10", "0.8", f"{known.prune:,}")
+        for name, known in pool.known.items()
+    ]  # fmt: skip
     heads = ("data", "MCIter", "σ", "d", "InTr", "ω", "ε", "Γ.p_val", "Γ.minJ", "Γ.minSupp",
              "Γ.maxSupp", "threshold")  # fmt: skip
     return Table(heads, rows)
@@ -132,10 +107,7 @@ def correlations(pool: Pool) -> Table:
                 theirs = numbers.spearman(data, variant.name)
                 cells.append(f"{theirs[0]} (p {theirs[1]})" if theirs else NONE)
         rows.append(cells)
-    heads = ["data"]
-    for variant in PLAIN:
-        heads += [variant.name, "paper"]
-    return Table((*heads, TWIN.name), rows)
+    return Table(("data", *BESIDE, TWIN.name), rows)
 
 
 def significance(pool: Pool) -> Table:
@@ -188,7 +160,7 @@ def at_their_best(pool: Pool) -> Table:
                 told = f"{100 * good:.0f} % of {len(kept) / len(pooled.runs):.1f}"
                 cells.append(f"{told} (d {depth}, {threshold:,.0f})" if net > 0 else "nothing")
             rows.append([*cells, _as_listed(pool.take(data, TWIN, epsilon))])
-    return Table(("data", "ε", *(variant.name for variant in ALL)), rows)
+    return Table(("data", "ε", *NAMES), rows)
 
 
 def _as_listed(pooled: Pooled) -> str:
@@ -289,10 +261,7 @@ def successes(pool: Pool) -> Table:
                 cells += [f"{pooled.successes}/{len(pooled.runs)}", theirs or NONE]
             twin = pool.take(data, TWIN, epsilon)
             rows.append([*cells, f"{twin.successes}/{len(twin.runs)}"])
-    heads = ["data", "ε"]
-    for variant in PLAIN:
-        heads += [variant.name, "paper"]
-    return Table((*heads, TWIN.name), rows)
+    return Table(("data", "ε", *BESIDE, TWIN.name), rows)
 
 
 def convergence(pool: Pool) -> Table:
@@ -362,17 +331,20 @@ def runtimes(pool: Pool) -> Table:
 
 def worths(pool: Pool) -> Table:
     """Tell what the lists are worth to a reader, pruned as in the paper; ours beside them."""
-    rows = []
-    for data in pool.subjects:
-        for epsilon in EPSILONS:
-            cells = [data, epsilon]
-            for variant in ALL:
-                runs = pool.take(data, variant, epsilon).runs
-                mean = np.mean([run.worth for run in runs]) if runs else math.nan
-                listed = np.mean([run.found for run in runs]) if runs else math.nan
-                cells.append(NONE if math.isnan(mean) else f"{mean:.2f} ({listed:.1f})")
-            rows.append(cells)
-    return Table(("data", "ε", *(variant.name for variant in ALL)), rows)
+
+    def cell(data: str, epsilon: str, variant: Variant) -> str:
+        runs = pool.take(data, variant, epsilon).runs
+        if not runs:
+            return NONE
+        listed = np.mean([run.found for run in runs])
+        return f"{np.mean([run.worth for run in runs]):.2f} ({listed:.1f})"
+
+    rows = [
+        (data, epsilon, *(cell(data, epsilon, variant) for variant in ALL))
+        for data in pool.subjects
+        for epsilon in EPSILONS
+    ]
+    return Table(("data", "ε", *NAMES), rows)
 
 
 SWEPT: Final = (TWIN, VARIANTS[1], VARIANTS[0], VARIANTS[4])
@@ -401,11 +373,11 @@ def depths(pool: Pool) -> Table:
 
 def shares(pool: Pool) -> Table:
     """Sweep over ω, the share of ε for the trees, on MAMMAL, at ε = 1."""
-    rows = []
-    for part in SWEPT_SHARES:
-        pair = pool.take("MAMMAL", f"tree-pair~{part}@{BUILT}", "1")
-        twin = pool.take("MAMMAL", f"twin~{part}", "1")
-        rows.append((part, _point(pair), _point(twin)))
+    names = f"tree-pair~{{}}@{BUILT}", "twin~{}"
+    rows = [
+        (part, *(_point(pool.take("MAMMAL", name.format(part), "1")) for name in names))
+        for part in SWEPT_SHARES
+    ]
     return Table(("ω", "MCMCTreePair", "twin"), rows)
 
 
