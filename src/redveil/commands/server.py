@@ -357,7 +357,9 @@ def _account(store: Store, name: str) -> Account:
 def _dataset(store: Store, name: str) -> DataSet:
     from redveil.errors import NotFoundError
 
-    for one in store.datasets.all():
+    found = store.datasets.all()
+    # Ids first, as with accounts.
+    for one in (*(one for one in found if one.id == name), *found):
         if name in (one.name, one.id):
             return one
     raise NotFoundError(f"no data set {name}; see `redveil server list`")

@@ -223,7 +223,7 @@ def receipt(here: Here, account: Reader, job: JobId) -> answers.Receipt:
 
 
 def _seen(here: Context, job: Job) -> answers.Job:
-    return views.job(here.store, job, here.clock(), here.settings.releases_every)
+    return views.job(here.store, job, here.clock())
 
 
 def _result(here: Context, account: Account, job: str) -> dict[str, Any]:

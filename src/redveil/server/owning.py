@@ -194,4 +194,4 @@ def _owned(here: Context, found: DataSet) -> answers.OwnedDataset:
 
 
 def _job(here: Context, job: Job) -> answers.OwnedJob:
-    return views.owned_job(here.store, job, here.clock(), here.settings.releases_every)
+    return views.owned_job(here.store, job, here.clock())

@@ -20,7 +20,11 @@ from redveil.server.settings import environment_for_children
 MODULE: Final = "redveil.workers.planner"
 _LARGEST_ANSWER: Final = 64 << 20
 # Nothing is kept on disk, where the next question would find it. One thread, for planners fork.
-_ENVIRONMENT: Final = {cache.VARIABLE: "", "OPENBLAS_NUM_THREADS": "1"}
+_ENVIRONMENT: Final = {
+    cache.VARIABLE: "",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 class PlannerError(RedveilError):

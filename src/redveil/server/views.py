@@ -14,7 +14,7 @@ from redveil.store.datasets import DataSet
 from redveil.store.job import Job, State
 from redveil.store.ledger import SignedHead, entry
 from redveil.store.limits import Grant
-from redveil.store.release import next_moment, release_moment
+from redveil.store.release import EVERY_UNKNOWN, next_moment, release_moment
 from redveil.store.store import Store
 from redveil.wire import answers
 
@@ -110,9 +110,10 @@ class Sight:
     next: datetime | None
 
 
-def sight(store: Store, job: Job, now: datetime, every: int) -> Sight:
+def sight(store: Store, job: Job, now: datetime) -> Sight:
     """Return what shows of a job. The end of one that was charged shows at a public moment only."""
     started = _started(store, job)
+    every = EVERY_UNKNOWN if job.release_every is None else job.release_every
     finished = None if job.finished_at is None else datetime.fromisoformat(job.finished_at)
     if finished is None:
         state = _SEEN.get(job.state) or answers.JobState(job.state)
@@ -133,9 +134,9 @@ def _started(store: Store, job: Job) -> datetime | None:
         return datetime.fromisoformat(entry(transaction, job.charge).charge.made_at)
 
 
-def job(store: Store, found: Job, now: datetime, every: int) -> answers.Job:
+def job(store: Store, found: Job, now: datetime) -> answers.Job:
     """Return a job as its analyst sees it."""
-    seen = sight(store, found, now, every)
+    seen = sight(store, found, now)
     return answers.Job(
         id=found.id,
         dataset=found.dataset,
@@ -150,14 +151,14 @@ def job(store: Store, found: Job, now: datetime, every: int) -> answers.Job:
     )
 
 
-def owned_job(store: Store, found: Job, now: datetime, every: int) -> answers.OwnedJob:
+def owned_job(store: Store, found: Job, now: datetime) -> answers.OwnedJob:
     """Return a job as the owner of its data set sees it."""
     return answers.OwnedJob(
         id=found.id,
         analyst=found.analyst,
         question=dict(found.question),
         price=loss(found.price),
-        state=sight(store, found, now, every).state,
+        state=sight(store, found, now).state,
         charged=found.charge is not None,
         submitted_at=found.submitted_at,
     )

@@ -83,6 +83,7 @@ class DataSets:
         with self._database.transaction() as transaction:
             if find_account(transaction, owner).role is not Role.OWNER:
                 raise ConflictError("only owners register data sets")
+            _must_be_new(transaction, found.id, found.name)
             made = transaction.change(
                 "INSERT INTO datasets (id, name, owner, description, made_at) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -104,10 +105,7 @@ class DataSets:
     def must_be_new(self, identifier: str, name: str) -> None:
         """Refuse to register a data set twice, before anything is made of its tables."""
         with self._database.reading() as transaction:
-            if transaction.row(
-                "SELECT id FROM datasets WHERE id = ? OR name = ?", identifier, name
-            ):
-                raise ConflictError(_REGISTERED)
+            _must_be_new(transaction, identifier, name)
 
     def new_version(self, dataset: str, location: str, sha256: str, actor: str) -> Version:
         """Add a version of the data; jobs that start from now on use it."""
@@ -273,6 +271,15 @@ class DataSets:
             epsilon=str(amount.epsilon),
             delta=str(amount.delta),
         )
+
+
+def _must_be_new(transaction: Transaction, identifier: str, name: str) -> None:
+    """Refuse an id or a name that is taken; a name like another's id would be taken for it."""
+    both = (identifier, name)
+    if transaction.row(
+        "SELECT id FROM datasets WHERE id IN (?, ?) OR name IN (?, ?)", *both, *both
+    ):
+        raise ConflictError(_REGISTERED)
 
 
 def find_dataset(

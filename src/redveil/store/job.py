@@ -77,6 +77,8 @@ class Job:
     worker:   the worker that has it
     progress: of public quantities only, between 0 and 1
     charge:   the number of its charge in the ledger, None if nothing is charged
+    release_every: whole seconds, fixed when it was charged: its end shows so long after that, or 2,
+              4, 8 … times as long; see `release`
     """
 
     number: int
@@ -98,12 +100,13 @@ class Job:
     progress: float
     charge: int | None
     finished_at: str | None
+    release_every: int | None
 
 
 COLUMNS: Final = (
     *("number", "id", "analyst", "dataset", "purpose", "question", "epsilon", "delta", "token"),
     *("state", "submitted_at", "decided_by", "decided_at", "version", "worker", "lease_until"),
-    *("tries", "progress", "charge", "finished_at"),
+    *("tries", "progress", "charge", "finished_at", "release_every"),
 )
 
 

@@ -19,7 +19,7 @@ from redveil.store.database import Database, Transaction
 from redveil.store.datasets import find_dataset
 from redveil.store.job import COLUMNS, OPEN, Job, Stand, State, job_in
 from redveil.store.ledger import ServerLedger, SignedHead, entry
-from redveil.store.release import release_moment
+from redveil.store.release import EVERY_UNKNOWN, release_moment
 from redveil.store.texts import checked_loss, checked_name, moment
 
 SELECT: Final = f"SELECT {', '.join(COLUMNS)} FROM jobs"
@@ -31,8 +31,8 @@ DAY: Final = timedelta(days=1)
 _FORGOTTEN: Final = f"charge IS NULL AND state NOT IN ({_OPEN}) AND finished_at < ?"
 # When jobs that were charged began and ended, latest first.
 _ENDS: Final = (
-    "SELECT charges.made_at, jobs.finished_at FROM jobs JOIN charges ON charges.number = "
-    "jobs.charge WHERE jobs.finished_at IS NOT NULL AND "
+    f"SELECT charges.made_at, jobs.finished_at, COALESCE(jobs.release_every, {EVERY_UNKNOWN}) "
+    "FROM jobs JOIN charges ON charges.number = jobs.charge WHERE jobs.finished_at IS NOT NULL AND "
 )
 # So many of an analyst's ends are looked at, whether they show already.
 _LATEST: Final = 1000
@@ -63,7 +63,6 @@ class Jobs:
 
     most_open:     how many jobs an analyst may have whose end does not show yet
     most_a_day:    how many she may submit in 24 hours, whatever became of them; None for any number
-    release_every: whole seconds; see `release`
     """
 
     def __init__(
@@ -74,14 +73,12 @@ class Jobs:
         *,
         most_open: int = 20,
         most_a_day: int | None = None,
-        release_every: int = 0,
     ) -> None:
         self._database = database
         self._clock = clock
         self._ledger = ledger
         self._most_open = most_open
         self._most_a_day = most_a_day
-        self._every = release_every
 
     def submit(self, request: Request) -> Job:
         """Return the job for a request; the same key returns the job that there is.
@@ -175,7 +172,7 @@ class Jobs:
     def shows_at(self, job: str) -> datetime | None:
         """Return when the end of a job shows; None if it goes on, or was not charged."""
         with self._database.reading() as transaction:
-            return next(iter(shown(transaction, self._every, "jobs.id = ?", job)), None)
+            return next(iter(shown(transaction, "jobs.id = ?", job)), None)
 
     def result(self, job: str, analyst: str | None = None) -> dict[str, Any]:
         """Return the signed result document of a job that is done."""
@@ -251,7 +248,7 @@ class Jobs:
     def _hidden(self, transaction: Transaction, condition: str, value: str) -> int:
         """Return how many of some jobs have ended without showing it."""
         now = self._clock()
-        return sum(now < one for one in shown(transaction, self._every, condition, value))
+        return sum(now < one for one in shown(transaction, condition, value))
 
     def forget(self, before: datetime, now: datetime, actor: str) -> int:
         """Delete jobs that ended before a moment without a charge, and events about them.
@@ -310,14 +307,14 @@ def find_job(
     return job_in(row)
 
 
-def shown(transaction: Transaction, every: int, condition: str, value: str) -> list[datetime]:
+def shown(transaction: Transaction, condition: str, value: str) -> list[datetime]:
     """Return when the ends of some charged jobs show."""
     rows = transaction.execute(
         f"{_ENDS}{condition} ORDER BY jobs.number DESC LIMIT {_LATEST}", [value]
     )
     return [
         release_moment(datetime.fromisoformat(began), datetime.fromisoformat(ended), every)
-        for began, ended in rows
+        for began, ended, every in rows
     ]
 
 

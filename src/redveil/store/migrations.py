@@ -71,7 +71,11 @@ _TOKENS_OF_JOBS: Final = (
     # A job is charged only if the token with which it was asked still works.
     "ALTER TABLE jobs ADD COLUMN token TEXT REFERENCES tokens (id)",
 )
-MIGRATIONS: Final = (_FIRST, _TOKENS_OF_JOBS)
+_MOMENTS_OF_JOBS: Final = (
+    # The moments at which a job's end shows are those of its charge, whatever is set later.
+    "ALTER TABLE jobs ADD COLUMN release_every BIGINT",
+)
+MIGRATIONS: Final = (_FIRST, _TOKENS_OF_JOBS, _MOMENTS_OF_JOBS)
 _SERIAL: Final = {
     False: "INTEGER PRIMARY KEY AUTOINCREMENT",
     True: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -86,7 +90,7 @@ def migrate(database: Database, now: str) -> int:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     migrate(Database(f"{folder}/server.sqlite"), "2026-01-01T00:00:00+00:00")
-    2
+    3
     """
     with database.transaction() as transaction:
         if transaction.is_postgresql:

@@ -196,9 +196,10 @@ def _settle(transaction: Transaction, clock: Clock) -> None:
     """Let jobs agree with the ledger, and revoke all tokens."""
     now = moment(clock())
     transaction.execute(f"UPDATE jobs SET charge = {_OUTSTANDING}")
+    # They end now, whatever became of their runs: that tells nothing, so it shows at once.
     transaction.execute(
-        "UPDATE jobs SET state = ?, finished_at = ?, worker = NULL, lease_until = NULL "
-        f"WHERE charge IS NOT NULL AND state IN ({_OPEN})",
+        "UPDATE jobs SET state = ?, finished_at = ?, release_every = 0, worker = NULL, "
+        f"lease_until = NULL WHERE charge IS NOT NULL AND state IN ({_OPEN})",
         [State.FAILED, now],
     )
     transaction.execute(

@@ -13,6 +13,9 @@ from typing import Final
 
 # Moments are stored to the second, rounded down.
 _ROUNDING: Final = timedelta(seconds=1)
+#: For jobs that were charged by a version that did not write down what was set: their ends show at
+#: one moment, after the longest that jobs took by default.
+EVERY_UNKNOWN: Final = 3610
 
 
 def release_moment(started: datetime, finished: datetime, every: int) -> datetime:

@@ -37,8 +37,8 @@ class Store:
     most_open: how many unfinished jobs an analyst may have
     most_a_day: how many jobs an analyst may submit in 24 hours; None does not limit them
     lease:     how long a worker keeps a job without a heartbeat
-    release_every: whole seconds; ends of jobs show so long after their start, or 2, 4, 8 … times as
-                   long
+    release_every: whole seconds; ends of jobs that are charged from now on show so long after their
+                   start, or 2, 4, 8 … times as long
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +71,6 @@ class Store:
             *(database, clock, self.ledger),
             most_open=most_open,
             most_a_day=most_a_day,
-            release_every=release_every,
         )
         self.work = Work(
             *(database, clock, self.ledger, signer), lease=lease, release_every=release_every

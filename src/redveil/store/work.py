@@ -58,7 +58,7 @@ class Work:
     """What workers do to jobs. Every method is one transaction.
 
     lease:         how long a job stays a worker's without a heartbeat
-    release_every: whole seconds; see `release`
+    release_every: whole seconds, for jobs that are charged from now on; see `release`
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Work:
             return None
         # A job that has ended keeps the slot until that shows: the next one's start would tell.
         now = self._clock()
-        ends = shown(transaction, self._every, "jobs.analyst = ?", analyst)
+        ends = shown(transaction, "jobs.analyst = ?", analyst)
         if any(now < one for one in ends):
             return None
         queued = f"{SELECT} WHERE analyst = ? AND state = 'queued' ORDER BY number LIMIT 1"
@@ -153,9 +153,16 @@ class Work:
                 # If rows were renewed by now, perhaps because somebody left, the new ones are read.
                 version = find_version(transaction, found.dataset)
                 transaction.execute(
-                    "UPDATE jobs SET state = ?, charge = ?, version = ?, lease_until = ? "
-                    "WHERE id = ?",
-                    [State.RESERVED, charge.number, version.number, self._until(), job],
+                    "UPDATE jobs SET state = ?, charge = ?, version = ?, release_every = ?, "
+                    "lease_until = ? WHERE id = ?",
+                    [
+                        State.RESERVED,
+                        charge.number,
+                        version.number,
+                        self._every,
+                        self._until(),
+                        job,
+                    ],
                 )
                 self._record(transaction, found, "job charged", charge=charge.number)
                 receipt = self._ledger.receipt(transaction, charge)
@@ -305,7 +312,7 @@ class Work:
         return [
             (job_in(row), row["result"])
             for row in found
-            if all(one <= now for one in shown(transaction, self._every, "jobs.id = ?", row["id"]))
+            if all(one <= now for one in shown(transaction, "jobs.id = ?", row["id"]))
         ]
 
     def _until(self) -> str:

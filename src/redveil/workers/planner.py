@@ -113,8 +113,9 @@ def warm() -> None:
     schema = json.dumps(clinic_schema().to_dict())
     limits = {"exact_only": True, "least_epsilon": "0", "most_trials": 1, "most_walk_steps": 1}
     about = {"schema": schema, "limits": limits, "epsilon": "1", "entities": 100}
-    for question in ({"kind": "mine"}, {"kind": "describe", "query": "[gout]"}):
-        respond(about | {"task": "check", "question": question | {"epsilon": "1"}})
+    # With a δ, too: prices then take interval arithmetic, which is loaded when it is needed.
+    for question in ({"kind": "mine", "delta": "1e-6"}, {"kind": "describe", "query": "[gout]"}):
+        respond(about | {"task": "check", "question": {"epsilon": "1"} | question})
     for task in ("detectable", "dummy-data"):
         respond(about | {"task": task})
 

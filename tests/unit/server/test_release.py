@@ -17,6 +17,7 @@ from redveil.signing.certificate import sign_result
 from redveil.store.checking import check_database
 from redveil.store.job import Job, State
 from redveil.store.release import moments, next_moment, release_moment
+from redveil.store.store import Store
 from redveil.wire.answers import JobState
 from support.served import Served, served
 from support.source import REPOSITORY
@@ -68,7 +69,7 @@ def test_the_next_moment_is_in_the_future() -> None:
 def test_all_ends_of_a_charged_job_look_the_same_until_they_show(
     tmp_path: Path, ending: str
 ) -> None:
-    place = Place.make(str(tmp_path / "server.sqlite"))
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=5)
     clock: SetClock = place.clock
     job = place.running()
     clock.pass_(seconds=7)
@@ -84,7 +85,7 @@ def test_all_ends_of_a_charged_job_look_the_same_until_they_show(
     seen = []
     for _ in range(7):
         found = place.store.jobs.get(job.id)
-        sight = views.sight(place.store, found, clock(), 5)
+        sight = views.sight(place.store, found, clock())
         seen.append(sight.state)
         if not sight.state.is_final:
             assert sight.next is not None
@@ -96,15 +97,15 @@ def test_all_ends_of_a_charged_job_look_the_same_until_they_show(
 def test_what_was_not_charged_shows_at_once(tmp_path: Path) -> None:
     place = Place.make(str(tmp_path / "server.sqlite"))
     job = place.submit()
-    assert views.sight(place.store, job, place.clock(), 5).state is JobState.QUEUED
+    assert views.sight(place.store, job, place.clock()).state is JobState.QUEUED
     claimed = place.store.work.claim("w")
     assert claimed is not None
     assert claimed.state is State.CLAIMED
-    assert views.sight(place.store, claimed, place.clock(), 5).state is JobState.QUEUED
+    assert views.sight(place.store, claimed, place.clock()).state is JobState.QUEUED
     other = place.submit()
     place.store.jobs.cancel(other.id, place.ana.id)
     found = place.store.jobs.get(other.id)
-    assert views.sight(place.store, found, place.clock(), 5).state is JobState.CANCELLED
+    assert views.sight(place.store, found, place.clock()).state is JobState.CANCELLED
     place.store.database.close()
 
 
@@ -122,11 +123,30 @@ def test_who_cancels_does_not_learn_whether_a_job_had_ended(tmp_path: Path, endi
     found = place.store.jobs.get(job.id)
     # The cancellation shows at 10 seconds, and nothing else ever does.
     for state in (JobState.RUNNING, JobState.RUNNING, JobState.CANCELLED):
-        assert views.sight(place.store, found, place.clock(), 5).state is state
+        assert views.sight(place.store, found, place.clock()).state is state
         place.clock.pass_(seconds=0.3)
     with pytest.raises(ConflictError, match="the job is cancelled; there is no result"):
         place.store.jobs.result(job.id, place.ana.id)
     check_database(place.store.database, place.signer.public)
+    place.store.database.close()
+
+
+@pytest.mark.parametrize("later", [0, 1, 3600])
+def test_what_is_set_later_changes_no_moment_of_a_job(tmp_path: Path, later: int) -> None:
+    place = Place.make(str(tmp_path / "server.sqlite"), release_every=130)
+    job = place.running()
+    place.clock.pass_(seconds=44)
+    place.store.work.commit(job.id, "w", {"answer": 42})
+    again = Store.open(place.address, place.signer, clock=place.clock, release_every=later)
+    seen = []
+    for seconds in (0, 80, 10):
+        place.clock.pass_(seconds=seconds)
+        found = again.jobs.get(job.id)
+        seen.append((views.sight(again, found, place.clock()).state, again.work.enter_answers()))
+    assert seen == [(JobState.RUNNING, 0), (JobState.RUNNING, 0), (JobState.DONE, 1)]
+    with pytest.raises(ConflictError, match="it can no longer be cancelled"):
+        again.jobs.cancel(job.id, place.ana.id)
+    again.close()
     place.store.database.close()
 
 

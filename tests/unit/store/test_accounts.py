@@ -98,7 +98,8 @@ def test_only_owners_register_data_and_an_id_and_a_name_once(place: Place) -> No
     register = place.store.datasets.register
     with pytest.raises(ConflictError, match="only owners"):
         register("5c00", "school", place.ana.id, {}, loss("1"))
-    for identifier, name in ((CLINIC, "school"), ("5c00", "clinic")):
+    taken = (CLINIC, "school"), ("5c00", "clinic"), ("5c00", CLINIC), ("clinic", "school")
+    for identifier, name in taken:
         with pytest.raises(ConflictError, match="add a new version"):
             register(identifier, name, place.owner.id, {}, loss("1"))
     assert [one.id for one in place.store.datasets.all()] == [CLINIC]

@@ -37,6 +37,12 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
         "limits": LIMITS,
         "question": {"kind": "describe", "query": "[gout]", "epsilon": "0.3"},
     },
+    {
+        "task": "check",
+        "schema": SCHEMA,
+        "limits": LIMITS,
+        "question": {"kind": "mine", "epsilon": "0.3", "delta": "1e-7"},
+    },
     {"task": "detectable"} | DETECTABLE,
     {"task": "dummy-data", "schema": SCHEMA, "entities": 7},
 )
@@ -50,7 +56,9 @@ def kept() -> dict[str, Any]:
         if type(one) is _lru_cache_wrapper and str(one.__module__).startswith("redveil")
     }
     # The rest of Python's own libraries is read from disk by whoever comes first, once a machine.
-    return caches | {"modules": {name for name in sys.modules if name.startswith("redveil")}}
+    return caches | {
+        "modules": {name for name in sys.modules if name.startswith(("redveil", "mpmath"))}
+    }
 
 
 def test_a_question_leaves_nothing_in_its_planner() -> None:
@@ -59,7 +67,7 @@ def test_a_question_leaves_nothing_in_its_planner() -> None:
     before, answers = kept(), BytesIO()
     planner.serve(BytesIO(b"".join(json.dumps(one).encode() + b"\n" for one in QUESTIONS)), answers)
     said = [json.loads(line) for line in answers.getvalue().splitlines()]
-    assert ["done" in one for one in said] == [False, True, True, True]
+    assert ["done" in one for one in said] == [False, True, True, True, True]
     assert kept() == before
 
 
